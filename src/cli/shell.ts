@@ -1,0 +1,16 @@
+/** Everything a command may know of the process it runs in; built by `main.ts`, made up by tests. */
+export type Shell = {
+  argv: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** Writes to standard output. */
+  out(text: string): void;
+  /** Writes to standard error. */
+  err(text: string): void;
+  isTTY: boolean;
+  columns: number;
+  /** Aborts at the first SIGINT or SIGTERM; `reason` is the signal's name. */
+  signal: AbortSignal;
+  /** Tells a supervisor (pm2, systemd) that the work has begun. */
+  ready(): void;
+};

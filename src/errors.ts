@@ -1,0 +1,38 @@
+/** Facts of an error that a program may read: file, line, column, address, value. */
+export type ErrorFacts = Record<string, string | number | boolean>;
+
+/**
+ * The one error that po-sync throws on purpose.
+ * `code` is stable, `message` says what is wrong, `mend` what the reader can do about it.
+ */
+export class PoSyncError extends Error {
+  override readonly name = 'PoSyncError';
+  readonly code: string;
+  readonly mend: string | undefined;
+  readonly facts: ErrorFacts;
+
+  constructor(code: string, message: string, more: { mend?: string; facts?: ErrorFacts; cause?: unknown } = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
+    this.code = code;
+    this.mend = more.mend;
+    this.facts = more.facts ?? {};
+  }
+}
+
+/** Any thrown thing as an Error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** The code of a system or library error (`ENOENT`, `UND_ERR_SOCKET`), or undefined. */
+export function codeOf(thrown: unknown): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+/** Error, cause and mend as the few lines a person reads on the terminal. */
+export function describe(thrown: unknown): string {
+  const error = toError(thrown);
+  if (!(error instanceof PoSyncError)) return error.message;
+  return error.mend === undefined ? error.message : `${error.message}\n  ${error.mend}`;
+}

@@ -1,0 +1,30 @@
+import type { Place } from './place.ts';
+
+/**
+ * One row of a table, or one object of a JSON file, with its place.
+ * `cells` are the row's texts in the order of the header; `value` is the JSON value as it was parsed.
+ */
+export type SourceRecord =
+  | { kind: 'row'; place: Place; cells: readonly string[] }
+  | { kind: 'object'; place: Place; value: unknown };
+
+/** How a file turned out to be written; goes into its report as `format`. */
+export type FileFormat = {
+  type: 'csv' | 'json' | 'ndjson' | 'xlsx';
+  delimiter?: string;
+  encoding?: string;
+  decimal?: '.' | ',';
+  gzip?: boolean;
+};
+
+/** One thing wrong with one field. `code` is stable; `message` says what would be right. */
+export type Problem = {
+  line: number;
+  pointer?: string;
+  /** The column of the file or the JSON property, as the file names it; empty when the whole row is meant. */
+  field: string;
+  code: string;
+  /** The text found, shortened to 200 characters. */
+  value: string;
+  message: string;
+};
