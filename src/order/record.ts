@@ -28,3 +28,11 @@ export type Problem = {
   value: string;
   message: string;
 };
+
+/** What a fix file must repeat to come back in the input's own form. `header` is absent for JSON. */
+export type FileShape = {
+  format: FileFormat;
+  header?: readonly string[];
+  bom?: boolean;
+  newline?: '\n' | '\r\n' | '\r';
+};
