@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createConnection, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { findRedisServer } from '../../src/redis/find-server.ts';
+
+export type TestRedis = AsyncDisposable & {
+  url: string;
+  port: number;
+  /** Ends the server (SIGKILL unless told otherwise) and resolves when it is gone; its data stay. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same port with the same data; resolves when it answers. */
+  restart(): Promise<void>;
+};
+
+/** A real Redis on a free loopback port, as durable as the private one; gone with its folder when disposed. */
+export async function startTestRedis(): Promise<TestRedis> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-redis-'));
+  const port = await freePort();
+  let server = await startServer(folder, port);
+
+  const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
+    if (hasEnded(server)) return;
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  };
+  return {
+    url: `redis://127.0.0.1:${port}/0`,
+    port,
+    kill,
+    async restart() {
+      await kill();
+      server = await startServer(folder, port);
+    },
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A loopback port nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+async function startServer(folder: string, port: number): Promise<ChildProcess> {
+  const found = await findRedisServer();
+  if (!found) throw new Error('no redis-server on this machine: npm test installs it');
+  const options = {
+    port,
+    bind: '127.0.0.1',
+    dir: folder,
+    appendonly: 'yes',
+    appendfsync: 'always',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+    loglevel: 'warning',
+  };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const server = spawn(found.file, args, { argv0: found.argv0, stdio: 'ignore' });
+  const endWithTests = () => server.kill('SIGKILL');
+  process.once('exit', endWithTests);
+  server.once('exit', () => process.removeListener('exit', endWithTests));
+  while (!(await answers(port))) {
+    if (hasEnded(server)) throw new Error(`the Redis for this test ended at once (port ${port})`);
+    await delay(10);
+  }
+  return server;
+}
+
+function hasEnded(server: ChildProcess): boolean {
+  return server.exitCode !== null || server.signalCode !== null;
+}
+
+/** Whether the server answers PING, which it refuses while it loads its data. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    const settle = (alive: boolean) => {
+      socket.destroy();
+      resolve(alive);
+    };
+    socket.once('data', (data) => settle(data.toString().startsWith('+PONG')));
+    socket.once('error', () => settle(false));
+    socket.once('close', () => settle(false));
+  });
+}
