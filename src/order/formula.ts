@@ -1,0 +1,25 @@
+/**
+ * Cells that a spreadsheet would run as a formula, after OWASP "CSV Injection": `= + - @`, tab or line end first,
+ * also in their full-width forms, behind blanks or behind a quote.
+ */
+const FORMULA = /^(?:[\t\r\n\0]|[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/;
+
+/** `-5`, `+5,00`, `-1.234,50`, `-3e4`: signed digits with separators between digits only; no program runs them. */
+const PLAIN_NUMBER = /^[+-](?:\d+(?:[.,' ]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?$/;
+
+/** Apostrophes, then a formula: what `neutralise` writes, and what it must not confuse with its own writing. */
+const APOSTROPHES = /^'+/;
+
+/** Puts one apostrophe before a text that a spreadsheet would run; every other text stays as it is. */
+export function neutralise(text: string): string {
+  return runs(text.replace(APOSTROPHES, '')) ? `'${text}` : text;
+}
+
+/** Undoes `neutralise`: `restore(neutralise(text))` is always `text`. */
+export function restore(text: string): string {
+  return text.startsWith("'") && runs(text.replace(APOSTROPHES, '')) ? text.slice(1) : text;
+}
+
+function runs(text: string): boolean {
+  return FORMULA.test(text) && !PLAIN_NUMBER.test(text);
+}
