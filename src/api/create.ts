@@ -1,0 +1,49 @@
+import type { Http, HttpEnd } from '../http.ts';
+import type { Order } from '../order/order.ts';
+import type { BearerToken } from './token.ts';
+
+/** The API of one environment. `origin` binds tokens to it. */
+export type Partner = { environment: string; baseUrl: string; timeout: number };
+
+/**
+ * POST /purchase-orders (spec part 4) with the headers of spec part 5.
+ * Throws only when the token belongs elsewhere, which would be a bug of ours: nothing is sent then.
+ */
+export function createOrder(
+  http: Http,
+  partner: Partner,
+  token: BearerToken,
+  order: Order,
+  mayWrite: () => boolean,
+): Promise<HttpEnd> {
+  const url = new URL(`${partner.baseUrl}/purchase-orders`);
+  return http.call({
+    method: 'POST',
+    url,
+    headers: apiHeaders(partner, token),
+    body: payloadOf(order),
+    timeout: partner.timeout,
+    mayWrite,
+  });
+}
+
+/** Exactly the fields of spec part 4, in that order. */
+export function payloadOf({ purchaseOrderNumber, orderState, items }: Order): string {
+  return JSON.stringify({
+    purchaseOrderNumber,
+    orderState,
+    items: items.map(({ articleCode, quantity }) => ({ articleCode, quantity })),
+  });
+}
+
+/** The headers that every request carries (spec part 5, rule 4). */
+export function apiHeaders(partner: Partner, token: BearerToken): Record<string, string> {
+  if (token.environment !== partner.environment || token.baseUrl !== partner.baseUrl) {
+    throw new Error(`a token of ${token.environment} was about to be sent to ${partner.environment}`);
+  }
+  return {
+    authorization: `Bearer ${token.value}`,
+    'content-type': 'application/json',
+    accept: 'application/json',
+  };
+}

@@ -1,0 +1,42 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+
+/** A token at rest: times are Redis milliseconds, `mark` names the token without telling it. */
+export type StoredToken = { value: string; mark: string; softAt: number; hardAt: number; path: string };
+
+/**
+ * Seals tokens for Redis with AES-256-GCM. The key comes from the client secret, and where the token belongs is
+ * authenticated: a text copied from another environment does not open.
+ */
+export function tokenSeal(clientSecret: string, belongsTo: string) {
+  const key = Buffer.from(hkdfSync('sha256', clientSecret, 'po-sync token', belongsTo, 32));
+  const bound = Buffer.from(belongsTo);
+
+  function seal(token: StoredToken): string {
+    const iv = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key, iv);
+    cipher.setAAD(bound);
+    const sealed = Buffer.concat([cipher.update(JSON.stringify(token), 'utf8'), cipher.final()]);
+    return `${token.mark}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64')}`;
+  }
+
+  /** Undefined when the text is damaged, of another secret or of another place: then a new token is asked for. */
+  function open(text: string): StoredToken | undefined {
+    try {
+      const bytes = Buffer.from(text.slice(text.indexOf('.') + 1), 'base64');
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+      decipher.setAAD(bound);
+      decipher.setAuthTag(bytes.subarray(12, 28));
+      const plain = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
+      return JSON.parse(plain.toString('utf8')) as StoredToken;
+    } catch {
+      return undefined;
+    }
+  }
+
+  return { seal, open };
+}
+
+/** A short name of a token that does not tell it. */
+export function markOf(value: string): string {
+  return createHash('sha256').update(value).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,149 @@
+import type { ClaimedFile } from '../order/batch.ts';
+import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../order/outcome.ts';
+import type { FileShape } from '../order/record.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { type Lease, takeLease } from '../redis/lease.ts';
+import { readScript, runScript } from '../redis/script.ts';
+import type { StoredResult } from './ledger.ts';
+
+/** How long a dead daemon's right to a batch lasts. */
+const LEASE = 10_000;
+
+/** `reading` until every order is admitted, then `open` until the last is counted, then `done`. */
+export type BatchState = 'reading' | 'open' | 'done';
+
+/** A batch as Redis keeps it. Times are milliseconds. */
+export type Batch = {
+  batch: string;
+  no: number;
+  source: string;
+  kind: 'inbox' | 'export';
+  name: string;
+  path: string;
+  state: BatchState;
+  startedAt: number;
+  lastAt: number;
+  /** What the first pass found; absent before. */
+  proof?: { sha256: string; bytes: number; records: number; shape: FileShape; warnings: string[] };
+  /** Orders in all; absent while reading. */
+  total?: number;
+  counts: OutcomeCounts;
+  /** Dead letters that still wait. */
+  open: number;
+};
+
+export type Batches = ReturnType<typeof openBatches>;
+
+/** The batches of one environment: who reads each, how far it is, what became of its orders. */
+export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; owner: string }) {
+  const totalScript = readScript(new URL('./total.lua', import.meta.url));
+
+  /** The right to read or to settle a batch, or undefined while somebody else has it. */
+  function lease(batch: string): Promise<Lease | undefined> {
+    return takeLease(redis, keys.lease(batch), owner, LEASE);
+  }
+
+  /** Makes the batch known, or finds it again after a crash. `at` is the claim. */
+  async function begin(file: ClaimedFile, at: number): Promise<Batch> {
+    const known = await find(file.batch);
+    if (known) return known;
+    const no = await redis.incr(keys.batchCounter);
+    const { batch, source, kind, name, path } = file;
+    await redis
+      .multi()
+      .hset(keys.batchNames, String(no), batch)
+      .hset(keys.batch(batch), { batch, no, source, kind, name, path, state: 'reading', startedAt: at, lastAt: at })
+      .zadd(keys.batches, at, batch)
+      .exec();
+    return {
+      batch,
+      no,
+      source,
+      kind,
+      name,
+      path,
+      state: 'reading',
+      startedAt: at,
+      lastAt: at,
+      counts: noOutcomes(),
+      open: 0,
+    };
+  }
+
+  async function proved(batch: string, proof: NonNullable<Batch['proof']>): Promise<void> {
+    await redis.hset(keys.batch(batch), { proof: JSON.stringify(proof) });
+  }
+
+  /** Every order is admitted: from now on the batch can be finished. */
+  async function admitted(batch: string, total: number): Promise<void> {
+    await runScript(redis, totalScript, [keys.batch(batch), keys.finished], [batch, total]);
+  }
+
+  async function find(batch: string): Promise<Batch | undefined> {
+    const fields = await redis.hgetall(keys.batch(batch));
+    return fields['batch'] === undefined ? undefined : decode(fields);
+  }
+
+  /** Which of the first `ordinals` orders are counted already: a test by ordinal. */
+  async function counted(batch: string): Promise<(ordinal: number) => boolean> {
+    const bits = await redis.getBuffer(keys.counted(batch));
+    return (ordinal) => (((bits?.[ordinal >> 3] ?? 0) >> (7 - (ordinal & 7))) & 1) === 1;
+  }
+
+  /** Results of these ordinals that were kept, in the order asked. */
+  async function results(batch: string, ordinals: readonly number[]): Promise<(StoredResult | undefined)[]> {
+    if (ordinals.length === 0) return [];
+    const texts = await redis.hmget(keys.results(batch), ...ordinals.map(String));
+    return texts.map((text) => (text === null ? undefined : (JSON.parse(text) as StoredResult)));
+  }
+
+  /** Batches whose last order is counted and whose report is still to be written. */
+  function finished(): Promise<string[]> {
+    return redis.smembers(keys.finished);
+  }
+
+  /** The report is written and the file put away. */
+  async function done(batch: string): Promise<void> {
+    await redis
+      .multi()
+      .hset(keys.batch(batch), { state: 'done' })
+      .del(keys.counted(batch))
+      .srem(keys.finished, batch)
+      .exec();
+  }
+
+  /** Batches under way, oldest first. */
+  async function underWay(): Promise<Batch[]> {
+    const names = await redis.zrange(keys.batches, 0, '-1');
+    const found = await Promise.all(names.map(find));
+    return found.filter((batch) => batch !== undefined && batch.state !== 'done') as Batch[];
+  }
+
+  /** The batch behind a short number; undefined for what was there before us. */
+  async function nameOf(no: number): Promise<string | undefined> {
+    return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
+  }
+
+  return { lease, begin, proved, admitted, find, counted, results, finished, done, underWay, nameOf };
+}
+
+function decode(fields: Record<string, string>): Batch {
+  const counts = noOutcomes();
+  for (const outcome of OUTCOMES) counts[outcome] = Number(fields[`n:${outcome}`] ?? 0);
+  return {
+    batch: fields['batch'] ?? '',
+    no: Number(fields['no']),
+    source: fields['source'] ?? '',
+    kind: fields['kind'] === 'export' ? 'export' : 'inbox',
+    name: fields['name'] ?? '',
+    path: fields['path'] ?? '',
+    state: fields['state'] === 'done' ? 'done' : fields['state'] === 'open' ? 'open' : 'reading',
+    startedAt: Number(fields['startedAt']),
+    lastAt: Number(fields['lastAt']),
+    ...(fields['proof'] === undefined ? {} : { proof: JSON.parse(fields['proof']) as NonNullable<Batch['proof']> }),
+    ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
+    counts,
+    open: Number(fields['open'] ?? 0),
+  };
+}

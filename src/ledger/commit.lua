@@ -1,0 +1,47 @@
+-- Commits one decided change of an order, and its batch's tally in the same step.
+-- KEYS open, settled bucket, due, doubt, waiting, batch, counted, results, finished
+-- ARGV number, expected version, entry text ('' deletes), due ('' removes), doubt ('' removes), compact ('' none),
+--      ordinal, outcome ('' none), result ('' none), dead letter? ('1'), time, prefix, batch name, closed as
+-- Returns 1, or 0 when somebody else changed the order first.
+local number = ARGV[1]
+local current = redis.call('GET', KEYS[1])
+local version = current and string.match(current, '^%d+') or '0'
+if version ~= ARGV[2] then return 0 end
+if version == '0' and redis.call('HEXISTS', KEYS[2], number) == 1 then return 0 end
+
+if ARGV[3] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[3]) end
+if ARGV[4] == '' then redis.call('ZREM', KEYS[3], number) else redis.call('ZADD', KEYS[3], ARGV[4], number) end
+if ARGV[5] == '' then redis.call('ZREM', KEYS[4], number) else redis.call('ZADD', KEYS[4], ARGV[5], number) end
+if ARGV[6] ~= '' then redis.call('HSET', KEYS[2], number, ARGV[6]) end
+if ARGV[8] == '' then return 1 end
+
+if ARGV[14] ~= '' then
+  -- The number is settled well: the dead letters of it that still wait are closed.
+  local waiting = redis.call('HGET', KEYS[5], number)
+  if waiting then
+    redis.call('HDEL', KEYS[5], number)
+    for batch, ordinal in string.gmatch(waiting, '([^/\n]+)/(%d+)') do
+      local key = ARGV[12] .. ':b:' .. batch
+      if redis.call('HSETNX', key .. ':closed', ordinal, ARGV[14]) == 1 then
+        redis.call('HINCRBY', key, 'open', -1)
+        redis.call('SADD', ARGV[12] .. ':refresh', batch)
+      end
+    end
+  end
+end
+
+if redis.call('SETBIT', KEYS[7], ARGV[7], 1) == 0 then
+  redis.call('HINCRBY', KEYS[6], 'n:' .. ARGV[8], 1)
+  redis.call('HSET', KEYS[6], 'lastAt', ARGV[11])
+  if ARGV[10] == '1' then
+    redis.call('HINCRBY', KEYS[6], 'open', 1)
+    local waiting = redis.call('HGET', KEYS[5], number)
+    local mark = ARGV[13] .. '/' .. ARGV[7]
+    redis.call('HSET', KEYS[5], number, waiting and (waiting .. '\n' .. mark) or mark)
+  end
+  local counted = redis.call('HINCRBY', KEYS[6], 'counted', 1)
+  local total = redis.call('HGET', KEYS[6], 'total')
+  if total and counted >= tonumber(total) then redis.call('SADD', KEYS[9], ARGV[13]) end
+end
+if ARGV[9] ~= '' then redis.call('HSET', KEYS[8], ARGV[7], ARGV[9]) end
+return 1

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+
+/** Settled orders are kept in this many hashes: small enough each to stay packed, few enough to share their cost. */
+const BUCKETS = 65_536;
+
+/** Every Redis key of one environment at one API address; the braces keep them on one cluster node. */
+export type Keys = ReturnType<typeof keysOf>;
+
+/**
+ * Key names for an environment and API address. Two addresses never share a ledger,
+ * even when the environment keeps its name.
+ */
+export function keysOf(environment: string, baseUrl: string) {
+  const origin = createHash('sha256').update(baseUrl).digest('hex').slice(0, 8);
+  const prefix = `{posync:${environment}:${origin}}`;
+  return {
+    prefix,
+    origin,
+    /** An order that is not settled, or a dead letter: version and entry. */
+    open: (number: string) => `${prefix}:o:${number}`,
+    /** Settled orders, packed: order number → compact entry. */
+    settled: (number: string) => `${prefix}:s:${bucketOf(number).toString(16)}`,
+    /** Sorted set: order number → when it must have moved on. */
+    due: `${prefix}:due`,
+    /** Sorted set: order number → when the API's list may be asked about it. */
+    doubt: `${prefix}:doubt`,
+    /** Hash: order number → the dead letters of it that still wait, one `batch/ordinal` a line. */
+    waiting: `${prefix}:waiting`,
+    batch: (batch: string) => `${prefix}:b:${batch}`,
+    /** Bitmap: which ordinals of the batch are counted. */
+    counted: (batch: string) => `${prefix}:b:${batch}:counted`,
+    /** Hash: ordinal → result of an order that did not simply succeed. */
+    results: (batch: string) => `${prefix}:b:${batch}:results`,
+    /** Hash: ordinal → how its dead letter was closed. */
+    closed: (batch: string) => `${prefix}:b:${batch}:closed`,
+    lease: (batch: string) => `${prefix}:b:${batch}:lease`,
+    /** Sorted set of all batches by start. */
+    batches: `${prefix}:batches`,
+    /** Hash: short batch number → batch; the ledger's compact entries hold the short one. */
+    batchNames: `${prefix}:batch-names`,
+    batchCounter: `${prefix}:batch-counter`,
+    /** Set of batches whose last order is counted. */
+    finished: `${prefix}:finished`,
+    gate: `${prefix}:gate`,
+    rate: `${prefix}:rate`,
+    token: `${prefix}:token`,
+    tokenLock: `${prefix}:token:lock`,
+    /** Hash: what one verification run knows and who runs it. */
+    verification: `${prefix}:verification`,
+    verificationLock: `${prefix}:verification:lock`,
+    /** Hash: export path → sha256 of the version taken last. */
+    exports: `${prefix}:exports`,
+    daemon: (id: string) => `${prefix}:daemon:${id}`,
+    daemons: `${prefix}:daemons`,
+    /** What tells one life of this ledger from another. */
+    identity: `${prefix}:identity`,
+  };
+}
+
+function bucketOf(number: string): number {
+  return createHash('md5').update(number).digest().readUInt16BE(0) % BUCKETS;
+}

@@ -1,0 +1,35 @@
+import type { Redis } from './connect.ts';
+
+const RENEW = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`;
+const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+
+/** A right that ends by itself when its holder does. */
+export type Lease = {
+  /** Aborts when the lease was lost. */
+  signal: AbortSignal;
+  release(): Promise<void>;
+};
+
+/**
+ * Takes the lease `key` for `owner`, or gives undefined when somebody else holds it.
+ * It is renewed every third of `ttl` (milliseconds) until released.
+ */
+export async function takeLease(redis: Redis, key: string, owner: string, ttl: number): Promise<Lease | undefined> {
+  if ((await redis.set(key, owner, 'PX', ttl, 'NX')) !== 'OK') return undefined;
+  const lost = new AbortController();
+  const timer = setInterval(() => {
+    redis.eval(RENEW, 1, key, owner, ttl).then(
+      (kept) => {
+        if (kept !== 1) lost.abort();
+      },
+      () => undefined,
+    );
+  }, ttl / 3);
+  return {
+    signal: lost.signal,
+    async release() {
+      clearInterval(timer);
+      await redis.eval(RELEASE, 1, key, owner);
+    },
+  };
+}

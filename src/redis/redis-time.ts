@@ -1,0 +1,25 @@
+import type { Clock } from '../clock.ts';
+import type { Redis } from './connect.ts';
+
+/** Redis' clock, the one clock that all daemons share; wall clocks of hosts are never compared. */
+export type RedisTime = {
+  /** Milliseconds since 1970 by Redis' clock, as far as known. */
+  now(): number;
+  /** Asks Redis again; call now and then, and after a reconnect. */
+  sync(): Promise<void>;
+};
+
+/** Asks Redis for its time and counts on from there with the monotonic clock. */
+export async function openRedisTime(redis: Redis, clock: Clock): Promise<RedisTime> {
+  let offset = 0;
+
+  async function sync(): Promise<void> {
+    const before = clock.monotonic();
+    const [seconds, micros] = await redis.time();
+    const after = clock.monotonic();
+    offset = Number(seconds) * 1000 + Number(micros) / 1000 - (before + after) / 2;
+  }
+
+  await sync();
+  return { now: () => Math.round(clock.monotonic() + offset), sync };
+}
