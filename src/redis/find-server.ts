@@ -28,7 +28,9 @@ export async function findRedisServer(): Promise<RedisServer | undefined> {
 
 function versionOf(file: string, argv0: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const program = spawn(file, ['--version'], { argv0, stdio: ['ignore', 'pipe', 'ignore'], timeout: 5_000 });
+    // A signal and no `timeout`: that would hold the process for its whole length where the file is missing.
+    const signal = AbortSignal.timeout(5_000);
+    const program = spawn(file, ['--version'], { argv0, stdio: ['ignore', 'pipe', 'ignore'], signal });
     let told = '';
     program.stdout.on('data', (bytes) => {
       told += bytes;
