@@ -47,6 +47,8 @@ export function keysOf(environment: string, baseUrl: string) {
     tokenLock: `${prefix}:token:lock`,
     /** Hash: what one verification run knows and who runs it. */
     verification: `${prefix}:verification`,
+    /** Sorted set: a few accepted orders → when; what a complete list must hold. */
+    canaries: `${prefix}:canaries`,
     verificationLock: `${prefix}:verification:lock`,
     /** Hash: export path → sha256 of the version taken last. */
     exports: `${prefix}:exports`,

@@ -1,0 +1,129 @@
+import { JSONParser, type ParsedElementInfo } from '@streamparser/json';
+import type { Http, HttpEnd } from '../http.ts';
+import type { Item } from '../order/order.ts';
+import { reasonOf, type Said } from './classify.ts';
+import { apiHeaders, type Partner } from './create.ts';
+import { isRecord, readEnvelope } from './envelope.ts';
+import type { BearerToken } from './token.ts';
+
+/** An order as the list shows it; `items` is absent where the list leaves them out. */
+export type ListedOrder = { purchaseOrderNumber: string; items?: Item[] };
+
+/**
+ * How reading the list ended. Only `complete` can prove that an order is absent.
+ * `unavailable`: this API does not give us its list; `failed`: not this time.
+ */
+export type ListEnd =
+  | { kind: 'complete'; orders: number }
+  | { kind: 'unavailable'; said: Said }
+  | { kind: 'unauthorized'; said: Said }
+  | { kind: 'failed'; said: Said };
+
+const NO_LIST = new Set([403, 404, 405, 501]);
+const LONGEST = 10 * 60_000;
+
+/**
+ * GET /purchase-orders (spec part 4), read as a stream: memory does not grow with the list. Takes both shapes that the
+ * specification leaves open: an array as `data`, or an object in `data` that holds the array.
+ */
+export async function listOrders(
+  http: Http,
+  partner: Partner,
+  token: BearerToken,
+  onOrder: (order: ListedOrder) => void,
+): Promise<ListEnd> {
+  const reader = listReader(onOrder);
+  const end = await http.call({
+    method: 'GET',
+    url: new URL(`${partner.baseUrl}/purchase-orders`),
+    headers: apiHeaders(partner, token),
+    timeout: LONGEST,
+    onData: (chunk) => reader.write(chunk),
+  });
+  return judge(end, reader.finish);
+}
+
+function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {
+  if (end.kind !== 'answered') return { kind: 'failed', said: { code: 'no-answer', message: reasonOf(end.error) } };
+  const { status, body } = end.answer;
+  if (status === 200) {
+    const orders = finish();
+    return orders === undefined ? { kind: 'failed', said: notAList } : { kind: 'complete', orders };
+  }
+  const envelope = readEnvelope(body);
+  const message = envelope.kind === 'error' ? envelope.message : `the list answers HTTP ${status}`;
+  const said = { httpStatus: status, code: `http-${status}`, message };
+  if (status === 401) return { kind: 'unauthorized', said };
+  return NO_LIST.has(status) ? { kind: 'unavailable', said } : { kind: 'failed', said };
+}
+
+const notAList: Said = {
+  httpStatus: 200,
+  code: 'no-list',
+  message: 'the answer is not a complete list in the envelope',
+};
+
+/** Reads the envelope piece by piece. `finish` gives the number of orders, or undefined when it was no whole list. */
+function listReader(onOrder: (order: ListedOrder) => void) {
+  const parser = new JSONParser({ paths: ['$.status', '$.error', '$.data.*.*'], keepStack: false });
+  let status: unknown;
+  let error: unknown;
+  let orders = 0;
+  let broken = false;
+  let row: { index: unknown; fields: Record<string, unknown> } | undefined;
+
+  function take(value: unknown): void {
+    const order = listed(value);
+    // An order without a number is nothing to compare with; a list of such things proves nothing.
+    if (order === undefined) broken = true;
+    else {
+      orders += 1;
+      onOrder(order);
+    }
+  }
+
+  function flush(): void {
+    if (row) take(row.fields);
+    row = undefined;
+  }
+
+  parser.onValue = ({ value, key, stack }: ParsedElementInfo) => {
+    if (stack.length === 1 && key === 'status') status = value;
+    else if (stack.length === 1 && key === 'error') error = value;
+    else if (typeof key === 'number') take(value);
+    else field(stack[2]?.key, String(key), value);
+  };
+
+  /** In a bare array the orders arrive field by field: a row is whole when the next one begins. */
+  function field(index: unknown, key: string, value: unknown): void {
+    if (row?.index !== index) flush();
+    row ??= { index, fields: {} };
+    row.fields[key] = value;
+  }
+
+  parser.onError = () => {
+    broken = true;
+  };
+
+  return {
+    write(chunk: Buffer): void {
+      if (!broken) parser.write(chunk);
+    },
+    finish(): number | undefined {
+      flush();
+      const whole = parser.isEnded && !broken && status === 'success' && (error === null || error === undefined);
+      return whole ? orders : undefined;
+    },
+  };
+}
+
+function listed(value: unknown): ListedOrder | undefined {
+  if (!isRecord(value) || typeof value['purchaseOrderNumber'] !== 'string') return undefined;
+  const purchaseOrderNumber = value['purchaseOrderNumber'];
+  const items = value['items'];
+  return Array.isArray(items) && items.every(isItem) ? { purchaseOrderNumber, items } : { purchaseOrderNumber };
+}
+
+function isItem(value: unknown): value is Item {
+  return isRecord(value) && typeof value['articleCode'] === 'string' && typeof value['quantity'] === 'number';
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '../clock.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { RedisTime } from '../redis/redis-time.ts';
+import { readScript, runScript } from '../redis/script.ts';
+
+/** Why delivery of an environment pauses; `code` is stable. Times are Redis milliseconds. */
+export type Pause = { code: string; reason: string; since: number };
+
+/** `probe`: delivery pauses, and this one order goes ahead to see whether it may go on. */
+export type Pass = 'open' | 'probe' | 'stopped';
+
+export type Gate = ReturnType<typeof openGate>;
+
+type GateDeps = {
+  redis: Redis;
+  keys: Keys;
+  clock: Clock;
+  time: RedisTime;
+  probe: { initial: number; max: number };
+  onPaused(pause: Pause): void;
+  onResumed(pause: Pause, until: number): void;
+};
+
+/** How old a daemon's knowledge of the gate may be. */
+const REFRESH = 500;
+
+/**
+ * The pause of one environment's delivery, shared by all daemons. Closed by what says nothing of an order;
+ * while it is closed one order at a time tries, with growing waits, and the first that gets through opens it.
+ */
+export function openGate(deps: GateDeps) {
+  const { redis, keys, clock, time } = deps;
+  const script = readScript(new URL('./gate.lua', import.meta.url));
+  let pause: Pause | undefined;
+  let slowUntil = 0;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  /** Waits until an order may be sent. */
+  async function pass(signal: AbortSignal): Promise<Pass> {
+    for (;;) {
+      if (signal.aborted) return 'stopped';
+      await refresh();
+      const wait = slowUntil - time.now();
+      if (wait > 0) await clock.sleep(Math.min(wait, REFRESH), signal);
+      else if (pause === undefined) return 'open';
+      else if (await winProbe()) return 'probe';
+      else await clock.sleep(REFRESH, signal);
+    }
+  }
+
+  async function refresh(force = false): Promise<void> {
+    if (!force && clock.monotonic() - lookedAt < REFRESH) return;
+    lookedAt = clock.monotonic();
+    const fields = await redis.hgetall(keys.gate);
+    slowUntil = Number(fields['slowUntil'] ?? 0);
+    see(fields['code'] === undefined ? undefined : decode(fields));
+  }
+
+  function see(seen: Pause | undefined): void {
+    const before = pause;
+    pause = seen;
+    if (before === undefined && seen) deps.onPaused(seen);
+    if (before && seen === undefined) deps.onResumed(before, time.now());
+  }
+
+  async function winProbe(): Promise<boolean> {
+    const { initial, max } = deps.probe;
+    return (await runScript(redis, script, [keys.gate], ['probe', time.now(), initial, max])) === 1;
+  }
+
+  /** Pauses delivery. While it pauses already only the reason is kept up. */
+  async function close(code: string, reason: string): Promise<void> {
+    await runScript(
+      redis,
+      script,
+      [keys.gate],
+      ['close', time.now(), deps.probe.initial, deps.probe.max, code, reason],
+    );
+    await refresh(true);
+  }
+
+  /** Something got through: delivery goes on for everybody. */
+  async function open(): Promise<void> {
+    if (pause === undefined) return;
+    await runScript(redis, script, [keys.gate], ['open']);
+    await refresh(true);
+  }
+
+  /** Nobody calls for so many milliseconds; a longer wait that is already on stays. */
+  async function slowDown(ms: number): Promise<void> {
+    await runScript(redis, script, [keys.gate], ['slow', time.now() + ms]);
+    await refresh(true);
+  }
+
+  return { pass, close, open, slowDown, refresh, current: () => pause };
+}
+
+function decode(fields: Record<string, string>): Pause {
+  return { code: fields['code'] ?? '', reason: fields['reason'] ?? '', since: Number(fields['since'] ?? 0) };
+}

@@ -1,0 +1,52 @@
+import type { Seen } from '../api/classify.ts';
+import type { BearerToken, TokenSource } from '../api/token.ts';
+import type { Policy } from '../ledger/state.ts';
+import type { Gate, Pass } from './gate.ts';
+
+/** Failures in a row, by any orders, after which it is the API that is down and not an order that is wrong. */
+const DOWN_AFTER = 5;
+
+export type Health = ReturnType<typeof openHealth>;
+
+/** Reads from every attempt how the environment is, and closes or opens the gate accordingly. */
+export function openHealth({ gate, tokens, policy }: { gate: Gate; tokens: TokenSource; policy: Policy }) {
+  let failures = 0;
+  /** The token that a 401 took away, until any other answer comes. */
+  let replaced: string | undefined;
+
+  /** Takes note of one attempt: what it showed, how it had passed the gate, and with which token. */
+  async function note(seen: Seen, pass: Pass, token: BearerToken): Promise<void> {
+    if (seen.kind !== 'unauthorized' && seen.kind !== 'unsent') replaced = undefined;
+    switch (seen.kind) {
+      case 'accepted':
+      case 'refused':
+        failures = 0;
+        if (pass === 'probe') await gate.open();
+        return;
+      case 'unauthorized':
+        return tokenRefused(token.mark, seen.said.message);
+      case 'closed':
+        return gate.close(`http-${seen.said.httpStatus ?? 0}`, seen.said.message);
+      case 'busy':
+        if (seen.everyone) return gate.slowDown(seen.retryAfter ?? policy.backoff(1));
+        return failed(seen.said.message);
+      case 'unsent':
+      case 'unknown':
+        return failed(seen.said.message);
+    }
+  }
+
+  /** One renewal is due after a 401; when the new token is refused as well, it is not the token. */
+  async function tokenRefused(mark: string, reason: string): Promise<void> {
+    await tokens.invalidate(mark);
+    if (replaced !== undefined && replaced !== mark) await gate.close('token-not-taken', reason);
+    else replaced = mark;
+  }
+
+  async function failed(reason: string): Promise<void> {
+    failures += 1;
+    if (failures >= DOWN_AFTER) await gate.close('api-down', reason);
+  }
+
+  return { note };
+}

@@ -1,0 +1,33 @@
+/** A bounded number of rights; whoever waits longest is next. */
+export type Permits = {
+  /** Runs the task while holding one right. */
+  hold<T>(task: () => Promise<T>): Promise<T>;
+};
+
+/** At most `most` tasks at once: the calls in flight of a daemon. */
+export function openPermits(most: number): Permits {
+  let free = most;
+  const waiting: (() => void)[] = [];
+
+  async function acquire(): Promise<void> {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+
+  function release(): void {
+    const heir = waiting.shift();
+    if (heir) heir();
+    else free += 1;
+  }
+
+  return {
+    async hold(task) {
+      await acquire();
+      try {
+        return await task();
+      } finally {
+        release();
+      }
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '../clock.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { readScript, runScript } from '../redis/script.ts';
+
+export type RateLimit = {
+  /** Resolves when the caller's turn has come; false when the wait was ended by `signal`. */
+  turn(signal: AbortSignal): Promise<boolean>;
+};
+
+/** No limit: every turn is now. */
+export const unlimited: RateLimit = { turn: async (signal) => !signal.aborted };
+
+/**
+ * At most `max` calls in `per` milliseconds, shared by all daemons and spread evenly:
+ * a tenth of the window may come at once, so that small limits stay smooth.
+ */
+export function openRateLimit(
+  { redis, keys, clock }: { redis: Redis; keys: Keys; clock: Clock },
+  { max, per }: { max: number; per: number },
+): RateLimit {
+  const script = readScript(new URL('./rate.lua', import.meta.url));
+  const interval = (per * 1000) / max;
+  return {
+    async turn(signal) {
+      const wait = Number(await runScript(redis, script, [keys.rate], [interval, (per * 1000) / 10])) / 1000;
+      if (wait > 0) await clock.sleep(wait, signal);
+      return !signal.aborted;
+    },
+  };
+}

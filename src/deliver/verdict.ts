@@ -1,0 +1,21 @@
+import type { Seen } from '../api/classify.ts';
+import type { Policy, Verdict } from '../ledger/state.ts';
+
+/** What an attempt says of its order, for the ledger. `now` is Redis time in milliseconds. */
+export function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
+  switch (seen.kind) {
+    case 'accepted':
+      return { kind: 'accepted' };
+    case 'refused':
+      return { kind: 'refused', answer: seen.said };
+    case 'unknown':
+      return { kind: 'unknown', answer: seen.said };
+    case 'unsent':
+      return { kind: 'postponed', answer: seen.said, until: now + policy.backoff(1) };
+    case 'busy':
+      return { kind: 'postponed', answer: seen.said, until: now + (seen.retryAfter ?? policy.backoff(1)) };
+    case 'unauthorized':
+    case 'closed':
+      return { kind: 'postponed', answer: seen.said, until: now };
+  }
+}

@@ -1,0 +1,152 @@
+import { classify, type Seen } from './api/classify.ts';
+import { createOrder, type Partner } from './api/create.ts';
+import type { BearerToken, TokenSource } from './api/token.ts';
+import type { Clock } from './clock.ts';
+import type { Gate } from './deliver/gate.ts';
+import type { Health } from './deliver/health.ts';
+import type { Permits } from './deliver/permits.ts';
+import type { RateLimit } from './deliver/rate-limit.ts';
+import { verdictOf } from './deliver/verdict.ts';
+import { PoSyncError, toError } from './errors.ts';
+import { attemptEnded, deliveryTrouble, orderDead } from './events/delivery.ts';
+import type { Http } from './http.ts';
+import type { Entry } from './ledger/entry.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { type LedgerEvent, next, type Policy, type Step } from './ledger/state.ts';
+import type { Log } from './log.ts';
+import { aloneOf, type Chunk, withJob } from './queue/chunk.ts';
+import type { OrderQueue } from './queue/queue.ts';
+import type { RedisTime } from './redis/redis-time.ts';
+
+/** How old an intent may be when its first byte is written. A process that slept longer must not write. */
+const FRESH = 2_000;
+/** Beyond the call's own timeout: what the machine may need to notice it. */
+const MARGIN = 1_000;
+
+export type DeliveryDeps = {
+  ledger: Ledger;
+  queue: OrderQueue;
+  tokens: TokenSource;
+  http: Http;
+  partner: Partner;
+  gate: Gate;
+  health: Health;
+  rate: RateLimit;
+  permits: Permits;
+  clock: Clock;
+  time: RedisTime;
+  policy: Policy;
+  log: Log;
+  /** Told of each accepted order: later a proof that a list is complete. */
+  onAccepted(number: string): void;
+  /** Aborts when the daemon stops: no new attempt begins, those under way end. */
+  stopping: AbortSignal;
+};
+
+type Sending = { entry: Entry; mayWrite: () => boolean };
+
+/** The spine of delivery: from a chunk of the queue to recorded outcomes. */
+export function openDelivery(deps: DeliveryDeps) {
+  const { ledger, queue, tokens, gate, health, rate, permits, clock, time, policy, log, stopping } = deps;
+
+  /** Delivers the orders of a chunk; returns the numbers that are handed back because the daemon stops. */
+  async function deliverChunk(chunk: Chunk): Promise<string[]> {
+    const known = await ledger.lookup(chunk.numbers);
+    const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
+    const undone = await Promise.all(entries.map((entry) => permits.hold(() => deliverOne(entry, chunk.id))));
+    return undone.flat();
+  }
+
+  /** Gives the number back when it never began. What breaks here, on Redis or by a bug, the sweeper takes up again. */
+  async function deliverOne(entry: Entry, job: string): Promise<string[]> {
+    try {
+      return (await deliver(entry, job)) === 'stopped' ? [entry.order.purchaseOrderNumber] : [];
+    } catch (thrown) {
+      deliveryTrouble(log, { reason: toError(thrown).message });
+      return [];
+    }
+  }
+
+  /** One order, until it has an outcome or goes on alone later. */
+  async function deliver(entry: Entry, job: string): Promise<'done' | 'stopped'> {
+    let current: Entry | undefined = entry;
+    while (current && isSendable(current, job)) {
+      const pass = await gate.pass(stopping);
+      if (pass === 'stopped') return 'stopped';
+      const token = await tokenOrPause();
+      if (token === undefined) continue;
+      if (!(await rate.turn(stopping))) return 'stopped';
+      const sending = await intend(current);
+      if (sending === undefined) return 'done';
+      const seen = await attempt(sending, token);
+      current = await record(sending.entry, seen);
+      await health.note(seen, pass, token);
+    }
+    return 'done';
+  }
+
+  async function tokenOrPause(): Promise<BearerToken | undefined> {
+    try {
+      return await tokens.get();
+    } catch (thrown) {
+      const error = toError(thrown);
+      await gate.close(error instanceof PoSyncError ? error.code : 'token-unavailable', error.message);
+      return undefined;
+    }
+  }
+
+  /** Intent before bytes: durable in Redis, and ours only if nobody changed the order meanwhile. */
+  async function intend(entry: Entry): Promise<Sending | undefined> {
+    const intended = clock.monotonic();
+    const at = time.now();
+    const step = next(entry, { kind: 'begin', at, deadline: at + FRESH + deps.partner.timeout + MARGIN }, policy);
+    if (step.kind !== 'move' || !(await ledger.take(entry, step))) return undefined;
+    return { entry: step.entry, mayWrite: () => clock.monotonic() - intended < FRESH };
+  }
+
+  async function attempt({ entry, mayWrite }: Sending, token: BearerToken): Promise<Seen> {
+    const { batch, attempt: attemptNo, order } = entry;
+    const began = clock.monotonic();
+    const end = await createOrder(deps.http, deps.partner, token, order, mayWrite);
+    const seen = classify(end, order.purchaseOrderNumber, new Date(clock.now()));
+    attemptEnded(log, {
+      batch,
+      order: order.purchaseOrderNumber,
+      attempt: attemptNo,
+      durationMs: Math.round(clock.monotonic() - began),
+      outcome: seen.kind,
+      ...(seen.kind === 'accepted' ? {} : { code: seen.said.code, reason: seen.said.message }),
+    });
+    return seen;
+  }
+
+  /** Records what an attempt showed. Gives the order back when it is to go again right here, behind the gate. */
+  async function record(entry: Entry, seen: Seen): Promise<Entry | undefined> {
+    const at = time.now();
+    const verdict = verdictOf(seen, at, policy);
+    const event: LedgerEvent = { kind: 'answered', at, attempt: entry.attempt, verdict };
+    const here = seen.kind === 'closed' || seen.kind === 'unauthorized';
+    const step = here ? next(entry, event, policy) : withJob(next(entry, event, policy), queue.nameJob());
+    if (!(await ledger.take(entry, step))) return undefined;
+    tell(step, entry);
+    if (step.kind !== 'move' || step.entry.state !== 'retry') return undefined;
+    if (here) return step.entry;
+    await queue.add([aloneOf(step.entry)], verdict.kind === 'postponed' ? verdict.until - at : 0);
+    return undefined;
+  }
+
+  function tell(step: Step, { batch, order }: Entry): void {
+    const { purchaseOrderNumber } = order;
+    if (step.kind === 'accept') deps.onAccepted(purchaseOrderNumber);
+    if (step.kind !== 'dead') return;
+    const { state: outcome, answer } = step.entry;
+    orderDead(log, { batch, order: purchaseOrderNumber, outcome, reason: answer?.message ?? '' });
+  }
+
+  return { deliverChunk };
+}
+
+/** Only what waits, and only for the job that carries it now: an older job of the same order is a ghost. */
+function isSendable(entry: Entry, job: string): boolean {
+  return (entry.state === 'queued' || entry.state === 'retry') && entry.job === job;
+}

@@ -1,0 +1,24 @@
+import type { Entry } from '../ledger/entry.ts';
+import type { Step } from '../ledger/state.ts';
+
+/** The few orders that one job carries; the truth about each is in the ledger. */
+export type Chunk = { id: string; name: string; batch: string; numbers: readonly string[] };
+
+/** Most orders of one job. */
+const LARGEST = 20;
+
+/** How many orders a job carries when so many wait: small files get small jobs, so that all workers have some. */
+export function chunkSize(waiting: number): number {
+  return Math.max(1, Math.min(LARGEST, Math.ceil(waiting / 64)));
+}
+
+/** A job for one order that comes again by itself. */
+export function aloneOf({ job, batch, order, place }: Entry): Chunk {
+  return { id: job, name: `line ${place.line}`, batch, numbers: [order.purchaseOrderNumber] };
+}
+
+/** The same step, its order carried by another job from now on. Steps that need no job stay as they are. */
+export function withJob(step: Step, job: string): Step {
+  if (step.kind !== 'move' || step.entry.state !== 'retry') return step;
+  return { ...step, entry: { ...step.entry, job } };
+}

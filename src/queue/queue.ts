@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { DelayedError, type Job, Queue, Worker } from 'bullmq';
+import { toError } from '../errors.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { Chunk } from './chunk.ts';
+
+/** What a worker did with a chunk: the numbers it hands back undone, empty when it did all. */
+export type Work = (chunk: Chunk) => Promise<readonly string[]>;
+
+export type OrderQueue = ReturnType<typeof openQueue>;
+
+type JobData = { batch: string; numbers: string[] };
+
+const QUEUE = 'orders';
+const KEEP_NOTHING = { count: 0 };
+
+/**
+ * The queue of one environment. BullMQ schedules and distributes, and nothing else: what it loses the sweeper
+ * brings back from the ledger, what it runs twice the ledger stops.
+ * `redis` must be a plain connection; BullMQ duplicates it for its waits.
+ */
+export function openQueue({ redis, keys, onTrouble }: { redis: Redis; keys: Keys; onTrouble(error: Error): void }) {
+  const shared = { connection: redis, prefix: keys.prefix };
+  const queue = new Queue<JobData>(QUEUE, {
+    ...shared,
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+    streams: { events: { maxLen: 100 } },
+  });
+  queue.on('error', onTrouble);
+
+  /** A name for a job to come. BullMQ takes no bare number and no colon. */
+  function nameJob(): string {
+    return `c-${randomBytes(9).toString('base64url')}`;
+  }
+
+  /** Adds chunks; one that is there already stays as it is. `delay` in milliseconds. */
+  async function add(chunks: readonly Chunk[], delay = 0): Promise<void> {
+    if (chunks.length === 0) return;
+    await queue.addBulk(
+      chunks.map(({ id, name, batch, numbers }) => ({
+        name,
+        data: { batch, numbers: [...numbers] },
+        opts: delay > 0 ? { jobId: id, delay } : { jobId: id },
+      })),
+    );
+  }
+
+  /** Which of these jobs the queue still has. */
+  async function has(ids: readonly string[]): Promise<boolean[]> {
+    const found = await Promise.all(ids.map((id) => redis.exists(queue.toKey(id))));
+    return found.map((one) => one === 1);
+  }
+
+  /** Jobs that wait for a worker. */
+  async function waiting(): Promise<number> {
+    return queue.getWaitingCount();
+  }
+
+  return {
+    nameJob,
+    add,
+    has,
+    waiting,
+    work: (concurrency: number, work: Work) => startWorker(shared, concurrency, work, onTrouble),
+    [Symbol.asyncDispose]: () => queue.close(),
+  };
+}
+
+function startWorker(
+  shared: { connection: Redis; prefix: string },
+  concurrency: number,
+  work: Work,
+  onTrouble: (error: Error) => void,
+) {
+  const worker = new Worker<JobData>(QUEUE, (job, token) => runJob(job, token, work), {
+    ...shared,
+    concurrency,
+    lockDuration: 30_000,
+    stalledInterval: 10_000,
+    // A job may lose its worker any number of times: attempts are counted in the ledger.
+    maxStalledCount: 1_000_000,
+    removeOnComplete: KEEP_NOTHING,
+    removeOnFail: KEEP_NOTHING,
+  });
+  worker.on('error', onTrouble);
+  return {
+    /** Takes no new chunk and waits for those under way; `within` milliseconds, then leaves them. */
+    async stop(within: number): Promise<void> {
+      // close() never ends while Redis is away, so it is not trusted to.
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<'late'>((resolve) => {
+        timer = setTimeout(() => resolve('late'), within);
+      });
+      const end = await Promise.race([worker.close().then(() => 'closed' as const), late]);
+      clearTimeout(timer);
+      if (end === 'late') await worker.close(true).catch(toError);
+    },
+  };
+}
+
+async function runJob(job: Job<JobData>, token: string | undefined, work: Work): Promise<void> {
+  const { batch, numbers } = job.data;
+  const rest = await work({ id: job.id ?? '', name: job.name, batch, numbers });
+  if (rest.length === 0) return;
+  await job.updateData({ batch, numbers: [...rest] });
+  await job.moveToDelayed(Date.now(), token);
+  throw new DelayedError();
+}

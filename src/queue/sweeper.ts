@@ -1,0 +1,55 @@
+import { ordersSwept } from '../events/delivery.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { next, type Policy, SWEEP_AFTER } from '../ledger/state.ts';
+import type { Log } from '../log.ts';
+import type { RedisTime } from '../redis/redis-time.ts';
+import { aloneOf } from './chunk.ts';
+import type { OrderQueue } from './queue.ts';
+
+type SweeperDeps = { ledger: Ledger; queue: OrderQueue; time: RedisTime; policy: Policy; log: Log };
+
+const MOST = 500;
+
+/**
+ * A sweeper looks after orders that should have moved on: it puts back what the queue lost, whatever the reason,
+ * and calls an attempt whose deadline is over unknown. Several sweepers do no harm: the ledger lets one win.
+ */
+export function openSweeper({ ledger, queue, time, policy, log }: SweeperDeps) {
+  /** One round over the orders whose time is over. */
+  async function tick(): Promise<void> {
+    const numbers = await ledger.numbersDue('due', time.now(), MOST);
+    if (numbers.length === 0) return;
+    const known = await ledger.lookup(numbers);
+    const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
+    await Promise.all(entries.filter(({ state }) => state === 'sending').map(lapse));
+    await putBackLost(entries.filter(({ state }) => state === 'queued' || state === 'retry'));
+  }
+
+  async function lapse(entry: Entry): Promise<void> {
+    await ledger.take(entry, next(entry, { kind: 'lapsed', at: time.now() }, policy));
+  }
+
+  async function putBackLost(entries: readonly Entry[]): Promise<void> {
+    const ids = [...new Set(entries.map(({ job }) => job))];
+    const alive = await queue.has(ids);
+    const lost = new Set(ids.filter((_, i) => alive[i] !== true));
+    await Promise.all(
+      entries
+        .filter(({ job }) => !lost.has(job))
+        .map(({ order }) => ledger.postpone(order.purchaseOrderNumber, time.now() + SWEEP_AFTER)),
+    );
+    const back = await Promise.all(entries.filter(({ job }) => lost.has(job)).map(putBack));
+    const orders = back.filter(Boolean).length;
+    if (orders > 0) ordersSwept(log, { orders });
+  }
+
+  async function putBack(entry: Entry): Promise<boolean> {
+    const again = { ...entry, version: entry.version + 1, job: queue.nameJob() };
+    if (!(await ledger.take(entry, { kind: 'move', entry: again, due: time.now() + SWEEP_AFTER }))) return false;
+    await queue.add([aloneOf(again)]);
+    return true;
+  }
+
+  return { tick };
+}
