@@ -1,0 +1,51 @@
+import type { FileShape, SourceRecord } from '../order/record.ts';
+import { encoderFor } from './encode.ts';
+import type { FixForm } from './fix-form.ts';
+import { type RecordError, recordErrors } from './record-errors.ts';
+
+/** The fix file of JSON input: the same objects with the error keys added; an array, or one object a line. */
+export function fixObjects(shape: FileShape): FixForm {
+  const encode = encoderFor(shape.format.encoding);
+  const isArray = shape.format.type === 'json';
+  const newline = shape.newline ?? '\n';
+  const mark = shape.bom === true ? '\ufeff' : '';
+  let count = 0;
+
+  function framed(text: string): string {
+    const separator = !isArray ? '' : count === 0 ? newline : `,${newline}`;
+    count += 1;
+    return isArray ? `${separator}${text}` : `${text}${newline}`;
+  }
+
+  return {
+    opening: () => encode(isArray ? `${mark}[` : mark),
+    recordsOf(order, letter) {
+      const errors = recordErrors(order, letter);
+      const texts = order.records.map((record, index) => framed(JSON.stringify(withError(record, errors[index]))));
+      return encode(texts.join(''), escapeCharacter);
+    },
+    closing: () => encode(isArray ? `${newline}]${newline}` : ''),
+  };
+}
+
+/** What is no object cannot carry keys; it stands under one of its own, so that it is not lost. */
+function withError(record: SourceRecord, error: RecordError | undefined): object {
+  const errorKeys = {
+    _error_line: error === undefined || error.line === '' ? null : Number(error.line),
+    _error_code: error?.code ?? '',
+    _error_message: error?.message ?? '',
+  };
+  const value = record.kind === 'object' ? record.value : record.cells;
+  return isObject(value) ? { ...value, ...errorKeys } : { _error_value: value, ...errorKeys };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Characters that the encoding lacks stand in JSON strings only, where `\u` says the same. */
+function escapeCharacter(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => {
+    return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }).join('');
+}

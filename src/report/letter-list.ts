@@ -1,0 +1,14 @@
+import type { DeadLetter } from '../order/dead-letter.ts';
+
+/** Writes `dead-letters.json` piece by piece: a JSON array, `[]` when empty, with each entry on a line of its own. */
+export function letterList(): { entry(letter: DeadLetter): string; closing(): string } {
+  let empty = true;
+  return {
+    entry(letter) {
+      const text = `${empty ? '[' : ','}\n${JSON.stringify(letter)}`;
+      empty = false;
+      return text;
+    },
+    closing: () => (empty ? '[]\n' : '\n]\n'),
+  };
+}

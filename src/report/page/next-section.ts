@@ -1,0 +1,62 @@
+import type { DeadLetterKind } from '../../order/outcome.ts';
+import type { ErrorGroups } from '../error-groups.ts';
+import type { Report } from '../report.ts';
+import type { Story } from '../story.ts';
+import { type Html, html } from './html.ts';
+import { fixLink } from './links.ts';
+import { orders } from './wording.ts';
+
+/** What a person does now, in the order of doing; nothing when nothing is open. */
+export function nextSection(report: Report, story: Story, fixFile: string | undefined): Html | undefined {
+  const steps = stepsFor(report, story, fixFile);
+  if (steps.length === 0) return undefined;
+  return html`<section class="next" aria-labelledby="next">
+<h2 id="next">What to do next</h2>
+<ol>${steps.map((step) => html`<li>${step}</li>`)}</ol>
+</section>`;
+}
+
+function stepsFor(report: Report, story: Story, fixFile: string | undefined): Html[] {
+  switch (report.state) {
+    case 'running':
+      return [];
+    case 'held':
+      return [
+        html`Look at the errors: orders refused alike mostly mean a wrong mapping.`,
+        html`Let the batch go on with <code>po-sync batches release ${report.batch}</code>, or take back what was never sent with <code>po-sync batches cancel ${report.batch}</code>.`,
+      ];
+    case 'unreadable':
+      return [html`Correct the file and drop it in again. Nothing of it was sent.`];
+    case 'finished':
+      return story.open === 0 ? [] : stepsForLetters(report, story.groups, fixFile);
+  }
+}
+
+function stepsForLetters(report: Report, groups: ErrorGroups, fixFile: string | undefined): Html[] {
+  const open = (kind: DeadLetterKind) =>
+    [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group.count - group.closed : sum), 0);
+  const mendable = open('invalid') + open('refused');
+  const steps: (Html | undefined)[] = [
+    mendable > 0 && fixFile !== undefined ? mend(mendable, fixFile) : undefined,
+    open('conflict') > 0 ? conflict(open('conflict')) : undefined,
+    open('failed') > 0 ? retry(open('failed'), report.batch) : undefined,
+    open('inDoubt') > 0 ? decide(open('inDoubt')) : undefined,
+  ];
+  return steps.filter((step) => step !== undefined);
+}
+
+function mend(number: number, fixFile: string): Html {
+  return html`<b>Mend ${orders(number)}.</b> Open ${fixLink(fixFile)}: it holds all rows of every order that needs you, in your file’s own columns, and tells in <code>_error_message</code> what is wrong. Correct the values, leave the columns as they are, and drop the file into the inbox. What was accepted already is not sent again.`;
+}
+
+function conflict(number: number): Html {
+  return html`<b>Settle ${orders(number)} in conflict.</b> The number was sent before with other content, and the API has no way to change an order. Give the new content a number of its own, or discard it: <code>po-sync dead-letters discard --order NUMBER</code>.`;
+}
+
+function retry(number: number, batch: string): Html {
+  return html`<b>Send ${orders(number)} again</b> once the API is well: <code>po-sync dead-letters retry --batch ${batch} --kind failed</code>.`;
+}
+
+function decide(number: number): Html {
+  return html`<b>Decide on ${orders(number)} in doubt.</b> Look at the API whether the order is there, then say so: <code>po-sync dead-letters resolve NUMBER --as accepted</code>, or <code>--as resend</code> if it is not.`;
+}

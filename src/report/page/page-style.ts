@@ -1,0 +1,125 @@
+/**
+ * The page's style: one column, the reader's own fonts, two meanings of colour (done, needs a person), each also told
+ * by words and by a hatch. Light, dark, narrow and on paper.
+ */
+export const PAGE_STYLE = `
+:root {
+  color-scheme: light dark;
+  --paper: #f7f7f5; --sheet: #ffffff; --ink: #1c2227; --soft: #5a646d; --rule: #e0e2e0;
+  --done: #2a7458; --care: #b04a1c; --care-tint: #fdf3ec; --care-rule: #ecc9b3; --idle: #8a949c; --stripe: #d98a5f;
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #14181b; --sheet: #1b2024; --ink: #e6e9ea; --soft: #9ba6ae; --rule: #30373c;
+    --done: #58b08d; --care: #ec8f5e; --care-tint: #2a211b; --care-rule: #5c4130; --idle: #78838b; --stripe: #a85a2f;
+  }
+}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body {
+  margin: 0; background: var(--paper); color: var(--ink);
+  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+}
+main { max-width: 56rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
+h1, h2, h3, p, ul, ol, dl, dd { margin: 0; }
+h1 { font-size: clamp(1.6rem, 1.1rem + 2.2vw, 2.35rem); line-height: 1.15; letter-spacing: -0.02em; text-wrap: balance; }
+h2 { font-size: 1.05rem; line-height: 1.3; margin-bottom: 0.9rem; }
+h3 { font-size: 1rem; line-height: 1.4; font-weight: 600; overflow-wrap: anywhere; }
+code { font: 0.875em/1.4 var(--mono); overflow-wrap: anywhere; }
+a { color: inherit; text-underline-offset: 0.18em; text-decoration-thickness: 1px; }
+a:focus-visible, summary:focus-visible { outline: 2px solid var(--ink); outline-offset: 3px; border-radius: 2px; }
+section, footer { margin-top: 2.75rem; }
+.soft { color: var(--soft); font-size: 0.9rem; }
+
+.where { display: flex; gap: 0.6rem; align-items: baseline; color: var(--soft); font-size: 0.9rem; margin-bottom: 1.1rem; }
+.environment { color: var(--ink); border: 1px solid var(--rule); border-radius: 3px; padding: 0 0.5rem; background: var(--sheet); overflow-wrap: anywhere; }
+.lead { margin-top: 0.7rem; color: var(--soft); overflow-wrap: anywhere; text-wrap: pretty; }
+.lead b { color: var(--ink); font-weight: 600; }
+main > header { border-left: 4px solid var(--idle); padding-left: 1.25rem; }
+main > header.well { border-color: var(--done); }
+main > header.care { border-color: var(--care); }
+.problem { margin-top: 1.1rem; padding: 0.85rem 1rem; background: var(--care-tint); border: 1px solid var(--care-rule); border-radius: 4px; overflow-wrap: anywhere; }
+.problem .soft { display: block; }
+
+.bar { display: block; border-radius: 4px; overflow: hidden; background: var(--rule); }
+rect.done { fill: var(--done); } rect.idle { fill: var(--idle); } rect.hatched { fill: url(#hatch); }
+rect.care { fill: var(--care); } rect.stripe { fill: var(--stripe); } rect.gap { fill: var(--paper); }
+.counts { list-style: none; padding: 0; margin: 1.2rem 0 0.8rem; display: grid; gap: 1.2rem 1.75rem; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); }
+.counts li { display: flex; flex-direction: column; }
+.number { font-size: 1.9rem; line-height: 1.15; font-weight: 600; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; }
+.counts .hatched .number { color: var(--care); }
+.word { font-weight: 600; }
+.swatch { vertical-align: -1px; margin-right: 0.15rem; }
+.meaning { color: var(--soft); font-size: 0.85rem; line-height: 1.4; }
+
+.next { background: var(--sheet); border: 1px solid var(--rule); border-radius: 6px; padding: 1.25rem 1.5rem 1.35rem; }
+.next ol { padding-left: 1.3rem; }
+.next li + li { margin-top: 0.75rem; }
+.next li::marker { color: var(--soft); font-variant-numeric: tabular-nums; }
+.next li { text-wrap: pretty; }
+.next code { background: var(--paper); border-radius: 3px; padding: 0.1em 0.3em; }
+a.fix { font-weight: 600; overflow-wrap: anywhere; }
+
+.group { background: var(--sheet); border: 1px solid var(--rule); border-radius: 6px; padding: 1.1rem 1.5rem 1.2rem; }
+.group + .group { margin-top: 1rem; }
+.group header { margin-bottom: 0.8rem; }
+.tally { color: var(--soft); font-size: 0.9rem; margin-bottom: 0.25rem; }
+.tally b { color: var(--care); font-size: 1.25rem; font-variant-numeric: tabular-nums; }
+.tag { display: inline-block; border: 1px solid var(--care-rule); color: var(--care); border-radius: 3px; padding: 0 0.4rem; margin-left: 0.35rem; font-size: 0.8rem; line-height: 1.5; }
+.tag.calm { border-color: var(--rule); color: var(--soft); }
+table { width: 100%; border-collapse: collapse; font-size: 0.9rem; line-height: 1.4; }
+th { text-align: left; color: var(--soft); font-weight: 500; font-size: 0.8rem; padding: 0.3rem 1rem 0.3rem 0; border-bottom: 1px solid var(--rule); }
+td { padding: 0.38rem 1rem 0.38rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; overflow-wrap: anywhere; }
+tbody tr:last-child td { border-bottom: 0; }
+th.figure, td.figure { text-align: right; width: 4.5rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.figure { color: var(--soft); }
+td.data { font-family: var(--mono); font-size: 0.85rem; }
+td.data .soft { font-family: system-ui, sans-serif; }
+td.prose { min-width: 14rem; }
+details { border-top: 1px solid var(--rule); }
+summary { cursor: pointer; padding: 0.55rem 0; font-size: 0.9rem; color: var(--soft); }
+summary:hover { color: var(--ink); }
+.more { margin-top: 0.6rem; color: var(--soft); font-size: 0.9rem; }
+
+.line { display: block; margin-bottom: 0.6rem; }
+.rail { stroke: var(--rule); stroke-width: 2; }
+.band { stroke: var(--care); stroke-width: 8; stroke-dasharray: 3 2; }
+.line circle { fill: var(--sheet); stroke: var(--ink); stroke-width: 2; }
+.stops { list-style: none; padding: 0; margin-bottom: 0.5rem; }
+.stops li { padding: 0.12rem 0; overflow-wrap: anywhere; }
+.stops time { display: inline-block; min-width: 5rem; color: var(--soft); font-variant-numeric: tabular-nums; }
+.stops .pause { color: var(--care); }
+
+footer { border-top: 1px solid var(--rule); padding-top: 1.25rem; font-size: 0.85rem; color: var(--soft); }
+footer dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 0.6rem 1.5rem; margin-bottom: 0.9rem; }
+footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); overflow-wrap: anywhere; }
+
+@media (max-width: 36rem) {
+  main { padding: 1.5rem 1rem 3rem; }
+  section, footer { margin-top: 2.1rem; }
+  main > header { padding-left: 0.9rem; }
+  .next, .group { padding: 1rem; }
+  .counts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
+  table, tbody, tr, td { display: block; width: auto; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tr { padding: 0.55rem 0; border-bottom: 1px solid var(--rule); }
+  tbody tr:last-child { border-bottom: 0; }
+  td, td.figure { display: grid; grid-template-columns: 4.5rem 1fr; gap: 0.5rem; border: 0; padding: 0.08rem 0; text-align: left; width: auto; white-space: normal; min-width: 0; }
+  td::before { content: attr(data-label); color: var(--soft); font: 0.8rem/1.6 system-ui, sans-serif; }
+}
+
+@media print {
+  :root { --paper: #fff; --sheet: #fff; --ink: #000; --soft: #444; --rule: #bbb; --done: #2a7458; --care: #8f3a12; --care-tint: #fff; --care-rule: #8f3a12; --idle: #777; --stripe: #e3b08f; color-scheme: light; }
+  @page { margin: 16mm; }
+  body { font-size: 10pt; }
+  main { max-width: none; padding: 0; }
+  section, footer { margin-top: 1.6rem; }
+  .bar, .swatch, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  .next, .group { padding: 0.6rem 0.9rem; border-radius: 0; }
+  .group header, h2, tr, .next li { break-inside: avoid; }
+  h2, .group header, thead { break-after: avoid; }
+  details::details-content { content-visibility: visible; height: auto; }
+  summary { display: none; }
+}
+`;

@@ -1,0 +1,61 @@
+import type { Report } from '../report.ts';
+import type { Story } from '../story.ts';
+import { type Html, html } from './html.ts';
+import { reportLink } from './links.ts';
+import { duration, moment, timeOfDay } from './wording.ts';
+
+const MOST_PAUSES = 20;
+
+type Stop = { at: string; text: string };
+
+/** When the file came, when the first and the last outcome were known, and when delivery stood still, and why. */
+export function timelineSection(report: Report, story: Story): Html {
+  const stops = stopsOf(report, story);
+  const pauses = report.pauses.slice(0, MOST_PAUSES);
+  const hidden = report.pauses.length - pauses.length;
+  return html`<section aria-labelledby="timeline">
+<h2 id="timeline">Timeline</h2>
+${line(report, stops)}
+<ol class="stops">
+${stops.map((stop) => html`<li><time datetime="${stop.at}">${timeOfDay(stop.at, report.startedAt)}</time> ${stop.text}</li>`)}
+${pauses.map((pause) => html`<li class="pause"><time datetime="${pause.from}">${timeOfDay(pause.from, report.startedAt)}</time> Paused${until(pause)}: ${pause.reason}</li>`)}
+${hidden > 0 ? html`<li>${hidden} more pauses in ${reportLink('report.json')}</li>` : undefined}
+</ol>
+<p class="soft">Times are UTC; the file was taken on ${moment(report.startedAt).slice(0, 10)}.</p>
+</section>`;
+}
+
+function stopsOf(report: Report, story: Story): Stop[] {
+  const stops: Stop[] = [{ at: report.startedAt, text: 'File taken' }];
+  if (story.firstAt !== undefined) stops.push({ at: story.firstAt, text: 'First outcome' });
+  if (report.finishedAt !== null) {
+    const text =
+      report.state === 'unreadable' ? 'Found unreadable' : `Last outcome${took(report.startedAt, report.finishedAt)}`;
+    stops.push({ at: report.finishedAt, text });
+  }
+  return stops;
+}
+
+function took(from: string, to: string): string {
+  const ms = Date.parse(to) - Date.parse(from);
+  return ms > 0 ? `, after ${duration(ms)}` : '';
+}
+
+function until({ from, to }: { from: string; to: string | null }): string {
+  return to === null ? ' since then' : ` for ${duration(Date.parse(to) - Date.parse(from))}`;
+}
+
+/** The stretch of time as a line with a dot for each stop and a band for each pause. */
+function line(report: Report, stops: readonly Stop[]): Html | undefined {
+  const times = stops.map((stop) => Date.parse(stop.at));
+  const [start, end] = [Math.min(...times), Math.max(...times)];
+  if (!(end - start >= 1000)) return undefined;
+  const place = (ms: number) => `${(2 + Math.min(Math.max((ms - start) / (end - start), 0), 1) * 96).toFixed(2)}%`;
+  const bands = report.pauses.map((pause) => {
+    const [from, to] = [Date.parse(pause.from), pause.to === null ? end : Date.parse(pause.to)];
+    return html`<line class="band" x1="${place(from)}" x2="${place(to)}" y1="14" y2="14"/>`;
+  });
+  return html`<svg class="line" aria-hidden="true" width="100%" height="28">
+<line class="rail" x1="2%" x2="98%" y1="14" y2="14"/>${bands}
+${times.map((time) => html`<circle cx="${place(time)}" cy="14" r="5"/>`)}</svg>`;
+}

@@ -1,0 +1,65 @@
+import type { CheckedOrder } from '../order/checked-order.ts';
+import type { DeadLetter } from '../order/dead-letter.ts';
+import type { Problem, SourceRecord } from '../order/record.ts';
+
+/** What the three error columns of one row say. */
+export type RecordError = { line: string; code: string; message: string };
+
+/** The columns that follow the input's own in a fix file; po-sync ignores them when the file comes back. */
+export const ERROR_COLUMNS = ['_error_line', '_error_code', '_error_message'] as const;
+
+/** Whether a column of the input is one of ours, from an earlier round. */
+export function isErrorColumn(name: string): boolean {
+  const plain = name.trim().toLowerCase();
+  return ERROR_COLUMNS.some((column) => column === plain);
+}
+
+const NO_ERROR: RecordError = { line: '', code: '', message: '' };
+const LONGEST_MESSAGE = 1000;
+
+/**
+ * What is wrong with each record of an order, in the records' sequence: the record's own problems, or nothing.
+ * What belongs to the order as a whole (the API refused it, say) stands at the record the dead letter points to.
+ */
+export function recordErrors(order: CheckedOrder, letter: DeadLetter): RecordError[] {
+  const blamed = blamedRecord(order, letter);
+  return order.records.map((record, index) => {
+    const own = (letter.problems ?? []).filter((problem) => isAbout(problem, record));
+    if (index === blamed) return errorOf(record, ...blame(order, letter, own));
+    return own.length === 0 ? NO_ERROR : errorOf(record, codesOf(own), messagesOf(own));
+  });
+}
+
+function blamedRecord(order: CheckedOrder, letter: DeadLetter): number {
+  const index = order.records.findIndex((record) => record.place.line === letter.location.line);
+  return Math.max(index, 0);
+}
+
+/** The blamed record's own problems, and those that no record owns; else the dead letter's own words. */
+function blame(order: CheckedOrder, letter: DeadLetter, own: readonly Problem[]): [code: string, message: string] {
+  const homeless = (letter.problems ?? []).filter(
+    (problem) => !order.records.some((record) => isAbout(problem, record)),
+  );
+  const problems = [...own, ...homeless];
+  return problems.length === 0 ? [letter.code, letter.message] : [codesOf(problems), messagesOf(problems)];
+}
+
+function isAbout(problem: Problem, record: SourceRecord): boolean {
+  const { line, pointer } = record.place;
+  if (pointer === undefined || problem.pointer === undefined) return problem.line === line;
+  return problem.pointer === pointer || problem.pointer.startsWith(`${pointer}/`);
+}
+
+function codesOf(problems: readonly Problem[]): string {
+  return [...new Set(problems.map((problem) => problem.code))].join(', ');
+}
+
+function messagesOf(problems: readonly Problem[]): string {
+  return problems.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join(' | ');
+}
+
+function errorOf(record: SourceRecord, code: string, message: string): RecordError {
+  const oneLine = message.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  const short = oneLine.length > LONGEST_MESSAGE ? `${oneLine.slice(0, LONGEST_MESSAGE).toWellFormed()}…` : oneLine;
+  return { line: String(record.place.line), code, message: short };
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+
+/** What an error is known by. `known` are texts of this very order that the message may repeat: its number, a value. */
+export type SignedError = { code: string; field?: string; message: string; known?: readonly string[] };
+
+/**
+ * A short name for the kind of an error, e.g. `quantity-not-whole:MENGE:5a0c11fe`: equal for the same code, field and
+ * wording whatever numbers, quoted texts and identifiers the message holds. Safe in a shell and in an address.
+ */
+export function signatureOf(error: SignedError): string {
+  const wording = createHash('sha256').update(wordingOf(error)).digest('hex').slice(0, 8);
+  return [plain(error.code) || 'error', plain(error.field ?? ''), wording].filter((part) => part !== '').join(':');
+}
+
+/** The message without what differs from order to order. */
+export function wordingOf(error: SignedError): string {
+  const known = [...(error.known ?? [])].filter((text) => text.trim() !== '').sort((a, b) => b.length - a.length);
+  return known
+    .reduce((message, text) => message.replaceAll(text, '…'), error.message.slice(0, LONGEST))
+    .replace(QUOTED, '…')
+    .replace(IDENTIFIER, '…')
+    .replace(/[\s…]*…[\s…]*/gu, ' … ')
+    .toLowerCase()
+    .replace(/\s+/gu, ' ')
+    .trim();
+}
+
+const LONGEST = 2000;
+const QUOTED = /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|`[^`\n]*`|(?<![\p{L}\p{N}])'[^'\n]*'(?![\p{L}\p{N}])/gu;
+
+/** Any run without blanks that holds a digit: numbers, dates, order numbers, article codes, addresses. */
+const IDENTIFIER = /[^\s\p{N}]{0,100}\p{N}[^\s]{0,200}/gu;
+
+function plain(text: string): string {
+  return text
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{N}._-]+/gu, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40);
+}

@@ -1,0 +1,86 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CheckedOrder } from '../order/checked-order.ts';
+import type { DeadLetter } from '../order/dead-letter.ts';
+import type { OrderResult } from '../order/order-result.ts';
+import type { FileShape } from '../order/record.ts';
+import { type Draft, openDraft } from './draft.ts';
+import { FIX_FILE_NAMES, fixFile, fixFileName } from './fix-file.ts';
+import { clearDrafts, makeFolder } from './folder.ts';
+import { letterList } from './letter-list.ts';
+import { reportPage } from './page/report-page.ts';
+import type { Report } from './report.ts';
+import { RESULTS_HEADER, resultLine } from './results.ts';
+import { addOrder, newStory, type Story } from './story.ts';
+import { reportJson } from './write-progress.ts';
+import { written } from './written.ts';
+
+/** One order of the batch with what became of it; `deadLetter` where it needs, or needed, a person. */
+export type ReportedOrder = { order: CheckedOrder; result: OrderResult; deadLetter?: DeadLetter };
+
+export type ReportInput = {
+  /** `<reports.path>/<batch>`; made when absent. */
+  folder: string;
+  report: Report;
+  /** Undefined: the file could not be read, so nothing of it can be repeated. */
+  shape: FileShape | undefined;
+  /** Read once, in the file's sequence. What it throws comes out as it is. */
+  orders: AsyncIterable<ReportedOrder>;
+};
+
+/**
+ * Writes the five files of a batch (product.md, "Reports"), each whole or not at all, `report.json` last: once that
+ * says so, the others stand. No file is replaced before all of them are on the disk, memory does not grow with the
+ * orders, and a repeated call replaces what an earlier one wrote. `needsFix` tells that there is a fix file.
+ * Throws `report-not-written` with the path when the disk refuses.
+ */
+export async function writeReport({ folder, report, shape, orders }: ReportInput): Promise<{ needsFix: boolean }> {
+  await makeFolder(folder);
+  await using drafts = new AsyncDisposableStack();
+  const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
+
+  const results = await draft('results.csv');
+  const letters = await draft('dead-letters.json');
+  const fix = shape === undefined ? undefined : await draft(fixFileName(shape.format));
+  const page = await draft('report.html');
+  const summary = await draft('report.json');
+  await clearDrafts(folder);
+
+  const story = await writeOrders(orders, { results, letters, fix, shape });
+  const needed = story.open > 0 ? fix : undefined;
+  await page.write(reportPage({ report, story, fixFile: needed && shape && fixFileName(shape.format) }));
+  await summary.write(reportJson(report));
+
+  const files = [results, letters, needed, page, summary].filter((file) => file !== undefined);
+  for (const file of files) await file.seal();
+  await removeFixFiles(folder, needed?.path);
+  for (const file of files) await file.publish();
+  return { needsFix: needed !== undefined };
+}
+
+type OrderFiles = { results: Draft; letters: Draft; fix: Draft | undefined; shape: FileShape | undefined };
+
+async function writeOrders(orders: AsyncIterable<ReportedOrder>, files: OrderFiles): Promise<Story> {
+  const { results, letters, fix, shape } = files;
+  const story = newStory();
+  const list = letterList();
+  const form = shape && fixFile(shape);
+
+  await results.write(RESULTS_HEADER);
+  if (form !== undefined) await fix?.write(form.opening());
+  for await (const { order, result, deadLetter } of orders) {
+    addOrder(story, result, deadLetter);
+    await results.write(resultLine(result));
+    if (deadLetter === undefined) continue;
+    await letters.write(list.entry(deadLetter));
+    if (form !== undefined && deadLetter.closed === undefined) await fix?.write(form.recordsOf(order, deadLetter));
+  }
+  await letters.write(list.closing());
+  if (form !== undefined) await fix?.write(form.closing());
+  return story;
+}
+
+async function removeFixFiles(folder: string, except: string | undefined): Promise<void> {
+  const paths = FIX_FILE_NAMES.map((name) => join(folder, name)).filter((path) => path !== except);
+  for (const path of paths) await written(path, () => rm(path, { force: true }));
+}
