@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, STATUS_CODES } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf, PoSyncError, toError } from '../errors.ts';
+import { failureText } from './envelope.ts';
+
+/** A host and port where calls are taken, and which can go away and come back. */
+export type Address = {
+  /** `http://127.0.0.1:40123`, also while nobody listens there. */
+  readonly url: string;
+  /** Refuses connections and cuts the open ones. */
+  vanish(): Promise<void>;
+  /** Listens at the same port again. */
+  comeBack(): Promise<void>;
+  /** Takes no more calls, lets those under way end for two seconds, then cuts them. */
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+const GRACE = 2000;
+
+/** Opens an address; port 0 takes any free one. Throws PoSyncError `sandbox-port-in-use` or `sandbox-cannot-listen`. */
+export async function openAddress(host: string, port: number, take: RequestListener): Promise<Address> {
+  const server = createServer({ requireHostHeader: false, keepAliveTimeout: 60_000, requestTimeout: 60_000 }, take);
+  server.on('clientError', (error, socket) => refuseRaw(socket, codeOf(error)));
+  server.on('checkExpectation', (_request, response) => {
+    response.writeHead(417, { 'content-type': 'application/json' });
+    response.end(failureText(417, 'The header Expect is not supported.'));
+  });
+  server.on('connect', (_request, socket) => endRaw(socket, 405, 'The method CONNECT is not supported.'));
+
+  async function listen(at: number): Promise<number> {
+    server.listen(at, host);
+    await once(server, 'listening').catch((error: unknown) => {
+      throw cannotListen(host, at, toError(error));
+    });
+    const address: AddressInfo | string | null = server.address();
+    return address !== null && typeof address === 'object' ? address.port : at;
+  }
+
+  function close(): Promise<void> {
+    return new Promise((resolve) => server.close(() => resolve()));
+  }
+
+  const chosen = await listen(port);
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`,
+    async vanish() {
+      const closed = close();
+      server.closeAllConnections();
+      await closed;
+    },
+    async comeBack() {
+      await listen(chosen);
+    },
+    async [Symbol.asyncDispose]() {
+      if (!server.listening) return;
+      const closed = close();
+      const patience = new AbortController();
+      await Promise.race([closed, sleep(GRACE, undefined, { signal: patience.signal })]).catch(() => undefined);
+      patience.abort();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function cannotListen(host: string, port: number, cause: Error): PoSyncError {
+  const facts = { host, port };
+  if (codeOf(cause) === 'EADDRINUSE') {
+    const message = `Port ${port} on ${host} is in use by another program.`;
+    return new PoSyncError('sandbox-port-in-use', message, {
+      mend: 'Choose another port, or 0 for any free one.',
+      facts,
+      cause,
+    });
+  }
+  return new PoSyncError('sandbox-cannot-listen', `The sandbox cannot listen on ${host}:${port}: ${cause.message}.`, {
+    facts,
+    cause,
+  });
+}
+
+/** Bytes that are no HTTP request still get an envelope. */
+function refuseRaw(socket: Duplex, code: string | undefined): void {
+  if (code === 'HPE_HEADER_OVERFLOW') endRaw(socket, 431, 'The request headers are too large.');
+  else if (code === 'ERR_HTTP_REQUEST_TIMEOUT') endRaw(socket, 408, 'The request did not arrive in time.');
+  else endRaw(socket, 400, 'The request is not valid HTTP.');
+}
+
+function endRaw(socket: Duplex, status: number, message: string): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = failureText(status, message);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,51 @@
+import { failure } from './envelope.ts';
+import type { Reply } from './reply.ts';
+import type { Scope } from './sandbox-options.ts';
+import type { Grant, TokenStore } from './token-store.ts';
+
+/** A caller with a valid token, or the refusal it gets. */
+export type Caller = { known: true; token: string; grant: Grant } | { known: false; refusal: Reply };
+
+/** Checks the Authorization header (spec part 5, rules 1 and 2; challenges of RFC 6750 part 3). */
+export function authenticate(header: string | undefined, tokens: TokenStore, realm: string): Caller {
+  if (header === undefined) return stranger(realm, 'The header Authorization: Bearer <ACCESS_TOKEN> is missing.');
+  const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1];
+  if (token === undefined)
+    return stranger(realm, 'The header Authorization must be: Bearer <ACCESS_TOKEN>.', 'invalid_token');
+  const grant = tokens.find(token);
+  if (grant === undefined)
+    return stranger(realm, 'The access token is not known in this environment.', 'invalid_token');
+  if (grant.expiresAt <= Date.now()) return stranger(realm, 'The access token has expired.', 'invalid_token');
+  return { known: true, token, grant };
+}
+
+/** The refusal of a token that lacks a scope, or undefined when it has it (`admin` has them all). */
+export function withoutScope(grant: Grant, scope: Scope, realm: string): Reply | undefined {
+  if (grant.scopes.has(scope) || grant.scopes.has('admin')) return undefined;
+  const message = `The access token lacks the scope ${scope}.`;
+  return failure(403, message, {
+    'www-authenticate': challenge(realm, { error: 'insufficient_scope', message, scope }),
+  });
+}
+
+/** A 401 for a token that was good until now. */
+export function revoked(realm: string): Reply {
+  return refusal(realm, 'The access token was revoked.', 'invalid_token');
+}
+
+function stranger(realm: string, message: string, error?: string): Caller {
+  return { known: false, refusal: refusal(realm, message, error) };
+}
+
+function refusal(realm: string, message: string, error?: string): Reply {
+  // RFC 6750 part 3.1: a request without any credentials is told no error code.
+  const more = error === undefined ? {} : { error, message };
+  return failure(401, message, { 'www-authenticate': challenge(realm, more) });
+}
+
+function challenge(realm: string, more: { error?: string; message?: string; scope?: string }): string {
+  const parts = [`realm="${realm}"`];
+  if (more.error !== undefined) parts.push(`error="${more.error}"`, `error_description="${more.message}"`);
+  if (more.scope !== undefined) parts.push(`scope="${more.scope}"`);
+  return `Bearer ${parts.join(', ')}`;
+}

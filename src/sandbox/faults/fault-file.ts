@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { duration, ordinals, share, span } from './notation.ts';
+
+/** Which calls a fault meets; without a selector, every call of its operation. */
+const selectors = {
+  /** How likely it strikes a call: 0.3 or 30%. Decided by seed, order number and attempt, whatever else goes on. */
+  share: share.default(1),
+  /** Only between these times after the start. */
+  from: duration.default(0),
+  until: duration.optional(),
+  /** Only these calls of the operation, counted from 1: 3, 1-5, 10- . */
+  calls: ordinals.optional(),
+  /** Only these attempts of one order number, counted from 1. */
+  attempts: ordinals.optional(),
+  /** Only these order numbers; a trailing * stands for any rest. */
+  orders: z.array(z.string()).min(1).optional(),
+};
+const on = z.enum(['create', 'list', 'token', 'any']).default('create');
+const when = z.enum(['before', 'after']).default('before');
+
+const fault = z.discriminatedUnion('kind', [
+  /** Slowness: `by` is one duration, or a span like 50ms..2s. */
+  z.strictObject({ kind: z.literal('delay'), on, when, by: span, ...selectors }),
+  /** Another answer than the true one, before or after the work was done. */
+  z.strictObject({
+    kind: z.literal('answer'),
+    on,
+    when,
+    status: z.int().min(200).max(599),
+    /** error.code of the envelope; the status when that is 400 or above, else 400. */
+    code: z.int().optional(),
+    message: z.string().optional(),
+    body: z.enum(['envelope', 'html', 'empty']).default('envelope'),
+    retryAfter: duration.optional(),
+    retryAfterForm: z.enum(['seconds', 'date']).default('seconds'),
+    ...selectors,
+  }),
+  /** The connection ends without an answer: FIN or RST. */
+  z.strictObject({ kind: z.literal('drop'), on, when, how: z.enum(['close', 'reset']).default('close'), ...selectors }),
+  /** The connection ends without an answer, the work is done `by` later. */
+  z.strictObject({
+    kind: z.literal('late'),
+    on,
+    by: span,
+    how: z.enum(['close', 'reset']).default('close'),
+    ...selectors,
+  }),
+  /** The true answer, cut off in the middle. */
+  z.strictObject({ kind: z.literal('cut'), on, ...selectors }),
+  /** The call's token is revoked, and the call refused with 401. */
+  z.strictObject({ kind: z.literal('revoke'), on: z.enum(['create', 'list', 'any']).default('create'), ...selectors }),
+  /** A bug in the service: it must still answer with an envelope. */
+  z.strictObject({ kind: z.literal('crash'), on, when, ...selectors }),
+  /** The list shows orders only `by` after they were stored. */
+  z.strictObject({ kind: z.literal('lag'), on: z.literal('list').default('list'), by: span, ...selectors }),
+  /** The list shows only so many orders. */
+  z.strictObject({
+    kind: z.literal('cap'),
+    on: z.literal('list').default('list'),
+    to: z.int().min(0),
+    keep: z.enum(['oldest', 'newest']).default('newest'),
+    ...selectors,
+  }),
+  /** Nobody listens at the address: connections are refused, open ones are cut. */
+  z.strictObject({
+    kind: z.literal('outage'),
+    address: z.enum(['all', 'api', 'auth']).default('all'),
+    from: duration,
+    until: duration,
+  }),
+]);
+
+/** What a rehearsal does to its callers; see config/rehearsals/. */
+export const faultFile = z.strictObject({
+  /** Repeats a rehearsal: the same seed strikes the same attempts of the same orders. */
+  seed: z.int().default(1),
+  tokenLifetime: z.int().min(1).optional(),
+  listShape: z.enum(['array', 'object']).optional(),
+  listItems: z.boolean().optional(),
+  faults: z.array(fault).default([]),
+});
+
+export type FaultFile = z.infer<typeof faultFile>;
+/** A fault file as a program writes it, with everything optional left out. */
+export type FaultFileInput = z.input<typeof faultFile>;
+export type Fault = FaultFile['faults'][number];
+export type FaultKind = Fault['kind'];

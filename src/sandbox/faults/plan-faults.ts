@@ -1,0 +1,103 @@
+import type { Tell } from '../sandbox-event.ts';
+import { chance } from './chance.ts';
+import type { Fault, FaultFile } from './fault-file.ts';
+import type { Between } from './notation.ts';
+
+/** A call as the faults see it; `order` is "" when it names none. */
+export type FaultedCall = { on: 'create' | 'list' | 'token'; order: string };
+
+/** A fault that decides how the call ends. */
+export type Ending = Extract<Fault, { kind: 'answer' | 'drop' | 'late' | 'cut' | 'revoke' | 'crash' }>;
+
+/** Everything that will happen to one call; times in milliseconds. */
+export type Plan = {
+  delayBefore: number;
+  delayAfter: number;
+  /** How young an order may be and still be left out of the list. */
+  lag: number;
+  cap: Extract<Fault, { kind: 'cap' }> | undefined;
+  /** Only with a `late` ending: how long after it the work is done. */
+  lateBy: number;
+  ending: Ending | undefined;
+  struck: readonly Fault[];
+};
+
+/** Tells for each call what is to happen to it, and counts the calls. */
+export type Planner = (call: FaultedCall) => Plan;
+
+/** Returns the planner of a fault file; `elapsed` gives milliseconds since the start, `tell` hears of what strikes. */
+export function planFaults(file: FaultFile, elapsed: () => number, tell?: Tell): Planner {
+  const calls = { create: 0, list: 0, token: 0 };
+  const attempts = new Map<string, number>();
+  return ({ on, order }) => {
+    const call = ++calls[on];
+    const attempt = (attempts.get(order) ?? 0) + 1;
+    if (order !== '') attempts.set(order, attempt);
+    const key = order === '' ? `${on} ${call}` : `${on} ${order} ${attempt}`;
+    const now = elapsed();
+    const struck = file.faults.filter(
+      (fault, nth) =>
+        fault.kind !== 'outage' &&
+        concerns(fault, on) &&
+        now >= fault.from &&
+        (fault.until === undefined || now < fault.until) &&
+        within(fault.calls, call) &&
+        (fault.attempts === undefined || (order !== '' && within(fault.attempts, attempt))) &&
+        (fault.orders === undefined || fault.orders.some((pattern) => matches(pattern, order))) &&
+        (fault.share === 1 || chance(file.seed, `${nth} ${key}`) < fault.share),
+    );
+    const pick = (span: Between, what: string) =>
+      span.least + (span.most - span.least) * chance(file.seed, `${what} ${key}`);
+    const plan = planOf(struck, pick);
+    for (const { kind } of plan.struck) tell?.({ type: 'fault', at: Date.now(), on, kind, order });
+    return plan;
+  };
+}
+
+/** Delays add up; of the faults that end a call, the first in the file wins. */
+function planOf(faults: readonly Fault[], pick: (span: Between, what: string) => number): Plan {
+  const plan = { delayBefore: 0, delayAfter: 0, lag: 0, lateBy: 0 };
+  let cap: Plan['cap'];
+  let ending: Ending | undefined;
+  const struck: Fault[] = [];
+  for (const [nth, fault] of faults.entries()) {
+    switch (fault.kind) {
+      case 'delay':
+        plan[fault.when === 'before' ? 'delayBefore' : 'delayAfter'] += pick(fault.by, `delay ${nth}`);
+        break;
+      case 'lag':
+        plan.lag = Math.max(plan.lag, pick(fault.by, `lag ${nth}`));
+        break;
+      case 'cap':
+        cap ??= fault;
+        break;
+      case 'outage':
+        continue;
+      case 'answer':
+      case 'drop':
+      case 'late':
+      case 'cut':
+      case 'revoke':
+      case 'crash':
+        if (ending !== undefined) continue;
+        ending = fault;
+        if (fault.kind === 'late') plan.lateBy = pick(fault.by, 'late');
+    }
+    struck.push(fault);
+  }
+  return { ...plan, cap, ending, struck };
+}
+
+function concerns(fault: Exclude<Fault, { kind: 'outage' }>, on: FaultedCall['on']): boolean {
+  // A request for a token carries none that could be revoked.
+  if (fault.kind === 'revoke' && on === 'token') return false;
+  return fault.on === 'any' || fault.on === on;
+}
+
+function within(ranges: readonly Between[] | undefined, ordinal: number): boolean {
+  return ranges === undefined || ranges.some(({ least, most }) => ordinal >= least && ordinal <= most);
+}
+
+function matches(pattern: string, order: string): boolean {
+  return pattern.endsWith('*') ? order.startsWith(pattern.slice(0, -1)) : order === pattern;
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failureText } from '../envelope.ts';
+import type { Reply } from '../reply.ts';
+import type { Ending, Plan } from './plan-faults.ts';
+
+/** What a faulted call can do. */
+export type Act = {
+  /** The true work and its answer; called at most once. */
+  work: () => Promise<Reply>;
+  /** Revokes the call's token and gives the answer to it. */
+  revoke: () => Reply;
+  /** Runs something after `ms`, when the call is long over. */
+  later: (ms: number, task: () => Promise<unknown>) => void;
+};
+
+/** Does the work of a call, or not, with everything that was planned for it. */
+export async function rehearse(plan: Plan, act: Act): Promise<Reply> {
+  if (plan.delayBefore > 0) await sleep(plan.delayBefore);
+  const { ending } = plan;
+  if (ending !== undefined && endsBefore(ending)) return end(ending, plan, act);
+  const reply = await act.work();
+  if (plan.delayAfter > 0) await sleep(plan.delayAfter);
+  if (ending === undefined) return reply;
+  return ending.kind === 'cut' ? cut(reply) : end(ending, plan, act);
+}
+
+function endsBefore(ending: Ending): boolean {
+  switch (ending.kind) {
+    case 'answer':
+    case 'drop':
+    case 'crash':
+      return ending.when === 'before';
+    case 'late':
+    case 'revoke':
+      return true;
+    case 'cut':
+      return false;
+  }
+}
+
+function end(ending: Ending, plan: Plan, act: Act): Reply {
+  switch (ending.kind) {
+    case 'answer':
+      return answer(ending);
+    case 'drop':
+      return { kind: 'drop', how: ending.how };
+    case 'late':
+      act.later(plan.lateBy, act.work);
+      return { kind: 'drop', how: ending.how };
+    case 'revoke':
+      return act.revoke();
+    case 'crash':
+      throw new Error('A rehearsed crash.');
+    case 'cut':
+      return { kind: 'drop', how: 'close' };
+  }
+}
+
+function answer(fault: Extract<Ending, { kind: 'answer' }>): Reply {
+  const { status, message = `A rehearsed ${status}.` } = fault;
+  const headers = retryAfter(fault);
+  const body = (text: string, type: string): Reply => ({
+    kind: 'whole',
+    status,
+    body: text,
+    headers: { ...headers, 'content-type': type },
+  });
+  switch (fault.body) {
+    case 'html':
+      return body(
+        `<!doctype html><title>${status}</title><h1>${status}</h1><p>The server is having a bad day.</p>`,
+        'text/html',
+      );
+    case 'empty':
+      return body('', 'application/json');
+    case 'envelope':
+      return body(failureText(fault.code ?? Math.max(status, 400), message), 'application/json; charset=utf-8');
+  }
+}
+
+function retryAfter(fault: Extract<Ending, { kind: 'answer' }>): Record<string, string> {
+  if (fault.retryAfter === undefined) return {};
+  const date = new Date(Date.now() + fault.retryAfter).toUTCString();
+  return { 'retry-after': fault.retryAfterForm === 'date' ? date : String(Math.ceil(fault.retryAfter / 1000)) };
+}
+
+function cut(reply: Reply): Reply {
+  switch (reply.kind) {
+    case 'whole':
+      return { kind: 'cut', status: reply.status, body: reply.body };
+    case 'stream': {
+      const body = reply.chunks[Symbol.iterator]().next();
+      return { kind: 'cut', status: reply.status, body: body.done ? '{' : body.value };
+    }
+    case 'cut':
+    case 'drop':
+      return reply;
+  }
+}

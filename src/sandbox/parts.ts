@@ -1,0 +1,23 @@
+import type { AllowList } from './allow-list.ts';
+import type { Planner } from './faults/plan-faults.ts';
+import type { OrderStore } from './order-store.ts';
+import type { Rehearsal } from './rehearsal.ts';
+import type { Tell } from './sandbox-event.ts';
+import type { SandboxSettings } from './sandbox-options.ts';
+import type { TokenStore } from './token-store.ts';
+
+/** What answering a call needs; all of it belongs to one environment. */
+export type Parts = {
+  settings: SandboxSettings;
+  allowed: AllowList;
+  orders: OrderStore;
+  tokens: TokenStore;
+  /** Absent when nobody listens. */
+  tell: Tell | undefined;
+  plan: Planner | undefined;
+  rehearsal: Rehearsal | undefined;
+  /** Runs a task after `ms`, or when the sandbox ends, whatever comes first. */
+  later: (ms: number, task: () => Promise<unknown>) => void;
+  /** The addresses as callers see them, for the OpenAPI document. */
+  addresses: () => { baseUrl: string; authUrl: string };
+};

@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import { type Caller, revoked, withoutScope } from './authenticate.ts';
+import { failure, success } from './envelope.ts';
+import type { Plan } from './faults/plan-faults.ts';
+import { rehearse } from './faults/rehearse.ts';
+import { listText } from './list-text.ts';
+import type { Parts } from './parts.ts';
+import { readBody } from './read-body.ts';
+import { type ReadOrder, readOrder } from './read-order.ts';
+import type { Reply } from './reply.ts';
+import { refuseHeaders } from './request-headers.ts';
+
+type Known = Extract<Caller, { known: true }>;
+
+/** POST /purchase-orders: creates an order in the state NEW (spec parts 3 and 4). */
+export async function createPurchaseOrder(request: IncomingMessage, caller: Known, parts: Parts): Promise<Reply> {
+  const refusal = withoutScope(caller.grant, 'write', parts.settings.environment) ?? refuseHeaders(request);
+  if (refusal !== undefined) return refusal;
+  const body = await readBody(request, parts.settings.bodyLimit);
+  if (body === 'gone') return { kind: 'drop', how: 'close' };
+  if (body === 'too-large') return failure(413, `The body must not be larger than ${parts.settings.bodyLimit} bytes.`);
+  const read = readOrder(body);
+  const order = read.ok ? read.order.purchaseOrderNumber : read.number;
+  parts.tell?.({ type: 'received', at: Date.now(), order });
+  const work = () => store(read, parts);
+  const plan = parts.plan?.({ on: 'create', order });
+  return plan === undefined ? work() : perform(plan, work, caller, parts);
+}
+
+/** GET /purchase-orders: every order; `limit` and `offset` are reserved and without effect (spec parts 4 and 8). */
+export async function listPurchaseOrders(request: IncomingMessage, caller: Known, parts: Parts): Promise<Reply> {
+  const refusal = withoutScope(caller.grant, 'read', parts.settings.environment) ?? refuseHeaders(request);
+  if (refusal !== undefined) return refusal;
+  const plan = parts.plan?.({ on: 'list', order: '' });
+  const work = async () => list(parts, plan);
+  return plan === undefined ? work() : perform(plan, work, caller, parts);
+}
+
+async function store(read: ReadOrder, parts: Parts): Promise<Reply> {
+  if (!read.ok) return failure(400, read.message);
+  const { purchaseOrderNumber: order, orderState } = read.order;
+  if ((await parts.orders.create(read.order)) === 'taken') {
+    return failure(409, `A purchase order with the purchaseOrderNumber ${JSON.stringify(order)} exists already.`);
+  }
+  parts.tell?.({ type: 'stored', at: Date.now(), order });
+  return success(201, `{"purchaseOrderNumber":${JSON.stringify(order)},"orderState":"${orderState}"}`);
+}
+
+function list({ orders, settings }: Parts, plan: Plan | undefined): Reply {
+  const all = orders.range(plan === undefined ? Number.MAX_SAFE_INTEGER : Date.now() - plan.lag);
+  const range = plan?.cap === undefined ? all : orders.capped(all, plan.cap.to, plan.cap.keep);
+  return { kind: 'stream', status: 200, chunks: listText(orders.pages(range), settings) };
+}
+
+function perform(plan: Plan, work: () => Promise<Reply>, caller: Known, parts: Parts): Promise<Reply> {
+  return rehearse(plan, {
+    work,
+    later: parts.later,
+    revoke: () => {
+      parts.tokens.revoke(caller.token);
+      return revoked(parts.settings.environment);
+    },
+  });
+}

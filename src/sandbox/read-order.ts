@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer';
+import { toError } from '../errors.ts';
+import { type PurchaseOrder, purchaseOrderSchema } from './contract.ts';
+
+/** A body that is an order, or why it is none: a message for error code 400 (spec part 7). */
+export type ReadOrder = { ok: true; order: PurchaseOrder } | { ok: false; number: string; message: string };
+
+const INVALID = 'The request parameters are invalid';
+const MOST_SHOWN = 20;
+
+/** Reads the body of POST /purchase-orders. The message names each invalid parameter and says why. */
+export function readOrder(body: Buffer): ReadOrder {
+  if (body.length === 0) return refused('the body is empty and must be a JSON object');
+  if (!isUtf8(body)) return refused('the body is not UTF-8');
+  const parsed = parse(body.toString('utf8'));
+  if ('error' in parsed) return refused(`the body is not JSON (${parsed.error})`);
+  const checked = purchaseOrderSchema.safeParse(parsed.value);
+  if (checked.success) return { ok: true, order: checked.data };
+  return refused(sentence(checked.error.issues), numberIn(parsed.value));
+}
+
+function refused(why: string, number = ''): ReadOrder {
+  return { ok: false, number, message: `${INVALID}: ${why}.` };
+}
+
+function parse(text: string): { value: unknown } | { error: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { error: toError(error).message.slice(0, 120) };
+  }
+}
+
+function sentence(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
+  const shown = issues.slice(0, MOST_SHOWN).map((issue) => `${nameOf(issue.path)} ${issue.message}`);
+  const more = issues.length - shown.length;
+  return more === 0 ? shown.join('; ') : `${shown.join('; ')}; and ${more} more`;
+}
+
+function nameOf(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'the body';
+  return path
+    .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`))
+    .join('');
+}
+
+/** The order number of a body that is refused, for the record. */
+function numberIn(value: unknown): string {
+  if (typeof value !== 'object' || value === null || !('purchaseOrderNumber' in value)) return '';
+  return typeof value.purchaseOrderNumber === 'string' ? value.purchaseOrderNumber.slice(0, 256) : '';
+}

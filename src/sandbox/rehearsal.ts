@@ -1,0 +1,77 @@
+import type { SandboxEvent } from './sandbox-event.ts';
+
+/** What was done to one order number; times in milliseconds since 1970. */
+type OrderRecord = { received: number[]; stored: number[]; faults: string[] };
+
+/** The sandbox's own account of a rehearsal, which a test can judge by. */
+export type Rehearsal = {
+  take(event: SandboxEvent): void;
+  /** The account as JSON text, a piece at a time. */
+  text(): Iterable<string>;
+};
+
+/** Begins an account; only for as long as the process lives. */
+export function openRehearsal(environment: string): Rehearsal {
+  const startedAt = Date.now();
+  const orders = new Map<string, OrderRecord>();
+  const counters = { calls: 0, received: 0, stored: 0, dropped: 0, crashed: 0, faults: 0 };
+  const statuses: Record<string, number> = {};
+  const tokens: { at: number; outcome: string }[] = [];
+  const lists: { at: number; status: number; durationMs: number }[] = [];
+  const faults: Record<string, number> = {};
+
+  function orderOf(number: string): OrderRecord {
+    const known = orders.get(number);
+    if (known !== undefined) return known;
+    const fresh = { received: [], stored: [], faults: [] };
+    orders.set(number, fresh);
+    return fresh;
+  }
+
+  function answered(event: Extract<SandboxEvent, { type: 'answered' }>): void {
+    counters.calls += 1;
+    if (event.status === 0) counters.dropped += 1;
+    const name = `${event.on} ${event.status === 0 ? 'dropped' : event.status}`;
+    statuses[name] = (statuses[name] ?? 0) + 1;
+    if (event.on === 'list') lists.push({ at: event.at, status: event.status, durationMs: event.durationMs });
+  }
+
+  return {
+    take(event) {
+      switch (event.type) {
+        case 'received':
+          counters.received += 1;
+          orderOf(event.order).received.push(event.at);
+          return;
+        case 'stored':
+          counters.stored += 1;
+          orderOf(event.order).stored.push(event.at);
+          return;
+        case 'answered':
+          answered(event);
+          return;
+        case 'token':
+          tokens.push({ at: event.at, outcome: event.outcome });
+          return;
+        case 'fault':
+          counters.faults += 1;
+          faults[`${event.on} ${event.kind}`] = (faults[`${event.on} ${event.kind}`] ?? 0) + 1;
+          if (event.order !== '') orderOf(event.order).faults.push(event.kind);
+          return;
+        case 'crashed':
+          counters.crashed += 1;
+          return;
+      }
+    },
+    *text() {
+      const head = { environment, startedAt, counters, statuses, faults, tokens, lists };
+      yield `${JSON.stringify(head).slice(0, -1)},"orders":{`;
+      let comma = '';
+      for (const [number, record] of orders) {
+        yield `${comma}${JSON.stringify(number)}:${JSON.stringify(record)}`;
+        comma = ',';
+      }
+      yield '}}';
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+
+/** How a call ends on its connection. */
+export type Reply =
+  /** `body` is complete; without headers of its own it is JSON. */
+  | { kind: 'whole'; status: number; body: string; headers?: Readonly<Record<string, string>> }
+  /** The body is made while it is sent. */
+  | { kind: 'stream'; status: number; chunks: Iterable<string> }
+  /** The head and a part of the body go out, then the connection ends. */
+  | { kind: 'cut'; status: number; body: string }
+  /** No answer: FIN (`close`) or RST (`reset`). */
+  | { kind: 'drop'; how: 'close' | 'reset' };
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Puts a reply on the wire; resolves when the connection has taken it or is gone. Never throws. */
+export async function sendReply(response: ServerResponse, reply: Reply): Promise<void> {
+  switch (reply.kind) {
+    case 'whole':
+      sendWhole(response, reply);
+      return;
+    case 'stream':
+      await sendStream(response, reply.status, reply.chunks);
+      return;
+    case 'cut':
+      sendCut(response, reply.status, reply.body);
+      return;
+    case 'drop':
+      if (reply.how === 'reset') response.socket?.resetAndDestroy();
+      else response.socket?.destroy();
+      return;
+  }
+}
+
+function sendWhole(response: ServerResponse, reply: Extract<Reply, { kind: 'whole' }>): void {
+  response.writeHead(reply.status, {
+    'content-type': JSON_TYPE,
+    'content-length': Buffer.byteLength(reply.body),
+    ...reply.headers,
+  });
+  response.end(reply.body);
+}
+
+async function sendStream(response: ServerResponse, status: number, chunks: Iterable<string>): Promise<void> {
+  response.writeHead(status, { 'content-type': JSON_TYPE });
+  for (const chunk of chunks) {
+    if (response.destroyed) return;
+    if (response.write(chunk)) await nextTurn();
+    else await drained(response);
+  }
+  response.end();
+}
+
+/** A long answer must not hold up the other calls. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const left = new AbortController();
+  const gone = once(response, 'close', { signal: left.signal });
+  const ready = once(response, 'drain', { signal: left.signal });
+  await Promise.race([gone, ready]).catch(() => undefined);
+  left.abort();
+  await Promise.allSettled([gone, ready]);
+}
+
+function sendCut(response: ServerResponse, status: number, body: string): void {
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { 'content-type': JSON_TYPE, 'content-length': bytes.length });
+  response.write(bytes.subarray(0, Math.max(1, bytes.length >> 1)), () => response.socket?.destroy());
+}

@@ -1,0 +1,66 @@
+import type { FaultFile } from './faults/fault-file.ts';
+import type { SandboxEvent } from './sandbox-event.ts';
+
+/** The scopes of spec part 5; `admin` includes the other two. */
+export const SCOPES = ['read', 'write', 'admin'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** The two spellings of the token endpoint that the specification gives (spec part 5). */
+export const TOKEN_PATHS = ['/oauth2/token', '/oauth/token'] as const;
+export type TokenPath = (typeof TOKEN_PATHS)[number];
+
+/** What one environment of the reference API is made of. */
+export type SandboxOptions = {
+  /** Letters, digits, `-` and `_`; names the data file and the realm of bearer challenges. */
+  environment: string;
+  /** 0 takes any free port. */
+  port: number;
+  /** The token endpoint's own port (0: any free one); without it the token endpoint shares the API's address. */
+  authPort?: number;
+  host?: string;
+  tokenPath?: TokenPath;
+  clientId: string;
+  clientSecret: string;
+  /** What the credentials may ask for; all three when absent. */
+  scopes?: readonly Scope[];
+  /** Folder of the environment's SQLite file; made when absent. */
+  data: string;
+  /** CIDR ranges or addresses that may call; anybody when empty. */
+  allowIp?: readonly string[];
+  /** What a second POST of a number becomes: another order, or a 409. */
+  onDuplicate?: 'accept' | 'refuse';
+  faults?: FaultFile;
+  /** Opens `GET /rehearsal` on the auth address. */
+  record?: boolean;
+  /** Seconds; 3600 as in spec part 8. */
+  tokenLifetime?: number;
+  /** Whether `data` of the list is the array itself or an object that holds it. */
+  listShape?: 'array' | 'object';
+  /** Whether listed orders show their items. */
+  listItems?: boolean;
+  /** Largest request body of the API, in bytes. */
+  bodyLimit?: number;
+  onEvent?: (event: SandboxEvent) => void;
+};
+
+/** The options with every default in its place. */
+export type SandboxSettings = Required<Omit<SandboxOptions, 'authPort' | 'faults' | 'onEvent' | 'record' | 'port'>>;
+
+/** Fills in what was left open; what the fault file says of list and tokens yields to an explicit option. */
+export function settingsOf(options: SandboxOptions): SandboxSettings {
+  return {
+    environment: options.environment,
+    host: options.host ?? '127.0.0.1',
+    tokenPath: options.tokenPath ?? '/oauth2/token',
+    clientId: options.clientId,
+    clientSecret: options.clientSecret,
+    scopes: options.scopes ?? SCOPES,
+    data: options.data,
+    allowIp: options.allowIp ?? [],
+    onDuplicate: options.onDuplicate ?? 'accept',
+    tokenLifetime: options.tokenLifetime ?? options.faults?.tokenLifetime ?? 3600,
+    listShape: options.listShape ?? options.faults?.listShape ?? 'object',
+    listItems: options.listItems ?? options.faults?.listItems ?? true,
+    bodyLimit: options.bodyLimit ?? 1024 * 1024,
+  };
+}

@@ -1,0 +1,91 @@
+import { PoSyncError } from '../errors.ts';
+import { type Address, openAddress } from './address.ts';
+import { allowList } from './allow-list.ts';
+import { API_PREFIX } from './answer-call.ts';
+import { openDatabase } from './database.ts';
+import { deferTasks } from './faults/defer-tasks.ts';
+import { keepOutages } from './faults/keep-outages.ts';
+import { planFaults } from './faults/plan-faults.ts';
+import { listener } from './listener.ts';
+import { openOrderStore } from './order-store.ts';
+import type { Parts } from './parts.ts';
+import { openRehearsal } from './rehearsal.ts';
+import type { Tell } from './sandbox-event.ts';
+import { type SandboxOptions, settingsOf } from './sandbox-options.ts';
+import { openTokenStore } from './token-store.ts';
+
+/** A running reference API of one environment. */
+export type Sandbox = {
+  environment: string;
+  /** `{base_url}` of the specification, ending in /api/v1. */
+  baseUrl: string;
+  /** `{auth_url}` of the specification. */
+  authUrl: string;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/**
+ * Starts the reference Purchase-Order API of one environment.
+ * Throws PoSyncError for a name, address range, data folder or port that cannot be used.
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const settings = settingsOf(options);
+  checkName(settings.environment);
+  const allowed = allowList(settings.allowIp);
+  await using opened = new AsyncDisposableStack();
+  const database = openDatabase(settings.data, settings.environment);
+  opened.defer(() => database.close());
+  const deferred = opened.use(deferTasks());
+  const rehearsal = options.record ? openRehearsal(settings.environment) : undefined;
+  const tell = tellAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
+  const started = performance.now();
+  const urls = { baseUrl: '', authUrl: '' };
+  const parts: Parts = {
+    settings,
+    allowed,
+    orders: openOrderStore(database, settings.onDuplicate),
+    tokens: openTokenStore(database, settings.clientId, settings.tokenLifetime),
+    tell,
+    plan: options.faults && planFaults(options.faults, () => performance.now() - started, tell),
+    rehearsal,
+    later: (ms, task) => deferred.later(ms, task),
+    addresses: () => urls,
+  };
+  const { api, auth } = await openAddresses(options, parts, opened);
+  urls.baseUrl = `${api.url}${API_PREFIX}`;
+  urls.authUrl = auth.url;
+  if (options.faults) opened.use(keepOutages(options.faults, { api, auth }));
+  const running = opened.move();
+  return { environment: settings.environment, ...urls, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+async function openAddresses(
+  { port, authPort }: SandboxOptions,
+  parts: Parts,
+  opened: AsyncDisposableStack,
+): Promise<{ api: Address; auth: Address }> {
+  const { host } = parts.settings;
+  if (authPort === undefined) {
+    const both = opened.use(await openAddress(host, port, listener({ api: true, auth: true }, parts)));
+    return { api: both, auth: both };
+  }
+  const api = opened.use(await openAddress(host, port, listener({ api: true, auth: false }, parts)));
+  const auth = opened.use(await openAddress(host, authPort, listener({ api: false, auth: true }, parts)));
+  return { api, auth };
+}
+
+function tellAll(...listeners: (Tell | undefined)[]): Tell | undefined {
+  const present = listeners.filter((one) => one !== undefined);
+  if (present.length === 0) return undefined;
+  return (event) => {
+    for (const one of present) one(event);
+  };
+}
+
+function checkName(environment: string): void {
+  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(environment)) return;
+  throw new PoSyncError('sandbox-environment-invalid', `"${environment}" cannot name an environment.`, {
+    mend: 'Use letters, digits, - and _.',
+    facts: { value: environment },
+  });
+}

@@ -1,0 +1,98 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { failure } from './envelope.ts';
+import { rehearse } from './faults/rehearse.ts';
+import type { Parts } from './parts.ts';
+import { readBody } from './read-body.ts';
+import type { Reply } from './reply.ts';
+import { type SandboxSettings, SCOPES, type Scope } from './sandbox-options.ts';
+
+type Verdict = { granted: true; scopes: readonly Scope[] } | { granted: false; error: TokenError; why: string };
+type TokenError = 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope';
+
+const LARGEST_FORM = 16 * 1024;
+/** RFC 6749 part 5.1: neither a token nor a refusal may be kept by a cache. */
+const NEVER_KEPT = { 'cache-control': 'no-store', pragma: 'no-cache' };
+
+/** POST {auth_url}/oauth2/token: the client credentials grant (spec part 5; RFC 6749 parts 4.4 and 5). */
+export async function answerToken(request: IncomingMessage, parts: Parts): Promise<Reply> {
+  if (request.method !== 'POST') return notAllowed(request.method);
+  const body = await readBody(request, LARGEST_FORM);
+  if (body === 'gone') return { kind: 'drop', how: 'close' };
+  const verdict = judge(request, body, parts.settings);
+  const work = async () => pronounce(verdict, parts);
+  const plan = parts.plan?.({ on: 'token', order: '' });
+  if (plan === undefined) return work();
+  return rehearse(plan, { work, later: parts.later, revoke: () => ({ kind: 'drop', how: 'close' }) });
+}
+
+function pronounce(verdict: Verdict, { tokens, settings, tell }: Parts): Reply {
+  tell?.({ type: 'token', at: Date.now(), outcome: verdict.granted ? 'issued' : verdict.error });
+  if (!verdict.granted) return refusal(verdict.error, verdict.why, settings.environment);
+  const token = {
+    access_token: tokens.issue(verdict.scopes),
+    expires_in: settings.tokenLifetime,
+    token_type: 'Bearer',
+  };
+  return { kind: 'whole', status: 200, body: JSON.stringify(token), headers: jsonNeverKept() };
+}
+
+function judge(request: IncomingMessage, body: Buffer | 'too-large', settings: SandboxSettings): Verdict {
+  if (body === 'too-large') return no('invalid_request', `The form must not be larger than ${LARGEST_FORM} bytes.`);
+  if (!/^application\/x-www-form-urlencoded *(?:;.*)?$/i.test(request.headers['content-type'] ?? '')) {
+    return no('invalid_request', 'The header Content-Type must be application/x-www-form-urlencoded.');
+  }
+  if (request.headers.authorization !== undefined) {
+    return no('invalid_client', 'Credentials are taken from the form only, as client_id and client_secret.');
+  }
+  const form = new URLSearchParams(body.toString('utf8'));
+  const twice = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1);
+  if (twice !== undefined) return no('invalid_request', 'A parameter is given more than once.');
+  return judgeForm((name) => form.get(name) ?? '', settings);
+}
+
+function judgeForm(field: (name: string) => string, settings: SandboxSettings): Verdict {
+  const missing = ['grant_type', 'client_id', 'client_secret'].find((name) => field(name) === '');
+  if (missing !== undefined) return no('invalid_request', `The parameter ${missing} is missing.`);
+  if (field('grant_type') !== 'client_credentials') {
+    return no('unsupported_grant_type', 'The parameter grant_type must be client_credentials.');
+  }
+  // Both are compared whatever the first one gives, so that time tells nothing.
+  const idFits = same(field('client_id'), settings.clientId);
+  const secretFits = same(field('client_secret'), settings.clientSecret);
+  if (!(idFits && secretFits)) return no('invalid_client', 'The client is unknown or its secret is wrong.');
+  return judgeScope(field('scope'), settings.scopes);
+}
+
+/** Without a scope the client gets all it may have; asking for more than that is refused, not narrowed. */
+function judgeScope(asked: string, granted: readonly Scope[]): Verdict {
+  if (asked === '') return { granted: true, scopes: granted };
+  const words = asked.split(' ');
+  const scopes = SCOPES.filter((scope) => words.includes(scope) && granted.includes(scope));
+  if (new Set(words).size === scopes.length) return { granted: true, scopes };
+  return no('invalid_scope', `The parameter scope must be some of: ${granted.join(' ')}.`);
+}
+
+function no(error: TokenError, why: string): Verdict {
+  return { granted: false, error, why };
+}
+
+function refusal(error: TokenError, why: string, realm: string): Reply {
+  const body = JSON.stringify({ error, error_description: why });
+  if (error !== 'invalid_client') return { kind: 'whole', status: 400, body, headers: jsonNeverKept() };
+  const headers = { ...jsonNeverKept(), 'www-authenticate': `Basic realm="${realm}"` };
+  return { kind: 'whole', status: 401, body, headers };
+}
+
+function notAllowed(method = ''): Reply {
+  return failure(405, `The token endpoint takes POST, not ${method.slice(0, 20)}.`, { ...NEVER_KEPT, allow: 'POST' });
+}
+
+function jsonNeverKept(): Record<string, string> {
+  return { ...NEVER_KEPT, 'content-type': 'application/json; charset=utf-8' };
+}
+
+function same(given: string, known: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(known));
+}

@@ -1,0 +1,75 @@
+import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import { type Exchange, exchange } from './exchange.ts';
+import { makeTempFolder } from './temp-folder.ts';
+
+export const CLIENT_ID = 'client-of-tests';
+export const CLIENT_SECRET = 'secret-of-tests';
+
+/** A sandbox with the calls that most tests make. */
+export type OpenSandbox = Sandbox & {
+  data: string;
+  /** A token request with the right credentials; `form` replaces fields, or leaves them out. */
+  requestToken(form?: Record<string, string | undefined>): Promise<Exchange>;
+  /** An access token with all scopes, or with the given ones. */
+  token(scope?: string): Promise<string>;
+  /** POSTs an order, or any text. */
+  create(order: unknown, token: string): Promise<Exchange>;
+  list(token: string): Promise<Exchange>;
+  /** The orders of the list, whatever its shape. */
+  orders(token: string): Promise<unknown[]>;
+};
+
+/** Starts a sandbox on a folder of its own, gone without a trace when disposed; a `data` that was given is kept. */
+export async function openSandbox(options: Partial<SandboxOptions> = {}): Promise<OpenSandbox> {
+  await using stack = new AsyncDisposableStack();
+  const data = options.data ?? stack.use(await makeTempFolder()).path;
+  const credentials = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET };
+  const sandbox = stack.use(await startSandbox({ environment: 'staging', port: 0, ...credentials, ...options, data }));
+  const resource = `${sandbox.baseUrl}/purchase-orders`;
+  const requestToken: OpenSandbox['requestToken'] = (form = {}) =>
+    exchange('POST', `${sandbox.authUrl}${options.tokenPath ?? '/oauth2/token'}`, {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: formOf({ grant_type: 'client_credentials', client_id: CLIENT_ID, client_secret: CLIENT_SECRET, ...form }),
+    });
+  const list: OpenSandbox['list'] = (token) => exchange('GET', resource, { headers: bearerHeaders(token) });
+  const opened = stack.move();
+  return {
+    environment: sandbox.environment,
+    baseUrl: sandbox.baseUrl,
+    authUrl: sandbox.authUrl,
+    data,
+    requestToken,
+    list,
+    token: async (scope) => String((await requestToken({ scope })).json.access_token),
+    orders: async (token) => ordersIn((await list(token)).json.data),
+    create: (order, token) =>
+      exchange('POST', resource, {
+        headers: bearerHeaders(token),
+        body: typeof order === 'string' ? order : JSON.stringify(order),
+      }),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/** The headers that every API call carries (spec part 5, rule 4). */
+export function bearerHeaders(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' };
+}
+
+/** An order that every sandbox takes. */
+export function goodOrder(number: string, quantity = 1): Record<string, unknown> {
+  return { purchaseOrderNumber: number, orderState: 'NEW', items: [{ articleCode: 'A-1', quantity }] };
+}
+
+/** A form body; fields that are undefined are left out. */
+export function formOf(fields: Record<string, string | undefined>): string {
+  const given = Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined);
+  return new URLSearchParams(given).toString();
+}
+
+function ordersIn(data: unknown): unknown[] {
+  if (Array.isArray(data)) return data;
+  if (typeof data === 'object' && data !== null && 'purchaseOrders' in data) return ordersIn(data.purchaseOrders);
+  throw new Error(`This is no list of purchase orders: ${JSON.stringify(data)}`);
+}
