@@ -1,0 +1,23 @@
+// What `npm start` and `npm test` run: brings what is missing, then starts everything, or the tests.
+// Plain JavaScript without dependencies, because it runs before there are any, on any Node from 18.
+import { fileURLToPath } from 'node:url';
+import { ensurePackages } from './setup/packages.mjs';
+import { ensureRedisServer } from './setup/redis-server.mjs';
+import { SetupFailure } from './setup/setup-failure.mjs';
+import { startEverything } from './setup/start-everything.mjs';
+import { runTests } from './setup/tests.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '');
+const [command, ...args] = process.argv.slice(2);
+const say = (line) => process.stdout.write(`po-sync: ${line}\n`);
+
+try {
+  if (command !== 'start' && command !== 'test') throw new SetupFailure('use `npm start` or `npm test`');
+  await ensurePackages(root, say);
+  await ensureRedisServer(say);
+  process.exitCode = command === 'start' ? await startEverything(root, say) : await runTests(root, args);
+} catch (error) {
+  if (!(error instanceof SetupFailure)) throw error;
+  process.stderr.write(`po-sync: ${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { findProgramsOf } from './processes.mjs';
+import { lastLines, runQuietly } from './run-quietly.mjs';
+import { SetupFailure } from './setup-failure.mjs';
+import { withLock } from './with-lock.mjs';
+
+/**
+ * Installs the packages of package-lock.json when any is missing or differs, and does nothing otherwise.
+ * Never under a running po-sync of this checkout: it would lose its own files.
+ */
+export async function ensurePackages(root, say) {
+  if (await arePackagesInStep(root)) return;
+  await withLock(path.join(root, 'data', 'setup.lock'), say, async () => {
+    if (await arePackagesInStep(root)) return;
+    const running = await findProgramsOf(root);
+    if (running.length > 0) {
+      const which = running.map((one) => `process ${one.pid}: ${one.what}`).join(', ');
+      throw new SetupFailure(`the packages must be installed anew, but po-sync runs (${which}); stop it first`);
+    }
+    say('installing the packages, once (npm ci)');
+    await install(root);
+  });
+}
+
+/** Whether node_modules holds what package-lock.json asks for; npm keeps its own list of what it installed there. */
+export async function arePackagesInStep(root) {
+  const wanted = await packagesIn(path.join(root, 'package-lock.json'));
+  const installed = await packagesIn(path.join(root, 'node_modules', '.package-lock.json'));
+  if (!wanted) throw new SetupFailure(`${root} has no package-lock.json: not a checkout of po-sync`);
+  if (!installed) return false;
+  return Object.entries(wanted).every(([place, { version, integrity, optional }]) => {
+    if (place === '') return true;
+    const here = installed[place];
+    if (!here) return optional === true;
+    return here.version === version && here.integrity === integrity;
+  });
+}
+
+async function packagesIn(file) {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')).packages;
+  } catch (error) {
+    if (error.code === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** With the npm that runs us, on its own Node: the one in node_modules is about to be replaced. */
+async function install(root) {
+  const { npm_execpath: npm, npm_node_execpath: node } = process.env;
+  const [file, ...before] = npm && node ? [node, npm] : ['npm'];
+  // Development packages too, also where NODE_ENV says production: the tests and their tools are part of the set-up.
+  const args = [...before, 'ci', '--include=dev', '--include=optional', '--no-progress'];
+  const { code, output } = await runQuietly(file, args, { cwd: root });
+  if (code === 127) throw new SetupFailure('there is no npm in PATH; install Node.js 18 or later with npm');
+  if (code !== 0) throw new SetupFailure(`npm ci failed; it said:\n${lastLines(output)}`);
+}

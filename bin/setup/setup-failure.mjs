@@ -1,0 +1,4 @@
+/** What the person at the terminal must mend; shown as it is, without a stack. */
+export class SetupFailure extends Error {
+  name = 'SetupFailure';
+}

@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { SetupFailure } from './setup-failure.mjs';
+
+/** Runs every test, or those that `args` name, on the Node that the program runs on; gives the exit code. */
+export async function runTests(root, args) {
+  const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const tests = spawn(nodeOf(root), [vitest, 'run', ...args], { cwd: root, stdio: 'inherit' });
+  // Ctrl-C reaches the tests by itself: they clean up, and we wait for them.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => tests.kill('SIGTERM'));
+  const [code] = await once(tests, 'exit');
+  return code ?? 1;
+}
+
+/** The project's own Node, else this one when it is new enough. */
+function nodeOf(root) {
+  const own = path.join(root, 'node_modules', '.bin', 'node');
+  if (existsSync(own)) return own;
+  if (Number.parseInt(process.versions.node, 10) >= 24) return process.execPath;
+  throw new SetupFailure(
+    `needs Node.js 24, and there is none for this machine in the packages; this one is ${process.version}`,
+  );
+}

@@ -1,0 +1,33 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive } from './processes.mjs';
+
+/** Runs `work` while no other set-up of this checkout runs its own. A lock whose holder died is taken over. */
+export async function withLock(file, say, work) {
+  await mkdir(path.dirname(file), { recursive: true });
+  let told = false;
+  while (!(await isTaken(file))) {
+    if (!told) say('waiting for another set-up of this checkout');
+    told = true;
+    await delay(500);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+async function isTaken(file) {
+  try {
+    await writeFile(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+  const holder = Number(await readFile(file, 'utf8').catch(() => ''));
+  // Empty for the instant between its making and its writing.
+  if (holder > 0 && !isAlive(holder)) await rm(file, { force: true });
+  return false;
+}
