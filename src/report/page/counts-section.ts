@@ -28,7 +28,7 @@ ${segments(shares, total)}</svg>`;
 
 /** A share too small to be seen is drawn wide enough to be; the bar is scaled so that all still fit. */
 function segments(shares: readonly Share[], total: number): Html[] {
-  const widths = shares.map((share) => Math.max((share.number / total) * 100, 0.8));
+  const widths = shares.map((share) => Math.max((share.number / total) * 100, 1));
   const sum = widths.reduce((left, width) => left + width, 0);
   let x = 0;
   return shares.map((share, index) => {

@@ -37,8 +37,8 @@ function groupCard(group: ErrorGroup, most: number): Html {
 <header><p class="tally"><b>${count(group.count)}</b> ${group.count === 1 ? 'order' : 'orders'} <span class="tag">${outcomeWord(group.kind)}</span>${settled(group)}</p>
 <h3>${sampleOf(group)}</h3>
 <p class="soft"><code>${group.code}</code> ${seen(group)}</p></header>
-${table(first, columns)}
-${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${table(rest, columns)}</details>`}
+${listing(first, columns)}
+${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
 ${group.count > rows.length ? html`<p class="more">And ${count(group.count - rows.length)} more in ${reportLink(ENTRY_LIST)}.</p>` : undefined}
 </article>`;
 }
@@ -65,7 +65,7 @@ type Column = { name: string; text: (order: AffectedOrder) => string; kind: 'fig
 function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   const differs = (pick: (order: AffectedOrder) => string) => new Set(rows.map(pick)).size > 1;
   const columns: (Column & { shown: boolean })[] = [
-    { name: 'Line', text: (order) => count(order.line), kind: 'figure', shown: true },
+    { name: 'Line', text: (order) => String(order.line), kind: 'figure', shown: true },
     { name: 'Order', text: (order) => order.number, kind: 'data', shown: true },
     { name: 'Field', text: (order) => order.field, kind: 'data', shown: differs((order) => order.field) },
     {
@@ -84,13 +84,25 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   return columns.filter((column) => column.shown);
 }
 
+/** A table, or a compact list where line and number say it all. */
+function listing(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
+  if (columns.length > 2) return table(rows, columns);
+  return html`<ul class="orders">${rows.map((row) => html`<li><span class="soft">line ${row.line}</span> ${content(row.number)}</li>\n`)}</ul>`;
+}
+
 function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
-  return html`<table><thead><tr>${columns.map(({ name, kind }) => html`<th scope="col" class="${kind}">${name}</th>`)}</tr></thead>
-<tbody>${rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>\n`)}</tbody></table>`;
+  const kind = columns.some((column) => column.kind === 'prose') ? 'wide' : 'slim';
+  const widths = columns.map((column) => html`<col class="${column.kind}">`);
+  const heads = columns.map((column) => html`<th scope="col" class="${column.kind}">${column.name}</th>`);
+  const body = rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>\n`);
+  return html`<table class="${kind}"><colgroup>${widths}</colgroup><thead><tr>${heads}</tr></thead>
+<tbody>${body}</tbody></table>`;
 }
 
 function cell(row: AffectedOrder, { name, text, kind }: Column): Html {
-  const shown = text(row);
-  const content = shown === '' ? html`<span class="soft">(empty)</span>` : html`<bdi>${shown}</bdi>`;
-  return html`<td data-label="${name}" class="${kind}">${content}</td>`;
+  return html`<td data-label="${name}" class="${kind}">${content(text(row))}</td>`;
+}
+
+function content(text: string): Html {
+  return text === '' ? html`<span class="soft">(empty)</span>` : html`<bdi>${text}</bdi>`;
 }

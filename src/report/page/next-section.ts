@@ -23,7 +23,8 @@ function stepsFor(report: Report, story: Story, fixFile: string | undefined): Ht
     case 'held':
       return [
         html`Look at the errors: orders refused alike mostly mean a wrong mapping.`,
-        html`Let the batch go on with <code>po-sync batches release ${report.batch}</code>, or take back what was never sent with <code>po-sync batches cancel ${report.batch}</code>.`,
+        html`Let the batch go on: ${command(`po-sync batches release ${report.batch}`)}`,
+        html`Or take back what was never sent: ${command(`po-sync batches cancel ${report.batch}`)}`,
       ];
     case 'unreadable':
       return [html`Correct the file and drop it in again. Nothing of it was sent.`];
@@ -37,26 +38,34 @@ function stepsForLetters(report: Report, groups: ErrorGroups, fixFile: string | 
     [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group.count - group.closed : sum), 0);
   const mendable = open('invalid') + open('refused');
   const steps: (Html | undefined)[] = [
-    mendable > 0 && fixFile !== undefined ? mend(mendable, fixFile) : undefined,
-    open('conflict') > 0 ? conflict(open('conflict')) : undefined,
+    mendable > 0 ? mend(mendable, fixFile) : undefined,
+    open('conflict') > 0 ? conflict(open('conflict'), mendable > 0 ? undefined : fixFile) : undefined,
     open('failed') > 0 ? retry(open('failed'), report.batch) : undefined,
     open('inDoubt') > 0 ? decide(open('inDoubt')) : undefined,
   ];
   return steps.filter((step) => step !== undefined);
 }
 
-function mend(number: number, fixFile: string): Html {
-  return html`<b>Mend ${orders(number)}.</b> Open ${fixLink(fixFile)}: it holds all rows of every order that needs you, in your file’s own columns, and tells in <code>_error_message</code> what is wrong. Correct the values, leave the columns as they are, and drop the file into the inbox. What was accepted already is not sent again.`;
+function mend(number: number, fixFile: string | undefined): Html {
+  const rows = fixFile === undefined ? html`the file’s rows` : html`${fixLink(fixFile)}`;
+  return html`<b>Mend ${orders(number)}.</b> Open ${rows}: the columns are your file’s own, and <code>_error_message</code> tells what is wrong. Correct the values, leave the columns as they are, and drop the file into the inbox. What was accepted already is not sent again.`;
 }
 
-function conflict(number: number): Html {
-  return html`<b>Settle ${orders(number)} in conflict.</b> The number was sent before with other content, and the API has no way to change an order. Give the new content a number of its own, or discard it: <code>po-sync dead-letters discard --order NUMBER</code>.`;
+function conflict(number: number, fixFile: string | undefined): Html {
+  const rows = fixFile === undefined ? undefined : html` in ${fixLink(fixFile)}`;
+  return html`<b>Settle ${orders(number)} in conflict.</b> The number was sent before with other content, and the API has no way to change an order. Give the new content a number of its own${rows} and drop that in, or discard it: ${command('po-sync dead-letters discard --order NUMBER')}`;
 }
 
 function retry(number: number, batch: string): Html {
-  return html`<b>Send ${orders(number)} again</b> once the API is well: <code>po-sync dead-letters retry --batch ${batch} --kind failed</code>.`;
+  return html`<b>Send ${orders(number)} again</b> once the API is well: ${command(`po-sync dead-letters retry --batch ${batch} --kind failed`)}`;
 }
 
 function decide(number: number): Html {
-  return html`<b>Decide on ${orders(number)} in doubt.</b> Look at the API whether the order is there, then say so: <code>po-sync dead-letters resolve NUMBER --as accepted</code>, or <code>--as resend</code> if it is not.`;
+  return html`<b>Decide on ${orders(number)} in doubt.</b> Look at the API whether the order is there, then say so, with <code>--as resend</code> where it is not: ${command('po-sync dead-letters resolve NUMBER --as accepted')}`;
+}
+
+/** A command on a line of its own, which breaks between its words only. */
+function command(text: string): Html {
+  const words = text.split(' ').map((word) => html`<span>${word}</span> `);
+  return html`<code class="command">${words}</code>`;
 }

@@ -58,7 +58,9 @@ rect.care { fill: var(--care); } rect.stripe { fill: var(--stripe); } rect.gap {
 .next li + li { margin-top: 0.75rem; }
 .next li::marker { color: var(--soft); font-variant-numeric: tabular-nums; }
 .next li { text-wrap: pretty; }
+.next li > code:not(.command) { white-space: nowrap; }
 .next code { background: var(--paper); border-radius: 3px; padding: 0.1em 0.3em; }
+.next .command { padding: 0.3em 0.6em; }
 a.fix { font-weight: 600; overflow-wrap: anywhere; }
 
 .group { background: var(--sheet); border: 1px solid var(--rule); border-radius: 6px; padding: 1.1rem 1.5rem 1.2rem; }
@@ -68,15 +70,21 @@ a.fix { font-weight: 600; overflow-wrap: anywhere; }
 .tally b { color: var(--care); font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .tag { display: inline-block; border: 1px solid var(--care-rule); color: var(--care); border-radius: 3px; padding: 0 0.4rem; margin-left: 0.35rem; font-size: 0.8rem; line-height: 1.5; }
 .tag.calm { border-color: var(--rule); color: var(--soft); }
-table { width: 100%; border-collapse: collapse; font-size: 0.9rem; line-height: 1.4; }
+table { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: 0.9rem; line-height: 1.4; }
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: 0.8rem; padding: 0.3rem 1rem 0.3rem 0; border-bottom: 1px solid var(--rule); }
 td { padding: 0.38rem 1rem 0.38rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; overflow-wrap: anywhere; }
 tbody tr:last-child td { border-bottom: 0; }
-th.figure, td.figure { text-align: right; width: 4.5rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+th.figure, td.figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.figure { color: var(--soft); }
 td.data { font-family: var(--mono); font-size: 0.85rem; }
 td.data .soft { font-family: system-ui, sans-serif; }
-td.prose { min-width: 14rem; }
+col.figure { width: 4.5rem; } col.data { width: 24%; } .slim col:last-child { width: auto; }
+details thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.orders { list-style: none; padding: 0; display: grid; gap: 0.2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); font: 0.85rem/1.6 var(--mono); }
+.orders li { overflow-wrap: anywhere; }
+.orders .soft { font: 0.8rem/1 system-ui, sans-serif; display: inline-block; min-width: 4.5rem; }
+.command { display: block; margin-top: 0.3rem; width: fit-content; max-width: 100%; }
+.command span { display: inline-block; overflow-wrap: anywhere; max-width: 100%; }
 details { border-top: 1px solid var(--rule); }
 summary { cursor: pointer; padding: 0.55rem 0; font-size: 0.9rem; color: var(--soft); }
 summary:hover { color: var(--ink); }
@@ -101,12 +109,14 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); overflow-wrap: a
   main > header { padding-left: 0.9rem; }
   .next, .group { padding: 1rem; }
   .counts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
-  table, tbody, tr, td { display: block; width: auto; }
-  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tr { padding: 0.55rem 0; border-bottom: 1px solid var(--rule); }
-  tbody tr:last-child { border-bottom: 0; }
-  td, td.figure { display: grid; grid-template-columns: 4.5rem 1fr; gap: 0.5rem; border: 0; padding: 0.08rem 0; text-align: left; width: auto; white-space: normal; min-width: 0; }
-  td::before { content: attr(data-label); color: var(--soft); font: 0.8rem/1.6 system-ui, sans-serif; }
+  .slim col.figure { width: 3.5rem; } .slim col.data { width: auto; }
+  .wide, .wide tbody, .wide tr, .wide td { display: block; }
+  .wide thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .wide tr { padding: 0.55rem 0; border-bottom: 1px solid var(--rule); }
+  .wide tbody tr:last-child { border-bottom: 0; }
+  .wide td { display: grid; grid-template-columns: 4.5rem 1fr; gap: 0.5rem; border: 0; padding: 0.08rem 0; min-width: 0; }
+  .wide td.figure { text-align: left; white-space: normal; }
+  .wide td::before { content: attr(data-label); color: var(--soft); font: 0.8rem/1.6 system-ui, sans-serif; }
 }
 
 @media print {
@@ -116,9 +126,10 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); overflow-wrap: a
   main { max-width: none; padding: 0; }
   section, footer { margin-top: 1.6rem; }
   .bar, .swatch, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .next, .group { padding: 0.6rem 0.9rem; border-radius: 0; }
+  .next, .group { padding: 0.6rem 0 0; border: 0; border-top: 1px solid var(--rule); border-radius: 0; }
+  .next .command, .next code { padding-inline: 0; }
   .group header, h2, tr, .next li { break-inside: avoid; }
-  h2, .group header, thead { break-after: avoid; }
+  h2, .group header { break-after: avoid; }
   details::details-content { content-visibility: visible; height: auto; }
   summary { display: none; }
 }

@@ -6,19 +6,19 @@ import { duration, moment, timeOfDay } from './wording.ts';
 
 const MOST_PAUSES = 20;
 
-type Stop = { at: string; text: string };
+type Stop = { at: string; text: string; paused?: true };
 
 /** When the file came, when the first and the last outcome were known, and when delivery stood still, and why. */
 export function timelineSection(report: Report, story: Story): Html {
   const stops = stopsOf(report, story);
-  const pauses = report.pauses.slice(0, MOST_PAUSES);
+  const pauses = report.pauses.slice(0, MOST_PAUSES).map(stopOfPause);
   const hidden = report.pauses.length - pauses.length;
+  const told = [...stops, ...pauses].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return html`<section aria-labelledby="timeline">
 <h2 id="timeline">Timeline</h2>
 ${line(report, stops)}
 <ol class="stops">
-${stops.map((stop) => html`<li><time datetime="${stop.at}">${timeOfDay(stop.at, report.startedAt)}</time> ${stop.text}</li>`)}
-${pauses.map((pause) => html`<li class="pause"><time datetime="${pause.from}">${timeOfDay(pause.from, report.startedAt)}</time> Paused${until(pause)}: ${pause.reason}</li>`)}
+${told.map((stop) => html`<li class="${stop.paused ? 'pause' : 'stop'}"><time datetime="${stop.at}">${timeOfDay(stop.at, report.startedAt)}</time> ${stop.text}</li>`)}
 ${hidden > 0 ? html`<li>${hidden} more pauses in ${reportLink('report.json')}</li>` : undefined}
 </ol>
 <p class="soft">Times are UTC; the file was taken on ${moment(report.startedAt).slice(0, 10)}.</p>
@@ -41,8 +41,9 @@ function took(from: string, to: string): string {
   return ms > 0 ? `, after ${duration(ms)}` : '';
 }
 
-function until({ from, to }: { from: string; to: string | null }): string {
-  return to === null ? ' since then' : ` for ${duration(Date.parse(to) - Date.parse(from))}`;
+function stopOfPause({ from, to, reason }: Report['pauses'][number]): Stop {
+  const length = to === null ? 'since then' : `for ${duration(Date.parse(to) - Date.parse(from))}`;
+  return { at: from, text: `Paused ${length}: ${reason}`, paused: true };
 }
 
 /** The stretch of time as a line with a dot for each stop and a band for each pause. */
