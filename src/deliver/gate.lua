@@ -1,6 +1,11 @@
--- The gate of one environment. KEYS gate; ARGV verb, then its values. All times are milliseconds.
+-- The gate of one environment. KEYS gate, pauses; ARGV verb, then its values. All times are milliseconds.
 local verb = ARGV[1]
 if verb == 'open' then
+  local was = redis.call('HMGET', KEYS[1], 'code', 'reason', 'since')
+  if not was[3] then return 0 end
+  local pause = { code = was[1], reason = was[2], from = tonumber(was[3]), to = tonumber(ARGV[2]) }
+  redis.call('LPUSH', KEYS[2], cjson.encode(pause))
+  redis.call('LTRIM', KEYS[2], 0, 199)
   redis.call('HDEL', KEYS[1], 'code', 'reason', 'since', 'probeAt', 'wait')
   return 1
 end

@@ -66,7 +66,7 @@ export function openGate(deps: GateDeps) {
 
   async function winProbe(): Promise<boolean> {
     const { initial, max } = deps.probe;
-    return (await runScript(redis, script, [keys.gate], ['probe', time.now(), initial, max])) === 1;
+    return (await runScript(redis, script, [keys.gate, keys.pauses], ['probe', time.now(), initial, max])) === 1;
   }
 
   /** Pauses delivery. While it pauses already only the reason is kept up. */
@@ -83,18 +83,31 @@ export function openGate(deps: GateDeps) {
   /** Something got through: delivery goes on for everybody. */
   async function open(): Promise<void> {
     if (pause === undefined) return;
-    await runScript(redis, script, [keys.gate], ['open']);
+    await runScript(redis, script, [keys.gate, keys.pauses], ['open', time.now()]);
     await refresh(true);
   }
 
   /** Nobody calls for so many milliseconds; a longer wait that is already on stays. */
   async function slowDown(ms: number): Promise<void> {
-    await runScript(redis, script, [keys.gate], ['slow', time.now() + ms]);
+    await runScript(redis, script, [keys.gate, keys.pauses], ['slow', time.now() + ms]);
     await refresh(true);
   }
 
-  return { pass, close, open, slowDown, refresh, current: () => pause };
+  /** The pauses that touch a span of time, the latest first, one still going on with them. */
+  async function during(from: number, to: number): Promise<PastPause[]> {
+    await refresh(true);
+    const texts = await redis.lrange(keys.pauses, 0, -1);
+    const past = texts
+      .map((text) => JSON.parse(text) as PastPause)
+      .filter((one) => one.from <= to && (one.to ?? to) >= from);
+    return pause && pause.since <= to ? [{ ...pause, from: pause.since, to: undefined }, ...past] : past;
+  }
+
+  return { pass, close, open, slowDown, refresh, during, current: () => pause };
 }
+
+/** A pause with its end; no `to`: it goes on. */
+export type PastPause = { code: string; reason: string; from: number; to: number | undefined };
 
 function decode(fields: Record<string, string>): Pause {
   return { code: fields['code'] ?? '', reason: fields['reason'] ?? '', since: Number(fields['since'] ?? 0) };

@@ -44,6 +44,11 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     return takeLease(redis, keys.lease(batch), owner, LEASE);
   }
 
+  /** Whether some daemon has that right now. */
+  async function isHeld(batch: string): Promise<boolean> {
+    return (await redis.exists(keys.lease(batch))) === 1;
+  }
+
   /** Makes the batch known, or finds it again after a crash. `at` is the claim. */
   async function begin(file: ClaimedFile, at: number): Promise<Batch> {
     const known = await find(file.batch);
@@ -125,7 +130,7 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
   }
 
-  return { lease, begin, proved, admitted, find, counted, results, finished, done, underWay, nameOf };
+  return { lease, isHeld, begin, proved, admitted, find, counted, results, finished, done, underWay, nameOf };
 }
 
 function decode(fields: Record<string, string>): Batch {

@@ -32,3 +32,10 @@ function plain(text: string): string {
     .replace(/[^A-Za-z0-9._]+/g, '-')
     .replace(/^[-.]+|[-.]+$/g, '');
 }
+
+/** When a batch was claimed, read back from its name; undefined when it is no name of ours. Milliseconds since 1970. */
+export function claimTimeOf(batch: string): number | undefined {
+  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-/.exec(batch) ?? [];
+  const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return Number.isNaN(at) ? undefined : at;
+}

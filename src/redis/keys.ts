@@ -42,6 +42,8 @@ export function keysOf(environment: string, baseUrl: string) {
     /** Set of batches whose last order is counted. */
     finished: `${prefix}:finished`,
     gate: `${prefix}:gate`,
+    /** List of past pauses, newest first. */
+    pauses: `${prefix}:pauses`,
     rate: `${prefix}:rate`,
     token: `${prefix}:token`,
     tokenLock: `${prefix}:token:lock`,

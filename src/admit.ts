@@ -1,0 +1,202 @@
+import type { Clock } from './clock.ts';
+import type { Permits } from './deliver/permits.ts';
+import { type Admission, admit } from './ledger/admission.ts';
+import type { Batch } from './ledger/batches.ts';
+import type { Entry } from './ledger/entry.ts';
+import type { Counted, Ledger, StoredResult } from './ledger/ledger.ts';
+import { SWEEP_AFTER } from './ledger/state.ts';
+import type { CheckedOrder, InvalidOrder, ValidOrder } from './order/checked-order.ts';
+import { digestOf } from './order/digest.ts';
+import { type Chunk, chunkSize } from './queue/chunk.ts';
+import type { OrderQueue } from './queue/queue.ts';
+import type { RedisTime } from './redis/redis-time.ts';
+import type { Throughput } from './throughput.ts';
+
+export type AdmitDeps = {
+  ledger: Ledger;
+  queue: OrderQueue;
+  time: RedisTime;
+  clock: Clock;
+  /** Files admit page by page, in turn. */
+  turns: Permits;
+  throughput: Throughput;
+  /** The batch behind a short number. */
+  nameOf(batchNo: number): Promise<string | undefined>;
+};
+
+/** Admits a page of a batch's orders, ledger first, then queue. False: the signal came before it was this page's turn. */
+export type Admit = (
+  batch: Batch,
+  page: readonly CheckedOrder[],
+  file: { records: number; isFixFile: boolean },
+  signal: AbortSignal,
+) => Promise<boolean>;
+
+const LOOK_AGAIN = 50;
+
+/** Builds the admission step of intake. */
+export function openAdmission(deps: AdmitDeps): Admit {
+  const { ledger, queue, time, clock, throughput } = deps;
+
+  /** A full queue is waited for here, so that a small file never stands behind all of a huge one. */
+  async function room(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted && (await ledger.unsettled()) >= throughput.fewSeconds())
+      await clock.sleep(LOOK_AGAIN, signal);
+    return !signal.aborted;
+  }
+
+  async function admitPage(
+    batch: Batch,
+    page: readonly CheckedOrder[],
+    file: { records: number; isFixFile: boolean },
+  ): Promise<void> {
+    const invalid = page.filter((order): order is InvalidOrder => !order.valid);
+    await ledger.count(batch.batch, time.now(), invalid.map(countInvalid));
+    const size = chunkSize(file.records);
+    const valid = page.filter((order): order is ValidOrder => order.valid);
+    for (const orders of once(valid)) await admitValid(batch, orders, size, file.isFixFile);
+  }
+
+  function countInvalid({ ordinal, number, problems }: InvalidOrder): Counted {
+    const code = problems[0]?.code ?? 'invalid';
+    return { ordinal, number, result: { outcome: 'invalid', attempts: 0, at: time.now(), code, message: '' } };
+  }
+
+  /** Every number occurs once among `orders`. What somebody else changed meanwhile is looked at again. */
+  async function admitValid(batch: Batch, orders: readonly ValidOrder[], size: number, again: boolean): Promise<void> {
+    let rest = orders;
+    while (rest.length > 0) {
+      const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
+      const plans = rest.map((order, i) => plan(batch, order, known[i] ?? { kind: 'nothing' }, again));
+      await ledger.count(batch.batch, time.now(), await countedNow(batch, plans));
+      rest = await enqueue(batch, plans, size);
+    }
+  }
+
+  function plan(batch: Batch, order: ValidOrder, known: Parameters<typeof admit>[0], again: boolean): Plan {
+    const digest = digestOf(order.order);
+    const candidate = { digest, batch: batch.batch, ordinal: order.ordinal, again };
+    return { order, digest, admission: admit(known, candidate) };
+  }
+
+  async function countedNow(batch: Batch, plans: readonly Plan[]): Promise<Counted[]> {
+    const results = await Promise.all(plans.map(({ admission }) => resultOf(batch, admission)));
+    return plans.flatMap(({ order }, i) => {
+      const result = results[i];
+      return result ? [{ ordinal: order.ordinal, number: order.number, result }] : [];
+    });
+  }
+
+  /** The outcome of an order that ends at admission; undefined for one that is to be sent, or is already ours. */
+  async function resultOf(batch: Batch, admission: Admission): Promise<StoredResult | undefined> {
+    const none = { attempts: 0, at: time.now() };
+    switch (admission.kind) {
+      case 'queue':
+      case 'mine':
+        return undefined;
+      case 'duplicate': {
+        const message = admission.batchNo === batch.no ? 'the same order stands earlier in this file' : '';
+        return { ...none, outcome: 'duplicate', code: 'duplicate', message };
+      }
+      case 'conflict': {
+        const state = admission.underWay ? 'under way' : 'accepted';
+        const message = `this number is ${state} with other items, ${await whence(batch, admission.batchNo)}`;
+        return { ...none, outcome: 'conflict', code: 'other-content', message };
+      }
+      case 'repeat': {
+        const { state, attempt, answer, batch: before, lastAt, firstAt } = admission.entry;
+        const at = lastAt ?? none.at;
+        const outcome = state === 'refused' || state === 'inDoubt' ? state : 'conflict';
+        const words = answer ?? { code: outcome, message: `waits for a person since batch ${before}` };
+        return { outcome, attempts: attempt, at, ...(firstAt === undefined ? {} : { firstAt }), ...words };
+      }
+    }
+  }
+
+  async function whence(batch: Batch, batchNo: number): Promise<string> {
+    if (batchNo === 0) return 'at the API since before po-sync';
+    if (batchNo === batch.no) return 'earlier in this file';
+    return `from batch ${(await deps.nameOf(batchNo)) ?? 'unknown'}`;
+  }
+
+  /** Ledger first, then queue: a crash in between leaves orders that the sweeper finds. Returns those changed meanwhile. */
+  async function enqueue(batch: Batch, plans: readonly Plan[], size: number): Promise<ValidOrder[]> {
+    const fresh = plans.flatMap((one) =>
+      one.admission.kind === 'queue' ? [{ ...one, before: one.admission.before }] : [],
+    );
+    const groups = inGroups(fresh, size);
+    const entered = await Promise.all(groups.map((group) => enterGroup(batch, group)));
+    await queue.add(entered.flatMap(({ chunk }) => (chunk ? [chunk] : [])));
+    return entered.flatMap(({ lost }) => lost);
+  }
+
+  async function enterGroup(batch: Batch, group: readonly Fresh[]): Promise<{ chunk?: Chunk; lost: ValidOrder[] }> {
+    const job = queue.nameJob();
+    const due = time.now() + SWEEP_AFTER;
+    const entered = await Promise.all(group.map((one) => ledger.enter(entryOf(batch, one, job), one.before, due)));
+    const mine = group.filter((_, i) => entered[i]);
+    const lost = group.filter((_, i) => !entered[i]).map(({ order }) => order);
+    return mine.length > 0 ? { chunk: chunkOf(batch, job, mine), lost } : { lost };
+  }
+
+  return async (batch, page, file, signal) => {
+    if (page.length === 0) return true;
+    return deps.turns.hold(async () => {
+      if (!(await room(signal))) return false;
+      await admitPage(batch, page, file);
+      return true;
+    });
+  };
+}
+
+type Plan = { order: ValidOrder; digest: string; admission: Admission };
+
+/** A plan to send; `before` is the dead letter it replaces. */
+type Fresh = Plan & { before: Entry | undefined };
+
+function entryOf(batch: Batch, { order, digest, before }: Fresh, job: string): Entry {
+  return {
+    version: (before?.version ?? 0) + 1,
+    state: 'queued',
+    order: order.order,
+    digest,
+    batch: batch.batch,
+    batchNo: batch.no,
+    ordinal: order.ordinal,
+    place: order.place,
+    job,
+    attempt: before?.attempt ?? 0,
+    used: 0,
+    absences: 0,
+    ...(before?.maybeSentAt === undefined ? {} : { maybeSentAt: before.maybeSentAt }),
+  };
+}
+
+function chunkOf(batch: Batch, id: string, plans: readonly Plan[]): Chunk {
+  const lines = plans.map(({ order }) => order.place.line);
+  const span = lines.length === 1 ? `${lines[0]}` : `${Math.min(...lines)}–${Math.max(...lines)}`;
+  return {
+    id,
+    name: `${batch.name} ${span}`.slice(0, 200),
+    batch: batch.batch,
+    numbers: plans.map(({ order }) => order.order.purchaseOrderNumber),
+  };
+}
+
+function inGroups<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}
+
+/** The orders in groups in which each number occurs once; a second one of a number must meet the first in the ledger. */
+function once(orders: readonly ValidOrder[]): ValidOrder[][] {
+  const groups: ValidOrder[][] = [];
+  const seen = new Map<string, number>();
+  for (const order of orders) {
+    const turn = seen.get(order.number) ?? 0;
+    seen.set(order.number, turn + 1);
+    const group = groups[turn] ?? [];
+    groups[turn] = group;
+    group.push(order);
+  }
+  return groups;
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { checkCommand } from './check.ts';
+import { configSchemaCommand, configShowCommand } from './config-command.ts';
+import { openConfig } from './open-config.ts';
+import { type SandboxArgs, sandboxCommand } from './sandbox.ts';
+import type { Shell } from './shell.ts';
+import { startCommand } from './start.ts';
+
+type Common = { config?: string; environment?: string; confirm?: string; json: boolean };
+
+/**
+ * Reads the command line, runs the command and gives its exit code.
+ * Throws PoSyncError for what the user can mend.
+ */
+export async function runProgram(shell: Shell): Promise<number> {
+  let code = 0;
+  const program = build(shell, (given) => {
+    code = given;
+  });
+  try {
+    await program.parseAsync([...shell.argv], { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+    throw error;
+  }
+}
+
+function build(shell: Shell, done: (code: number) => void): Command {
+  const program = new Command('po-sync')
+    .description('Delivers purchase orders from files to the Purchase-Order API, each created once.')
+    .version(versionOf(), '-V, --version')
+    .option('-c, --config <file>', 'configuration file (or PO_SYNC_CONFIG; config/po-sync.yaml)')
+    .option('-e, --environment <name>', 'environment to work on (or PO_SYNC_ENVIRONMENT)')
+    .option('--confirm <name>', 'confirms work on a protected environment (or PO_SYNC_CONFIRM)')
+    .option('--json', 'one JSON document on standard output, nothing else', false)
+    .exitOverride()
+    .showHelpAfterError('Try po-sync --help.')
+    .configureOutput({ writeOut: shell.out, writeErr: shell.err, outputError: (text, write) => write(text) });
+
+  program
+    .command('start')
+    .description('run the daemon; with --once take what is there now and end')
+    .option('--once', 'for cron, CI and people: end when nothing is left to do', false)
+    .addOption(
+      new Option('--max-wait <duration>', 'how long --once waits through pauses')
+        .default(900_000, '15m')
+        .argParser(duration),
+    )
+    .action(async (_, command: Command) => done(await startCommand(command.optsWithGlobals(), shell)));
+
+  program
+    .command('check')
+    .description('read, map and validate files; touches neither Redis nor network')
+    .argument('<file...>', 'order files')
+    .option('--source <name>', 'the source whose mapping applies')
+    .action(async (files: string[], _, command: Command) => {
+      const args = command.optsWithGlobals<Common & { source?: string }>();
+      const { config } = await openConfig(args, shell, { confirm: false });
+      done(await checkCommand({ ...args, files }, shell, config));
+    });
+
+  const config = program.command('config').description('the configuration as resolved, and its schema');
+  config
+    .command('show')
+    .description('the configuration as resolved, secrets redacted')
+    .action(async (_, command: Command) => done(await configShowCommand(command.optsWithGlobals(), shell)));
+  config
+    .command('schema')
+    .description('the JSON Schema of the configuration file')
+    .action(async (_, command: Command) => done(await configSchemaCommand(command.optsWithGlobals(), shell)));
+
+  sandboxOptions(
+    program.command('sandbox').description('the reference Purchase-Order API, to rehearse against'),
+  ).action(async (_, command: Command) => done(await sandboxCommand(command.optsWithGlobals<SandboxArgs>(), shell)));
+  inherit(program);
+  return program;
+}
+
+function sandboxOptions(command: Command): Command {
+  return command
+    .option('--port <port>', 'port of the API (any free one)')
+    .option('--auth-port <port>', 'the token endpoint on a port of its own')
+    .option('--host <address>', 'address to listen on')
+    .option('--token-path <path>', '/oauth2/token or /oauth/token')
+    .option('--scopes <names>', 'scopes that the client may have, e.g. "read write"')
+    .option('--data <folder>', 'where its data is kept')
+    .option('--allow-ip <cidr...>', 'answer only these addresses')
+    .option('--on-duplicate <what>', 'accept or refuse a number that exists already')
+    .option('--faults <file>', 'rehearse faults as the file says')
+    .option('--record', 'open GET /rehearsal on the auth address')
+    .option('--token-lifetime <seconds>', 'how long tokens are good')
+    .option('--list-shape <shape>', 'array or object')
+    .option('--list-items <yes|no>', 'whether the list shows items');
+}
+
+/** Subcommands answer errors and output the way the program does. */
+function inherit(parent: Command): void {
+  for (const child of parent.commands) {
+    child.copyInheritedSettings(parent);
+    inherit(child);
+  }
+}
+
+/** Durations as in the configuration: 250ms, 30s, 5m, 1h, 90d. */
+function duration(text: string): number {
+  const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
+  const factor = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? ''];
+  if (amount === undefined || factor === undefined)
+    throw new InvalidArgumentError('A duration is like 30s, 15m or 1h.');
+  return Number(amount) * factor;
+}
+
+function versionOf(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return version;
+}

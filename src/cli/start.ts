@@ -1,0 +1,55 @@
+import { once as event } from 'node:events';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import { loadSecrets } from '../config/secrets.ts';
+import { openDaemon } from '../daemon.ts';
+import { daemonReady, daemonStopped, daemonStopping } from '../events/daemon.ts';
+import { createLog, type Log } from '../log.ts';
+import { onceCommand } from './once.ts';
+import { openConfig } from './open-config.ts';
+import type { Shell } from './shell.ts';
+
+export type StartArgs = {
+  config?: string;
+  environment?: string;
+  confirm?: string;
+  json: boolean;
+  once: boolean;
+  /** Milliseconds that `--once` waits at most. */
+  maxWait: number;
+};
+
+/**
+ * `start`: the daemon until it is told to stop, or with `--once` what is there now.
+ * Exit codes as in product.md; throws PoSyncError for what keeps it from its work.
+ */
+export async function startCommand(args: StartArgs, shell: Shell): Promise<number> {
+  const { config, warnings } = await openConfig(args, shell, { confirm: true });
+  const secrets = await loadSecrets(config, shell.env);
+  const log = createLog({
+    level: config.log.level,
+    pretty: shell.isTTY && !args.json,
+    stream: { write: args.json ? shell.err : shell.out },
+    secrets: [secrets.clientSecret],
+  });
+  for (const warning of warnings) configWarning(log, warning);
+  const input = { config, secrets, clock: systemClock, log };
+  return args.once ? onceCommand(input, args, shell) : runDaemon(input, shell);
+}
+
+async function runDaemon(
+  input: { config: Config; log: Log } & Parameters<typeof openDaemon>[0],
+  shell: Shell,
+): Promise<number> {
+  const { environment } = input.config;
+  {
+    await using daemon = await openDaemon({ ...input, admin: true });
+    await daemon.watch();
+    daemonReady(input.log, { environment, adminPort: daemon.adminPort ?? 0 });
+    shell.ready();
+    if (!shell.signal.aborted) await event(shell.signal, 'abort');
+    daemonStopping(input.log, { environment, reason: String(shell.signal.reason) });
+  }
+  daemonStopped(input.log, { environment });
+  return 0;
+}

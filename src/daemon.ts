@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { startAdmin } from './admin/start-admin.ts';
+import { openAdmission } from './admit.ts';
+import type { Clock } from './clock.ts';
+import type { Config, Environment, Mapping } from './config/config.ts';
+import type { Secret } from './config/secret.ts';
+import type { Secrets } from './config/secrets.ts';
+import { openPermits } from './deliver/permits.ts';
+import { openDeliverySide } from './delivery-side.ts';
+import { codeOf, PoSyncError } from './errors.ts';
+import { batchTrouble } from './events/batch.ts';
+import { deliveryTrouble } from './events/delivery.ts';
+import { ingest } from './ingest.ts';
+import { type Batch, openBatches } from './ledger/batches.ts';
+import type { Log } from './log.ts';
+import { startLoop } from './loop.ts';
+import { openStore } from './open-store.ts';
+import type { Proof } from './read/prove.ts';
+import { openSettlement } from './settlement.ts';
+import { openSources } from './sources.ts';
+
+export type DaemonInput = {
+  config: Config;
+  secrets: Secrets;
+  adminToken?: Secret;
+  clock: Clock;
+  log: Log;
+  /** Told of each batch that was settled here, and how many of its orders need a person. */
+  onSettled?: (batch: Batch, needPerson: number) => void;
+  /** `--once` serves no admin port. */
+  admin: boolean;
+};
+
+export type Daemon = AsyncDisposable & {
+  adminPort: number | undefined;
+  /** Watches the sources from now on. */
+  watch(): Promise<void>;
+  /** Takes the files present now; resolves when each is claimed. */
+  takePresent(): Promise<void>;
+  /** What is still to be done, over all daemons of this environment. */
+  unfinished(): Promise<number>;
+  /** Why delivery pauses, if it does. */
+  pause(): string | undefined;
+};
+
+/** Beyond the calls in flight: what recording their outcomes may take. */
+const DRAIN_MARGIN = 5_000;
+
+/**
+ * The composition root: builds every part, starts them in this order, and disposes of them in reverse.
+ * Throws PoSyncError when the daemon cannot do its work: a folder, Redis, the first token, the admin port.
+ */
+export async function openDaemon(input: DaemonInput): Promise<Daemon> {
+  const { config, secrets, clock, log } = input;
+  await using resources = new AsyncDisposableStack();
+  const owner = randomUUID();
+  const stopping = new AbortController();
+  const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
+  const every = (pause: number, tick: () => Promise<void>) =>
+    resources.use(startLoop(tick, { pause, clock, onTrouble }));
+
+  await makeFolder(config.reports.path, 'reports.path');
+  await makeFolder(config.data, 'data');
+  const store = resources.use(await openStore(config, { clock, log }));
+  const { redis, keys, time } = store;
+  const environment = environmentOf(config);
+  const side = openDeliverySide({ config, environment, secrets, store, owner, clock, log, stopping: stopping.signal });
+  resources.use(side.http);
+  resources.use(side.queue);
+  await firstToken(side);
+
+  const batches = openBatches({ redis, keys, owner });
+  const proofs = new Map<string, Proof>();
+  const mappingOf = (source: string) => mappingFor(config, source);
+  const settlement = openSettlement({
+    ...{ batches, ledger: side.ledger, gate: side.gate, sources: config.sources, mappingOf, clock, log, proofs },
+    ...{ reports: config.reports.path, environment: config.environment },
+    onSettled: input.onSettled ?? (() => undefined),
+  });
+  const admit = openAdmission({
+    ...{ ledger: side.ledger, queue: side.queue, time, clock, throughput: side.throughput, turns: openPermits(1) },
+    nameOf: batches.nameOf,
+  });
+  const ingestDeps = {
+    ...{ batches, admit, mappingOf, log, proofs, stopping: stopping.signal },
+    onProgress: settlement.progress,
+    onUnreadable: settlement.settleUnreadable,
+  };
+
+  every(10_000, time.sync);
+  every(500, () => side.gate.refresh());
+  every(200, settlement.tick);
+  every(1_000, side.sweeper.tick);
+  every(Math.min(1_000, config.delivery.settle / 10), side.verifier.tick);
+  every(3_000, async () => {
+    await redis.set(keys.daemon(owner), config.environment, 'PX', 10_000);
+  });
+  every(2_000, () => tellProgress());
+
+  const sources = resources.use(
+    await openSources({
+      ...{ config, batches, redis, keys, clock, log, stopping: stopping.signal },
+      ingest: (file, claimedAt) => ingest(file, claimedAt, ingestDeps),
+    }),
+  );
+  every(1_000, sources.reclaim);
+  const adminPort = input.admin ? (await openAdmin()).port : undefined;
+  // Last, so that it is the first to stop, and nothing was sent when a start fails.
+  const worker = side.queue.work(config.delivery.concurrency, side.deliverChunk);
+  resources.defer(() => worker.stop(config.delivery.timeout + DRAIN_MARGIN));
+  resources.defer(() => stopping.abort());
+
+  async function tellProgress(): Promise<void> {
+    for (const { batch } of await batches.underWay()) {
+      await settlement.progress(batch).catch((error: Error) => batchTrouble(log, { batch, reason: error.message }));
+    }
+  }
+
+  async function openAdmin() {
+    const { host, port } = config.admin;
+    const token = input.adminToken ? { token: input.adminToken } : {};
+    return resources.use(await startAdmin({ host, port, ...token, checks: { ready } }));
+  }
+
+  async function ready() {
+    const answer = await redis.ping();
+    const checks = {
+      redis: answer === 'PONG' ? 'ok' : answer,
+      sources: sources.healthy() ? 'ok' : 'a folder is missing',
+    };
+    return { ok: Object.values(checks).every((check) => check === 'ok'), checks };
+  }
+
+  async function unfinished(): Promise<number> {
+    const [orders, underWay] = await Promise.all([side.ledger.unsettled(), batches.underWay()]);
+    return orders + underWay.length + sources.reading();
+  }
+
+  const kept = resources.move();
+  return {
+    adminPort,
+    watch: sources.start,
+    takePresent: sources.settleOnce,
+    unfinished,
+    pause: () => side.gate.current()?.reason,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** A clear no to the first token ends the start; an endpoint that is away is waited for like any later trouble. */
+async function firstToken({ tokens }: ReturnType<typeof openDeliverySide>): Promise<void> {
+  await tokens.get().catch((error: unknown) => {
+    if (codeOf(error) !== 'token-unavailable') throw error;
+  });
+}
+
+async function makeFolder(path: string, key: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((error: unknown) => {
+    throw new PoSyncError(
+      'folder-unusable',
+      `the folder ${path} cannot be made (${codeOf(error) ?? 'unknown error'}).`,
+      {
+        mend: `Make it, or correct ${key} in the configuration.`,
+        facts: { path },
+        cause: error,
+      },
+    );
+  });
+}
+
+function environmentOf({ environments, environment }: Config): Environment {
+  const found = environments[environment];
+  if (found === undefined) throw new PoSyncError('environment-unknown', `there is no environment ${environment}.`);
+  return found;
+}
+
+function mappingFor({ sources, mappings }: Config, name: string): Mapping | undefined {
+  const mapping = sources.find((source) => source.name === name)?.mapping;
+  return mapping === undefined ? undefined : mappings[mapping];
+}

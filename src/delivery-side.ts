@@ -1,0 +1,91 @@
+import { listOrders } from './api/list.ts';
+import { openTokens } from './api/token.ts';
+import type { Clock } from './clock.ts';
+import type { Config, Environment } from './config/config.ts';
+import type { Secrets } from './config/secrets.ts';
+import { backoff } from './deliver/backoff.ts';
+import { openGate } from './deliver/gate.ts';
+import { openHealth } from './deliver/health.ts';
+import { openPermits } from './deliver/permits.ts';
+import { openRateLimit, unlimited } from './deliver/rate-limit.ts';
+import { openDelivery } from './delivery.ts';
+import { toError } from './errors.ts';
+import { deliveryPaused, deliveryResumed, deliveryTrouble, redisTrouble, tokenRenewed } from './events/delivery.ts';
+import { openHttp } from './http.ts';
+import { openLedger } from './ledger/ledger.ts';
+import type { Policy } from './ledger/state.ts';
+import type { Log } from './log.ts';
+import type { Store } from './open-store.ts';
+import { openQueue } from './queue/queue.ts';
+import { openSweeper } from './queue/sweeper.ts';
+import { measureThroughput } from './throughput.ts';
+import { openCanaries } from './verify/canaries.ts';
+import { openVerifier } from './verify/verifier.ts';
+
+export type DeliverySide = ReturnType<typeof openDeliverySide>;
+
+type Deps = {
+  config: Config;
+  environment: Environment;
+  secrets: Secrets;
+  store: Store;
+  owner: string;
+  clock: Clock;
+  log: Log;
+  stopping: AbortSignal;
+};
+
+/** Builds everything between the queue and the API of one environment; starts nothing. */
+export function openDeliverySide({ config, environment, secrets, store, owner, clock, log, stopping }: Deps) {
+  const { redis, plain, keys, time } = store;
+  const { delivery } = config;
+  const name = config.environment;
+  const policy = policyOf(config);
+  const ledger = openLedger({ redis, keys });
+  const queue = openQueue({ redis: plain, keys, onTrouble: (error) => redisTrouble(log, { reason: error.message }) });
+  // One connection more than calls in flight: the list, and the token.
+  const http = openHttp({ connections: delivery.concurrency + 1 });
+  const tokens = openTokens({
+    ...{ redis, keys, http, clock, time, owner },
+    ...{
+      environment: name,
+      baseUrl: environment.baseUrl,
+      authUrl: environment.authUrl,
+      tokenPath: environment.tokenPath,
+    },
+    ...(environment.scope === undefined ? {} : { scope: environment.scope }),
+    credentials: { clientId: secrets.clientId.reveal(), clientSecret: secrets.clientSecret.reveal() },
+    onRenewed: (lifetimeMs) => tokenRenewed(log, { environment: name, lifetimeMs }),
+  });
+  const gate = openGate({
+    ...{ redis, keys, clock, time, probe: delivery.probe },
+    onPaused: ({ code, reason }) => deliveryPaused(log, { environment: name, code, reason }),
+    onResumed: ({ code, since }, until) => deliveryResumed(log, { environment: name, code, durationMs: until - since }),
+  });
+  const partner = { environment: name, baseUrl: environment.baseUrl, timeout: delivery.timeout };
+  const canaries = openCanaries({ redis, keys, clock, time });
+  const throughput = measureThroughput(clock);
+
+  function onAccepted(number: string): void {
+    throughput.count();
+    canaries.remember(number).catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
+  }
+
+  const { deliverChunk } = openDelivery({
+    ...{ ledger, queue, tokens, http, partner, gate, clock, time, policy, log, stopping, onAccepted },
+    health: openHealth({ gate, tokens, policy }),
+    rate: environment.rateLimit ? openRateLimit({ redis, keys, clock }, environment.rateLimit) : unlimited,
+    permits: openPermits(delivery.concurrency),
+  });
+  const verifier = openVerifier({
+    ...{ ledger, queue, redis, keys, time, owner, policy, log, canaries },
+    list: async (onOrder) => listOrders(http, partner, await tokens.get(), onOrder),
+  });
+  const sweeper = openSweeper({ ledger, queue, time, policy, log });
+  return { ledger, queue, http, tokens, gate, verifier, sweeper, throughput, deliverChunk };
+}
+
+function policyOf({ delivery }: Config): Policy {
+  const { attempts, settle, onDoubt } = delivery;
+  return { attempts, settle, onDoubt, backoff: (used) => backoff(used, delivery.backoff) };
+}

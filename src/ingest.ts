@@ -1,0 +1,108 @@
+import type { Admit } from './admit.ts';
+import type { Mapping } from './config/config.ts';
+import { PoSyncError } from './errors.ts';
+import { batchAdmitted, batchUnreadable, fileProved } from './events/batch.ts';
+import type { Batch, Batches } from './ledger/batches.ts';
+import type { Log } from './log.ts';
+import type { ClaimedFile } from './order/batch.ts';
+import type { CheckedOrder } from './order/checked-order.ts';
+import { type Proof, proveFile } from './read/prove.ts';
+import { readOrders } from './read-orders.ts';
+
+/** Orders admitted in one go; files take turns page by page. */
+const PAGE = 200;
+
+export type IngestDeps = {
+  batches: Batches;
+  /** Admits one page of a batch's orders; waits its turn and while the queue is full. */
+  admit: Admit;
+  mappingOf(source: string): Mapping | undefined;
+  log: Log;
+  /** Proofs are kept for settlement. */
+  proofs: Map<string, Proof>;
+  stopping: AbortSignal;
+  /** Called for a batch that just became known or changed, to keep its report current. */
+  onProgress(batch: string): Promise<void>;
+  /** Called for a file that cannot be read as orders at all. */
+  onUnreadable(batch: Batch, error: PoSyncError): Promise<void>;
+};
+
+/** `theirs`: another daemon has the file in hand. `left`: the daemon stops, the file stays claimed. */
+export type Ingested = 'admitted' | 'unreadable' | 'theirs' | 'left';
+
+/**
+ * The spine of intake: from a claimed file to orders in the ledger and the queue. Begun again after a crash it meets
+ * its own orders and counts nothing twice.
+ */
+export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): Promise<Ingested> {
+  const { batches, log, stopping } = deps;
+  const lease = await batches.lease(file.batch);
+  if (lease === undefined) return 'theirs';
+  try {
+    const batch = await batches.begin(file, claimedAt);
+    if (batch.state !== 'reading') return 'admitted';
+    const signal = AbortSignal.any([stopping, lease.signal]);
+    const mapping = deps.mappingOf(file.source);
+    const proof = await prove(file, mapping, signal);
+    if (proof instanceof PoSyncError) {
+      batchUnreadable(log, { ...named(file), code: proof.code, reason: proof.message });
+      await deps.onUnreadable(batch, proof);
+      return 'unreadable';
+    }
+    const { sha256, bytes, records, shape, warnings } = proof;
+    deps.proofs.set(file.batch, proof);
+    await batches.proved(file.batch, { sha256, bytes, records, shape, warnings });
+    fileProved(log, { ...named(file), records, bytes });
+    await deps.onProgress(file.batch);
+    const total = await admitAll(file, batch, proof, mapping, signal, deps);
+    if (total === undefined) return 'left';
+    await batches.admitted(file.batch, total);
+    batchAdmitted(log, { ...named(file), orders: total });
+    return 'admitted';
+  } catch (error) {
+    if (stopping.aborted || lease.signal.aborted) return 'left';
+    throw error;
+  } finally {
+    await lease.release();
+  }
+}
+
+async function prove(
+  file: ClaimedFile,
+  mapping: Mapping | undefined,
+  signal: AbortSignal,
+): Promise<Proof | PoSyncError> {
+  try {
+    return await proveFile(file.path, mapping, { signal });
+  } catch (error) {
+    if (error instanceof PoSyncError && error.code.startsWith('unreadable')) return error;
+    throw error;
+  }
+}
+
+/** How many orders the file has; undefined when it was left half way. */
+async function admitAll(
+  file: ClaimedFile,
+  batch: Batch,
+  proof: Proof,
+  mapping: Mapping | undefined,
+  signal: AbortSignal,
+  deps: IngestDeps,
+): Promise<number | undefined> {
+  const isCounted = await deps.batches.counted(file.batch);
+  let total = 0;
+  let page: CheckedOrder[] = [];
+  for await (const order of readOrders(file.path, proof, mapping, { signal })) {
+    total += 1;
+    if (isCounted(order.ordinal)) continue;
+    page.push(order);
+    if (page.length < PAGE) continue;
+    if (!(await deps.admit(batch, page, proof, signal))) return undefined;
+    page = [];
+  }
+  return (await deps.admit(batch, page, proof, signal)) ? total : undefined;
+}
+
+function named(file: ClaimedFile): { batch: string; source: string; file: string } {
+  return { batch: file.batch, source: file.source, file: file.name };
+}

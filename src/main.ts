@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+import { runProgram } from './cli/program.ts';
+import type { Shell } from './cli/shell.ts';
+import { describe, PoSyncError, toError } from './errors.ts';
+
+/** The first signal asks for a clean end, the second forces it. */
+function untilSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
+      controller.abort(name);
+    });
+  }
+  return controller.signal;
+}
+
+function openShell(): Shell {
+  return {
+    argv: process.argv.slice(2),
+    env: process.env,
+    cwd: process.cwd(),
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    isTTY: process.stdout.isTTY === true,
+    columns: process.stdout.columns ?? 80,
+    signal: untilSignal(),
+    ready: () => void process.send?.('ready'),
+  };
+}
+
+/** A closed pipe or a full log disk costs lines, never orders. */
+process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
+
+const shell = openShell();
+try {
+  process.exitCode = await runProgram(shell);
+} catch (error) {
+  // What the user can mend is told in a line or two; anything else is a bug and shows where.
+  const told = error instanceof PoSyncError ? describe(error) : (toError(error).stack ?? String(error));
+  if (shell.argv.includes('--json')) {
+    const { code, facts, mend } =
+      error instanceof PoSyncError ? error : { code: 'internal', facts: {}, mend: undefined };
+    shell.out(`${JSON.stringify({ error: { code, message: toError(error).message, mend, facts } })}\n`);
+  } else {
+    shell.err(`po-sync: ${told}\n`);
+  }
+  process.exitCode = 1;
+}
+if (process.connected) process.disconnect();

@@ -1,0 +1,176 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from './clock.ts';
+import type { InboxSource, Mapping, Source } from './config/config.ts';
+import type { Gate } from './deliver/gate.ts';
+import { type PoSyncError, toError } from './errors.ts';
+import { batchFinished, batchTrouble } from './events/batch.ts';
+import { settleFile } from './intake/claim.ts';
+import type { Batch, Batches } from './ledger/batches.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { Log } from './log.ts';
+import { needsPerson, OUTCOMES } from './order/outcome.ts';
+import { type Proof, proveFile } from './read/prove.ts';
+import { readOrders } from './read-orders.ts';
+import { layBeside } from './report/beside.ts';
+import type { Report } from './report/report.ts';
+import { writeProgress } from './report/write-progress.ts';
+import { type ReportedOrder, writeReport } from './report/write-report.ts';
+import { reportOrders } from './report-orders.ts';
+
+export type SettlementDeps = {
+  batches: Batches;
+  ledger: Ledger;
+  gate: Gate;
+  sources: readonly Source[];
+  mappingOf(source: string): Mapping | undefined;
+  reports: string;
+  environment: string;
+  clock: Clock;
+  log: Log;
+  /** Proofs of files that this daemon read; another daemon's file is read once more. */
+  proofs: Map<string, Proof>;
+  /** Told of each batch that is settled here. */
+  onSettled(batch: Batch, needPerson: number): void;
+};
+
+/** The spine of settlement: from a finished batch to its report, the file put away. Each step may be repeated. */
+export function openSettlement(deps: SettlementDeps) {
+  const { batches, log } = deps;
+
+  /** Settles every batch whose last order is counted and that nobody else is settling. */
+  async function tick(): Promise<void> {
+    for (const name of await batches.finished()) {
+      await settleOnce(name).catch((error: unknown) =>
+        batchTrouble(log, { batch: name, reason: toError(error).message }),
+      );
+    }
+  }
+
+  async function settleOnce(name: string): Promise<void> {
+    const lease = await batches.lease(name);
+    if (lease === undefined) return;
+    try {
+      const batch = await batches.find(name);
+      if (batch && batch.state !== 'done') await settle(batch);
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async function settle(batch: Batch): Promise<void> {
+    const folder = folderOf(batch.batch);
+    // The file is gone only when this was done before: everything else stood already.
+    if (await exists(batch.path)) {
+      const report = await reportOf(batch, 'finished');
+      const { needsFix } = await writeReport({
+        folder,
+        report,
+        shape: batch.proof?.shape,
+        orders: await ordersOf(batch),
+      });
+      await putAway(batch, 'done', folder, needsFix);
+    }
+    await close(batch);
+  }
+
+  /** A file that cannot be read as orders: it is told, and put with the failed ones. */
+  async function settleUnreadable(batch: Batch, error: PoSyncError): Promise<void> {
+    const folder = folderOf(batch.batch);
+    const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identityOf(error) };
+    await writeReport({ folder, report, shape: undefined, orders: nothing() });
+    await putAway(batch, 'failed', folder, false);
+    await close(batch);
+  }
+
+  async function putAway(batch: Batch, where: 'done' | 'failed', folder: string, needsFix: boolean): Promise<void> {
+    const source = deps.sources.find(({ name }) => name === batch.source);
+    if (source?.type !== 'inbox') return;
+    const settled = await settleFile(batch, source satisfies InboxSource, where, new Date(deps.clock.now()));
+    await layBeside(settled, folder, { needsFix });
+  }
+
+  async function close(batch: Batch): Promise<void> {
+    await batches.done(batch.batch);
+    deps.proofs.delete(batch.batch);
+    const needPerson = OUTCOMES.filter(needsPerson).reduce((sum, outcome) => sum + batch.counts[outcome], 0);
+    const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
+    const facts = { orders, accepted: counts.accepted, needPerson, durationMs: lastAt - startedAt };
+    batchFinished(log, { batch: name, source, file, ...facts, report: folderOf(name) });
+    deps.onSettled(batch, needPerson);
+  }
+
+  async function ordersOf(batch: Batch): Promise<AsyncIterable<ReportedOrder>> {
+    const mapping = deps.mappingOf(batch.source);
+    const proof = deps.proofs.get(batch.batch) ?? (await proveFile(batch.path, mapping, {}));
+    return reportOrders(readOrders(batch.path, proof, mapping, {}), batch, deps);
+  }
+
+  /** Keeps `report.json` of a batch under way current. */
+  async function progress(name: string): Promise<void> {
+    const batch = await batches.find(name);
+    if (batch && batch.state !== 'done') await writeProgress(folderOf(name), await reportOf(batch, 'running'));
+  }
+
+  async function reportOf(batch: Batch, state: Report['state']): Promise<Report> {
+    const { proof, counts, startedAt, lastAt } = batch;
+    const ended = state === 'finished' || state === 'unreadable';
+    const pauses = await deps.gate.during(startedAt, ended ? lastAt : deps.clock.now());
+    return {
+      version: 1,
+      batch: batch.batch,
+      environment: deps.environment,
+      source: batch.source,
+      file: batch.name,
+      sha256: proof?.sha256 ?? '',
+      bytes: proof?.bytes ?? 0,
+      format: proof?.shape.format ?? null,
+      startedAt: iso(startedAt),
+      finishedAt: ended ? iso(lastAt) : null,
+      state,
+      counts: { records: proof?.records ?? 0, orders: batch.total ?? 0, ...counts },
+      open: batch.open,
+      warnings: proof?.warnings ?? [],
+      pauses: pauses.map(({ reason, from, to }) => ({
+        reason,
+        from: iso(from),
+        to: to === undefined ? null : iso(to),
+      })),
+    };
+  }
+
+  function folderOf(batch: string): string {
+    return join(deps.reports, batch);
+  }
+
+  return { tick, settleUnreadable, progress };
+}
+
+function errorOf({ code, message, facts }: PoSyncError): NonNullable<Report['error']> {
+  const { line, column } = facts;
+  return {
+    code,
+    message,
+    ...(typeof line === 'number' ? { line } : {}),
+    ...(typeof column === 'number' ? { column } : {}),
+  };
+}
+
+/** What the reader found out about an unreadable file before it gave up. */
+function identityOf({ facts }: PoSyncError): Partial<Pick<Report, 'sha256' | 'bytes'>> {
+  const { sha256, bytes } = facts;
+  return { ...(typeof sha256 === 'string' ? { sha256 } : {}), ...(typeof bytes === 'number' ? { bytes } : {}) };
+}
+
+async function* nothing(): AsyncGenerator<never> {}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,133 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from './clock.ts';
+import type { Config, InboxSource } from './config/config.ts';
+import { openPermits } from './deliver/permits.ts';
+import { toError } from './errors.ts';
+import { batchTakenUp, batchTrouble } from './events/batch.ts';
+import { claimFile, leftClaims } from './intake/claim.ts';
+import { openExport } from './intake/export.ts';
+import { openInbox } from './intake/inbox.ts';
+import { markInbox } from './intake/mark.ts';
+import type { Batches } from './ledger/batches.ts';
+import type { Log } from './log.ts';
+import { type ClaimedFile, claimTimeOf } from './order/batch.ts';
+import type { Redis } from './redis/connect.ts';
+import type { Keys } from './redis/keys.ts';
+
+/** Files read at the same time; the next is claimed when one is through, so that other daemons get their share. */
+const FILES = 16;
+
+type SourcesDeps = {
+  config: Config;
+  batches: Batches;
+  redis: Redis;
+  keys: Keys;
+  clock: Clock;
+  log: Log;
+  stopping: AbortSignal;
+  /** Reads a claimed file to its last admitted order. */
+  ingest(file: ClaimedFile, claimedAt: number): Promise<unknown>;
+};
+
+export type Sources = Awaited<ReturnType<typeof openSources>>;
+
+/** All sources of the configuration: watched, claimed from, and what a dead daemon left in hand taken up again. */
+export async function openSources(deps: SourcesDeps) {
+  const { config, batches, redis, keys, clock, log, stopping } = deps;
+  const slots = openPermits(FILES);
+  const inHand = new Map<string, Promise<void>>();
+  const inboxes = config.sources.filter((source) => source.type === 'inbox');
+  for (const { path } of inboxes) await markInbox(path, config.environment);
+  const watchers = [
+    ...inboxes.map(watchInbox),
+    ...config.sources.flatMap((one) => (one.type === 'export' ? [watchExport(one)] : [])),
+  ];
+
+  function watchInbox(source: InboxSource) {
+    return openInbox({ source, clock, log, onReady: (path) => claimAndRead(path, source) });
+  }
+
+  function watchExport(source: Parameters<typeof openExport>[0]['source']) {
+    return openExport({
+      source,
+      spool: join(config.data, 'spool'),
+      clock,
+      log,
+      known: async (path) => (await redis.hget(keys.exports, path)) ?? undefined,
+      onReady: async (copy) => read(copy, clock.now()),
+    });
+  }
+
+  /** Resolves when the file is claimed, or somebody else has it; reading goes on by itself. */
+  function claimAndRead(path: string, source: InboxSource): Promise<void> {
+    return new Promise((claimed, failed) => {
+      const reading = slots.hold(async () => {
+        if (stopping.aborted) return claimed();
+        const at = clock.now();
+        const file = await claimFile(path, source, new Date(at)).catch(failed);
+        claimed();
+        if (file && file !== 'taken') await read(file, at);
+      });
+      keep(path, reading);
+    });
+  }
+
+  function keep(name: string, reading: Promise<void>): void {
+    inHand.set(
+      name,
+      reading.finally(() => inHand.delete(name)),
+    );
+  }
+
+  async function read(file: ClaimedFile, claimedAt: number): Promise<void> {
+    await deps
+      .ingest(file, claimedAt)
+      .catch((error: unknown) => batchTrouble(log, { batch: file.batch, reason: toError(error).message }));
+  }
+
+  /** Takes up what was claimed but not read to its end: by a daemon that died, or by us before Redis lost its memory. */
+  async function reclaim(): Promise<void> {
+    const left = (await Promise.all(inboxes.map(leftClaims))).flat();
+    const known = (await batches.underWay()).filter(({ state, kind }) => state === 'reading' && kind === 'export');
+    for (const file of [...left, ...known]) await takeUp(file);
+  }
+
+  async function takeUp(file: ClaimedFile): Promise<void> {
+    if (stopping.aborted || inHand.has(file.batch)) return;
+    const batch = await batches.find(file.batch);
+    if ((batch && batch.state !== 'reading') || !(await exists(file.path)) || (await batches.isHeld(file.batch)))
+      return;
+    batchTakenUp(log, { batch: file.batch, source: file.source, file: file.name });
+    const claimedAt = batch?.startedAt ?? claimTimeOf(file.batch) ?? clock.now();
+    keep(
+      file.batch,
+      slots.hold(() => read(file, claimedAt)),
+    );
+  }
+
+  return {
+    async start(): Promise<void> {
+      for (const watcher of watchers) await watcher.start();
+    },
+    reclaim,
+    /** Hands over every file that is there now; resolves when the last is claimed. */
+    async settleOnce(): Promise<void> {
+      await Promise.all(watchers.map((watcher) => watcher.settleOnce()));
+    },
+    healthy: (): boolean => watchers.every((watcher) => watcher.healthy()),
+    /** Files that are being read now. */
+    reading: (): number => inHand.size,
+    async [Symbol.asyncDispose](): Promise<void> {
+      for (const watcher of watchers) await watcher[Symbol.asyncDispose]();
+      await Promise.all(inHand.values());
+    },
+  };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
