@@ -5,8 +5,9 @@ import { codeOf, PoSyncError } from '../errors.ts';
 import * as tell from '../events/private-redis.ts';
 import type { Log } from '../log.ts';
 import { lockFolder } from './lock-folder.ts';
-import { lastWords, newState, readState, type ServerState } from './private-files.ts';
 import { closeConnection, type Probe, probeServer, readinessOf } from './probe-server.ts';
+import { lastWords } from './server-folder.ts';
+import { newState, readState, type ServerState } from './server-state.ts';
 import { type FindServer, hasEnded, startServer } from './start-server.ts';
 
 /** A private Redis that answers, with an open connection that says we use it. */

@@ -6,7 +6,7 @@ import * as tell from '../events/private-redis.ts';
 import type { Log } from '../log.ts';
 import { adoptOrStart, type RunningServer } from './adopt-or-start.ts';
 import { findRedisServer } from './find-server.ts';
-import { prepareFolder } from './private-files.ts';
+import { prepareFolder } from './server-folder.ts';
 import type { FindServer } from './start-server.ts';
 import { stopUnlessUsed } from './stop-unless-used.ts';
 

@@ -1,7 +1,7 @@
 import { readlink } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { codeOf, toError } from '../errors.ts';
-import type { ServerState } from './private-files.ts';
+import type { ServerState } from './server-state.ts';
 
 /**
  * Who answers at the remembered port:

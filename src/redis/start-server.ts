@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { PoSyncError } from '../errors.ts';
 import type { RedisServer } from './find-server.ts';
-import { openServerLog, type ServerState, writeConfiguration, writeState } from './private-files.ts';
+import { openServerLog, writeConfiguration } from './server-folder.ts';
+import { type ServerState, writeState } from './server-state.ts';
 
 /** Finds the program to run. */
 export type FindServer = () => Promise<RedisServer | undefined>;

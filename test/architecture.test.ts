@@ -1,0 +1,233 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { readSourceFiles, type SourceFile } from './support/source-files.ts';
+
+const src = fileURLToPath(new URL('../src', import.meta.url));
+const files = readSourceFiles(src);
+const byPath = new Map(files.map((file) => [file.path, file]));
+
+/** Imports point down this list only; units of one line know at most each other's types. */
+const RANKS = [
+  ['order', 'errors', 'clock'],
+  ['config', 'log', 'http', 'loop', 'regular-file', 'throughput'],
+  ['events'],
+  ['redis'],
+  ['ledger', 'api'],
+  ['intake', 'read', 'map', 'queue', 'deliver', 'verify', 'report', 'notify'],
+  ['admit', 'read-orders', 'report-orders'],
+  ['ingest', 'delivery', 'settlement', 'operate'],
+  ['admin', 'open-store', 'sources', 'delivery-side'],
+  ['daemon'],
+  ['cli'],
+  ['main'],
+];
+
+/** The reference API stands apart: it is what we are tested against. */
+const APART = { sandbox: { mayImport: ['order', 'errors'], importedBy: ['cli'] } };
+
+/** The one home of each package, so that replacing one is work in one place. */
+const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
+  bullmq: { units: ['queue'] },
+  chokidar: { units: ['intake'] },
+  commander: { units: ['cli', 'main'] },
+  'csv-parse': { units: ['read'] },
+  'csv-stringify': { units: ['report'] },
+  '@streamparser/json': { units: ['read', 'api'] },
+  ioredis: { units: ['redis'], typesAnywhere: true },
+  pino: { units: ['log'], typesAnywhere: true },
+  'pino-pretty': { units: ['log'] },
+  undici: { units: ['http'] },
+  yaml: { units: ['config', 'sandbox'] },
+  zod: { units: ['config', 'sandbox', 'api'] },
+};
+
+const LONGEST = 250;
+
+/** `read/csv.ts` → `read`, `daemon.ts` → `daemon`. */
+function unitOf(file: string): string {
+  return file.includes('/') ? (file.split('/')[0] ?? '') : path.basename(file, '.ts');
+}
+
+function rankOf(unit: string): number {
+  return RANKS.findIndex((units) => units.includes(unit));
+}
+
+/** Every import between two units, with what is wrong about it, if anything. */
+function wrongImports(): string[] {
+  return files.flatMap((file) =>
+    file.imports.flatMap(({ target, typeOnly }) => {
+      if (target === undefined || unitOf(target) === unitOf(file.path)) return [];
+      const fault = faultOf(unitOf(file.path), unitOf(target), typeOnly);
+      return fault === undefined ? [] : [`${file.path} imports ${target}: ${fault}`];
+    }),
+  );
+}
+
+function faultOf(from: string, to: string, typeOnly: boolean): string | undefined {
+  if (from === 'sandbox') {
+    return APART.sandbox.mayImport.includes(to)
+      ? undefined
+      : `sandbox/ may import only ${APART.sandbox.mayImport.join(', ')}`;
+  }
+  if (to === 'sandbox') return APART.sandbox.importedBy.includes(from) ? undefined : 'only cli/ starts the sandbox';
+  if (rankOf(to) > rankOf(from)) return `${to} ranks above ${from}; move what both need down, or pass it in`;
+  if (rankOf(to) === rankOf(from) && !typeOnly)
+    return `${from} and ${to} rank alike: types only; let a spine pass it in`;
+  return undefined;
+}
+
+function findCycle(): string[] | undefined {
+  const done = new Set<string>();
+  const visit = (file: string, trail: string[]): string[] | undefined => {
+    if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    for (const { target } of byPath.get(file)?.imports ?? []) {
+      const cycle = target === undefined ? undefined : visit(target, [...trail, file]);
+      if (cycle) return cycle;
+    }
+    done.add(file);
+    return undefined;
+  };
+  for (const file of files) {
+    const cycle = visit(file.path, []);
+    if (cycle) return cycle;
+  }
+  return undefined;
+}
+
+/** `@scope/name/sub` and `name/sub` as the package's name; undefined for our own files and Node's modules. */
+function packageOf(specifier: string): string | undefined {
+  if (specifier.startsWith('.') || specifier.startsWith('node:')) return undefined;
+  const parts = specifier.split('/');
+  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0];
+}
+
+function placesOf(pattern: RegExp, of: (file: SourceFile) => boolean): string[] {
+  return files
+    .filter(of)
+    .flatMap((file) =>
+      [...file.code.matchAll(pattern)].map(
+        ({ index }) => `${file.path}:${file.code.slice(0, index).split('\n').length}`,
+      ),
+    );
+}
+
+/** Whether the one thing a file exports carries a word of its name, in whatever form: `list.ts` → `listOrders`. */
+function isNamedAfterExport({ path: file, exports }: SourceFile): boolean {
+  const [only, ...others] = exports;
+  const words = path.basename(file, '.ts').split('-');
+  return only === undefined || others.length > 0 || words.some((word) => only.toLowerCase().includes(word.slice(0, 4)));
+}
+
+describe('imports', () => {
+  test('are found by the scanner', () => {
+    expect(files.length).toBeGreaterThan(20);
+    expect(byPath.get('redis/private-server.ts')?.imports.map(({ target }) => target)).toContain(
+      'redis/adopt-or-start.ts',
+    );
+    expect(byPath.get('redis/private-server.ts')?.imports.find(({ specifier }) => specifier === 'ioredis')).toEqual({
+      specifier: 'ioredis',
+      target: undefined,
+      typeOnly: true,
+    });
+  });
+
+  test('lead to files that exist, with their extension', () => {
+    const lost = files.flatMap((file) =>
+      file.imports
+        .filter(({ target }) => target !== undefined && !existsSync(path.join(src, target)))
+        .map(({ specifier }) => `${file.path}: ${specifier}`),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  test('point one way, between units of one rank by type only', () => {
+    expect(wrongImports()).toEqual([]);
+  });
+
+  test('know the rank of every unit', () => {
+    const unknown = files.map((file) => unitOf(file.path)).filter((unit) => rankOf(unit) < 0 && !(unit in APART));
+    expect([...new Set(unknown)], 'give it a rank above, or a home in a folder').toEqual([]);
+  });
+
+  test('form no cycle, not even of types', () => {
+    expect(findCycle()?.join(' → ')).toBeUndefined();
+  });
+
+  test('reach each package in its one home', () => {
+    const strays = files.flatMap((file) =>
+      file.imports.flatMap(({ specifier, typeOnly }) => {
+        const name = packageOf(specifier);
+        if (name === undefined) return [];
+        const home = HOMES[name];
+        if (!home) return [`${file.path}: ${name} has no home yet; name one above`];
+        if (home.units.includes(unitOf(file.path)) || (typeOnly && home.typesAnywhere)) return [];
+        return [`${file.path}: ${name} belongs to ${home.units.join(', ')}; use what that offers`];
+      }),
+    );
+    expect(strays).toEqual([]);
+  });
+});
+
+describe('code', () => {
+  test('touches the process in main.ts alone', () => {
+    const pattern = /(?<![\w.$])process\s*(?:\.|\?\.|\[)|(?:globalThis|global)\.process\b/g;
+    expect(
+      placesOf(pattern, ({ path }) => path !== 'main.ts'),
+      'take it from the Shell',
+    ).toEqual([]);
+    const imported = files.filter((file) => file.imports.some(({ specifier }) => specifier === 'node:process'));
+    expect(imported.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('logs through the functions of events/ alone', () => {
+    const pattern = /\blog(?:ger)?\??\.(?:trace|debug|info|warn|error|fatal)\(/g;
+    expect(
+      placesOf(pattern, ({ path }) => unitOf(path) !== 'events'),
+      'name the event in events/',
+    ).toEqual([]);
+  });
+
+  test('never writes to the console', () => {
+    expect(
+      placesOf(/\bconsole\./g, () => true),
+      'use Shell.out or Shell.err',
+    ).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  test('export by name, and only what is their own', () => {
+    expect(placesOf(/^export\s+default\b/gm, () => true)).toEqual([]);
+    expect(
+      placesOf(/^export\s+\*/gm, () => true),
+      'import from where it is',
+    ).toEqual([]);
+  });
+
+  test('are named after the one thing they export', () => {
+    const others = files.filter((file) => !isNamedAfterExport(file));
+    expect(others.map((file) => `${file.path} exports ${file.exports.join(', ')}`)).toEqual([]);
+  });
+
+  test('hold one idea', () => {
+    const long = files.filter((file) => file.lines > LONGEST);
+    expect(
+      long.map((file) => `${file.path}: ${file.lines} lines`),
+      'find the seam',
+    ).toEqual([]);
+  });
+
+  test('in Lua lie beside the one that runs them', () => {
+    const scripts = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.lua'));
+    const lonely = scripts.filter((script) => {
+      const beside = files.filter((file) => path.dirname(file.path) === path.dirname(script));
+      return !beside.some((file) =>
+        readFileSync(path.join(src, file.path), 'utf8').includes(`./${path.basename(script)}`),
+      );
+    });
+    expect(lonely).toEqual([]);
+  });
+});
