@@ -16,7 +16,7 @@ export function signatureOf(error: SignedError): string {
 export function wordingOf(error: SignedError): string {
   const known = [...(error.known ?? [])].filter((text) => text.trim() !== '').sort((a, b) => b.length - a.length);
   return known
-    .reduce((message, text) => message.replaceAll(text, '…'), error.message.slice(0, LONGEST))
+    .reduce((message, text) => message.replace(asWord(text), '…'), error.message.slice(0, LONGEST))
     .replace(QUOTED, '…')
     .replace(IDENTIFIER, '…')
     .replace(/[\s…]*…[\s…]*/gu, ' … ')
@@ -30,6 +30,15 @@ const QUOTED = /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|`
 
 /** Any run without blanks that holds a digit: numbers, dates, order numbers, article codes, addresses. */
 const IDENTIFIER = /[^\s\p{N}]{0,100}\p{N}[^\s]{0,200}/gu;
+
+/** The text where it stands by itself, not within a longer word. */
+function asWord(text: string): RegExp {
+  const literal = text
+    .toWellFormed()
+    .slice(0, LONGEST)
+    .replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu');
+}
 
 function plain(text: string): string {
   return text

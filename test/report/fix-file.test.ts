@@ -1,0 +1,177 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { restore } from '../../src/order/formula.ts';
+import type { FileShape } from '../../src/order/record.ts';
+import { fixFile, fixFileName } from '../../src/report/fix-file.ts';
+import type { ReportedOrder } from '../../src/report/write-report.ts';
+import { CSV_SHAPE, dead, problem, rows, wrong } from '../support/reported.ts';
+
+const ERRORS = ['_error_line', '_error_code', '_error_message'];
+const MESSAGE = 'MENGE: The quantity must be a whole number above zero.';
+
+function bytesOf(shape: FileShape, orders: readonly ReportedOrder[]): Buffer {
+  const file = fixFile(shape);
+  const records = orders.flatMap(({ order, deadLetter }) => (deadLetter ? [file.recordsOf(order, deadLetter)] : []));
+  return Buffer.concat([file.opening(), ...records, file.closing()]);
+}
+
+function textOf(shape: FileShape, orders: readonly ReportedOrder[]): string {
+  return bytesOf(shape, orders).toString('utf8');
+}
+
+describe('a table', () => {
+  it('comes back in its own columns, followed by what is wrong with each row', () => {
+    const records = rows(2, ['7', 'A', '1'], ['7', 'B', '1,5'], ['7', 'C', 'x']);
+    const order = wrong(records, problem(3), problem(4, { code: 'quantity-not-number', message: 'No number.' }));
+    expect(textOf(CSV_SHAPE, [order])).toBe(
+      [
+        'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message',
+        '7;A;1;;;',
+        `7;B;1,5;3;quantity-not-whole;${MESSAGE}`,
+        '7;C;x;4;quantity-not-number;MENGE: No number.',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('names all that is wrong with one row', () => {
+    const order = wrong(
+      rows(2, ['7', '', '1,5']),
+      problem(2),
+      problem(2, { field: 'MATNR', code: 'empty', message: 'Empty.' }),
+    );
+    expect(textOf(CSV_SHAPE, [order])).toContain(`;2;quantity-not-whole, empty;${MESSAGE} | MATNR: Empty.\n`);
+  });
+
+  it('puts what concerns the whole order at its first row, in one line', () => {
+    const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', 'Unknown\r\narticle\u2028A');
+    expect(textOf(CSV_SHAPE, [order])).toContain('7;A;1;9;400;Unknown article A\n7;B;2;;;\n');
+  });
+
+  it('replaces the error columns of an earlier round instead of adding to them', () => {
+    const header = ['PO_NO', '_error_line', 'MATNR', 'MENGE', ' _ERROR_CODE ', '_error_message'];
+    const order = wrong(rows(2, ['7', '12', 'A', '1,5', 'old', 'old message']), problem(2));
+    expect(textOf({ ...CSV_SHAPE, header }, [order])).toBe(
+      `PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message\n7;A;1,5;2;quantity-not-whole;${MESSAGE}\n`,
+    );
+  });
+
+  it('keeps the surplus of a row that is too long right of the errors, so that it stays too long until mended', () => {
+    const order = wrong(
+      rows(2, ['7', 'A', '1', '5']),
+      problem(2, { field: '', code: 'row-too-long', message: 'Long.' }),
+    );
+    const [, row] = parse(textOf(CSV_SHAPE, [order]), { delimiter: ';', relax_column_count: true });
+    expect(row).toEqual(['7', 'A', '1', '2', 'row-too-long', 'Long.', '5']);
+  });
+
+  it('fills up a row that is too short, and marks it so that it stays invalid until mended', () => {
+    const order = wrong(rows(2, ['7', 'A']), problem(2, { field: '', code: 'row-too-short', message: 'Short.' }));
+    const [, row] = parse(textOf(CSV_SHAPE, [order]), { delimiter: ';', relax_column_count: true });
+    const mark = 'put each value into its column, then clear this cell';
+    expect(row).toEqual(['7', 'A', '', '2', 'row-too-short', 'Short.', mark]);
+  });
+
+  it('repeats byte order mark and line ends', () => {
+    const bytes = bytesOf({ ...CSV_SHAPE, bom: true, newline: '\r\n' }, []);
+    expect(bytes.toString('utf8')).toBe('\ufeffPO_NO;MATNR;MENGE;_error_line;_error_code;_error_message\r\n');
+  });
+
+  it('becomes CSV with a mark when it was a workbook, whose short rows are whole', () => {
+    const shape: FileShape = { format: { type: 'xlsx' }, header: ['PO', 'ART', 'NOTE'] };
+    const text = textOf(shape, [dead(rows(2, ['7', 'A']), 'failed', '502', 'Down')]);
+    expect(text).toBe('\ufeffPO,ART,NOTE,_error_line,_error_code,_error_message\r\n7,A,,2,502,Down\r\n');
+  });
+
+  it('neutralises formulas and leaves numbers', () => {
+    const text = textOf(CSV_SHAPE, [dead(rows(2, ['=1+1', "'@x", '-5,00']), 'refused', '400', '+cmd')]);
+    expect(text).toContain("\n'=1+1;''@x;-5,00;2;400;'+cmd\n");
+  });
+});
+
+const dialects: fc.Arbitrary<FileShape> = fc.record({
+  header: fc.constant(['PO_NO', 'MATNR', 'MENGE']),
+  format: fc.record({
+    type: fc.constant('csv' as const),
+    delimiter: fc.constantFrom(',', ';', '\t', '|'),
+    encoding: fc.constantFrom('utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1'),
+  }),
+  bom: fc.boolean(),
+  newline: fc.constantFrom('\n', '\r\n', '\r'),
+});
+const tricky = fc.constantFrom(...'";,\t|\r\n =+-@\'5xÄ€'.split(''));
+const texts = fc.oneof(fc.string({ unit: tricky }), fc.string({ unit: fc.constantFrom('a', '1', 'ß', 'ÿ') }));
+const tables = fc.array(fc.tuple(texts, texts, texts), { minLength: 1, maxLength: 5 });
+
+it('gives every cell back through any dialect and encoding', () => {
+  fc.assert(
+    fc.property(dialects, tables, (shape, cells) => {
+      const order = dead(rows(2, ...cells), 'refused', '400', 'Parameters are invalid');
+      const { encoding, delimiter = ',' } = shape.format;
+      const decoder = new TextDecoder(encoding);
+      // Windows-1252 has its byte for no mark, so there it cannot be one.
+      const marked = shape.bom === true && encoding?.startsWith('utf') === true;
+      const text = decoder.decode(bytesOf({ ...shape, bom: marked }, [order]));
+      const [header, ...read]: string[][] = parse(text, { delimiter, record_delimiter: shape.newline ?? '\n' });
+      expect(header).toEqual(['PO_NO', 'MATNR', 'MENGE', ...ERRORS]);
+      expect(read.map((row) => row.slice(0, 3).map(restore))).toEqual(cells);
+      expect(read.map((row) => row[4])).toEqual(cells.map((_, index) => (index === 0 ? '400' : '')));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+describe('JSON', () => {
+  const object = (line: number, value: unknown, pointer?: string) => [
+    { kind: 'object' as const, place: { line, ...(pointer === undefined ? {} : { pointer }) }, value },
+  ];
+  const json: FileShape = { format: { type: 'json', encoding: 'utf-8' } };
+
+  it('comes back as an array of the same objects with the errors in keys of their own', () => {
+    const value = { id: '7', items: [{ sku: 'A', n: 1.5 }], _error_code: 'old' };
+    const order = wrong(object(3, value, '/0'), problem(5, { pointer: '/0/items/0/n', field: 'n' }));
+    const file = JSON.parse(textOf(json, [order, dead(object(9, { id: '8' }), 'refused', '400', 'No')]));
+    expect(file).toEqual([
+      {
+        ...value,
+        _error_line: 3,
+        _error_code: 'quantity-not-whole',
+        _error_message: 'n: The quantity must be a whole number above zero.',
+      },
+      { id: '8', _error_line: 9, _error_code: '400', _error_message: 'No' },
+    ]);
+  });
+
+  it('comes back as lines when it was NDJSON', () => {
+    const lines = textOf({ format: { type: 'ndjson' }, newline: '\r\n' }, [
+      dead(object(1, { id: '7' }), 'failed', '502', 'Down'),
+      dead(object(2, { id: '8' }), 'failed', '502', 'Down'),
+    ]).split('\r\n');
+    expect(lines).toHaveLength(3);
+    expect(lines.slice(0, 2).map((line) => JSON.parse(line).id)).toEqual(['7', '8']);
+  });
+
+  it('keeps what is no object under a key of its own', () => {
+    const [entry] = JSON.parse(textOf(json, [wrong(object(1, [5], '/0'), problem(1, { pointer: '/0', field: '' }))]));
+    expect(entry).toMatchObject({ _error_value: [5], _error_code: 'quantity-not-whole' });
+  });
+
+  it('keeps a key that would change a prototype', () => {
+    const value: unknown = JSON.parse('{"__proto__":{"x":1},"id":"7"}');
+    expect(textOf(json, [dead(object(1, value), 'failed', '502', 'Down')])).toContain('"__proto__":{"x":1}');
+  });
+
+  it('is an empty array without orders, and escapes what its encoding lacks', () => {
+    expect(JSON.parse(textOf(json, []))).toEqual([]);
+    const bytes = bytesOf({ format: { type: 'json', encoding: 'windows-1252' } }, [
+      dead(object(1, { id: 'ß漢𝒳' }), 'failed', '502', 'Down'),
+    ]);
+    expect(JSON.parse(new TextDecoder('windows-1252').decode(bytes))[0].id).toBe('ß漢𝒳');
+  });
+});
+
+it('never takes the name of the list of entries', () => {
+  const names = (['csv', 'xlsx', 'json', 'ndjson'] as const).map((type) => fixFileName({ type }));
+  expect(names).toEqual(['dead-letters.csv', 'dead-letters.csv', 'dead-letters.fix.json', 'dead-letters.ndjson']);
+});

@@ -1,0 +1,126 @@
+import type { DeadLetter } from '../../src/order/dead-letter.ts';
+import { type DeadLetterKind, noOutcomes, type Outcome } from '../../src/order/outcome.ts';
+import type { FileShape, Problem, SourceRecord } from '../../src/order/record.ts';
+import { deadLetterOf } from '../../src/report/dead-letter-of.ts';
+import type { Report } from '../../src/report/report.ts';
+import { signatureOf } from '../../src/report/signature.ts';
+import type { ReportedOrder, ReportInput } from '../../src/report/write-report.ts';
+
+export const AT = '2026-11-21T07:15:04.000Z';
+
+export const CSV_SHAPE: FileShape = {
+  format: { type: 'csv', delimiter: ';', encoding: 'utf-8', decimal: ',' },
+  header: ['PO_NO', 'MATNR', 'MENGE'],
+  newline: '\n',
+};
+
+/** Rows of a table, the first on `line`. */
+export function rows(line: number, ...cells: string[][]): SourceRecord[] {
+  return cells.map((row, index) => ({ kind: 'row', place: { line: line + index }, cells: row }));
+}
+
+/** An order of these rows that the API took, or any other outcome without a dead letter. */
+export function done(records: SourceRecord[], outcome: Outcome = 'accepted'): ReportedOrder {
+  const { order, result } = base(records);
+  return { order, result: { ...result, outcome } };
+}
+
+/** A valid order of these records that needs a person. */
+export function dead(records: SourceRecord[], kind: DeadLetterKind, code: string, message: string): ReportedOrder {
+  const { order, result } = base(records);
+  const letter: DeadLetter = {
+    purchaseOrderNumber: order.number,
+    kind,
+    stage: 'delivery',
+    code,
+    message,
+    signature: signatureOf({ code, message, known: [order.number] }),
+    attempts: 1,
+    firstAt: AT,
+    lastAt: AT,
+    location: { ...order.place },
+  };
+  return { order, result: { ...result, outcome: kind, code, message }, deadLetter: letter };
+}
+
+/** An order with problems: never sent. */
+export function wrong(records: SourceRecord[], ...problems: Problem[]): ReportedOrder {
+  const { order, result } = base(records);
+  const faulty = records.find((record) => record.place.line === problems[0]?.line)?.place ?? order.place;
+  const { order: _, ...common } = order;
+  const invalid = { ...common, place: faulty, valid: false as const, problems };
+  const letter = deadLetterOf(invalid, AT);
+  const { code, message } = letter;
+  return {
+    order: invalid,
+    result: { ...result, line: faulty.line, outcome: 'invalid', attempts: 0, code, message },
+    deadLetter: letter,
+  };
+}
+
+export function problem(line: number, more: Partial<Problem> = {}): Problem {
+  const message = 'The quantity must be a whole number above zero.';
+  return { line, field: 'MENGE', code: 'quantity-not-whole', value: '1,5', message, ...more };
+}
+
+/** A finished batch's report that counts these orders. */
+export function reportOf(orders: readonly ReportedOrder[], more: Partial<Report> = {}): Report {
+  const outcomes = noOutcomes();
+  for (const { result } of orders) outcomes[result.outcome] += 1;
+  const records = orders.reduce((sum, { order }) => sum + order.records.length, 0);
+  return {
+    version: 1,
+    batch: '20261121T071500Z-inbox-orders-3f2a91c0',
+    environment: 'staging',
+    source: 'inbox',
+    file: 'orders.csv',
+    sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    bytes: 1234,
+    format: CSV_SHAPE.format,
+    startedAt: '2026-11-21T07:15:00.000Z',
+    finishedAt: '2026-11-21T07:18:09.000Z',
+    state: 'finished',
+    counts: { records, orders: orders.length, ...outcomes },
+    open: orders.filter(({ deadLetter }) => deadLetter !== undefined && deadLetter.closed === undefined).length,
+    warnings: [],
+    pauses: [],
+    ...more,
+  };
+}
+
+/** What `writeReport` takes for these orders. */
+export function inputOf(
+  folder: string,
+  orders: readonly ReportedOrder[],
+  more: Partial<ReportInput> = {},
+): ReportInput {
+  return { folder, report: reportOf(orders), shape: CSV_SHAPE, orders: each(orders), ...more };
+}
+
+export async function* each<T>(values: Iterable<T>): AsyncGenerator<T> {
+  yield* values;
+}
+
+function base(records: SourceRecord[]) {
+  const [first] = records;
+  if (first === undefined) throw new Error('An order has at least one record.');
+  const number = first.kind === 'row' ? (first.cells[0] ?? '') : '';
+  const order = {
+    ordinal: 0,
+    number,
+    place: first.place,
+    records,
+    valid: true as const,
+    order: { purchaseOrderNumber: number, orderState: 'NEW' as const, items: [] },
+  };
+  const result = {
+    line: first.place.line,
+    purchaseOrderNumber: number,
+    outcome: 'accepted' as const,
+    attempts: 1,
+    at: AT,
+    code: '',
+    message: '',
+  };
+  return { order, result };
+}
