@@ -1,4 +1,5 @@
-// What `npm start` and `npm test` run: brings what is missing, then starts everything, or the tests.
+// What `npm start` and `npm test` run: brings what is missing, then starts everything, or the tests;
+// `node bin/setup.mjs install` does no more than that.
 // Plain JavaScript without dependencies, because it runs before there are any, on any Node from 18.
 import { fileURLToPath } from 'node:url';
 import { ensurePackages } from './setup/packages.mjs';
@@ -11,11 +12,18 @@ const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '')
 const [command, ...args] = process.argv.slice(2);
 const say = (line) => process.stdout.write(`po-sync: ${line}\n`);
 
+const commands = {
+  start: () => startEverything(root, say),
+  test: () => runTests(root, args),
+  install: async () => 0,
+};
+
 try {
-  if (command !== 'start' && command !== 'test') throw new SetupFailure('use `npm start` or `npm test`');
+  const run = commands[command];
+  if (!run) throw new SetupFailure('use `npm start` or `npm test`');
   await ensurePackages(root, say);
   await ensureRedisServer(say);
-  process.exitCode = command === 'start' ? await startEverything(root, say) : await runTests(root, args);
+  process.exitCode = await run();
 } catch (error) {
   if (!(error instanceof SetupFailure)) throw error;
   process.stderr.write(`po-sync: ${error.message}\n`);
