@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isLoopback } from '../config/address.ts';
+import type { Secret } from '../config/secret.ts';
+import { codeOf, PoSyncError, toError } from '../errors.ts';
+import { adminGuard } from './guard.ts';
+import { type Checks, healthRoutes } from './health.ts';
+import { json, type Reply, type Route } from './route.ts';
+
+export type AdminOptions = {
+  host: string;
+  /** 0 takes any free port. */
+  port: number;
+  token?: Secret;
+  checks: Checks;
+  /** What else is served beside health. */
+  routes?: readonly Route[];
+};
+
+export type Admin = AsyncDisposable & { port: number };
+
+/**
+ * Serves the admin port: health, and the routes that are given.
+ * Throws PoSyncError `port-occupied`, `admin-unavailable` when the address cannot be used, `admin-token-missing`
+ * when other machines could reach it without a token.
+ */
+export async function startAdmin({ host, port, token, checks, routes = [] }: AdminOptions): Promise<Admin> {
+  if (token === undefined && !isLoopback(host)) throw unguarded(host);
+  const answer = answering([...healthRoutes(checks), ...routes]);
+  const guard = adminGuard({ host, token });
+  const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 });
+  server.maxConnections = 100;
+  server.on('request', (request, response) => {
+    request.resume();
+    const reply = guard(request) ?? answer(request);
+    Promise.resolve(reply)
+      .catch(() => json(500, { error: 'this page failed' }))
+      .then((ready) => send(request, response, ready))
+      .catch(() => response.destroy());
+  });
+  const bound = await listen(server, host, port);
+  return { port: bound, [Symbol.asyncDispose]: () => close(server) };
+}
+
+function answering(routes: readonly Route[]): (request: IncomingMessage) => Promise<Reply> | Reply {
+  return (request) => {
+    const url = new URL(request.url?.startsWith('/') ? `http://admin${request.url}` : 'http://admin/');
+    const here = routes.filter(({ path }) => path === url.pathname);
+    if (here.length === 0) return json(404, { error: 'there is nothing here' });
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const route = here.find((candidate) => candidate.method === method);
+    if (route) return inTime(() => route.handle({ url }));
+    const allowed = here.flatMap((candidate) => (candidate.method === 'GET' ? ['GET', 'HEAD'] : [candidate.method]));
+    return json(405, { error: `only ${allowed.join(', ')} here` }, { allow: allowed.join(', ') });
+  };
+}
+
+/** A route that throws at once fails like one that rejects. */
+async function inTime(handle: () => Promise<Reply> | Reply): Promise<Reply> {
+  return handle();
+}
+
+function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+  const body = Buffer.from(reply.body);
+  response.writeHead(reply.status, {
+    'content-type': reply.type,
+    'content-length': body.length,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...reply.headers,
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  try {
+    server.listen(port, host.replace(/^\[|\]$/g, ''));
+    await once(server, 'listening');
+  } catch (error) {
+    throw unavailable(host, port, error);
+  }
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+function unavailable(host: string, port: number, cause: unknown): PoSyncError {
+  const facts = { host, port };
+  if (codeOf(cause) === 'EADDRINUSE') {
+    const mend = 'Set another admin.port, or PO_SYNC_ADMIN_PORT=0 for any free one; perhaps po-sync runs already.';
+    return new PoSyncError('port-occupied', `the admin port ${host}:${port} is occupied.`, { mend, facts, cause });
+  }
+  const reason = codeOf(cause) ?? toError(cause).message;
+  const mend = 'Correct admin.host and admin.port.';
+  return new PoSyncError('admin-unavailable', `the admin port cannot be opened at ${host}:${port} (${reason}).`, {
+    ...{ mend, facts, cause },
+  });
+}
+
+function unguarded(host: string): PoSyncError {
+  return new PoSyncError('admin-token-missing', `the admin port at ${host} could be reached by other machines.`, {
+    mend: 'Set PO_SYNC_ADMIN_TOKEN, or admin.host to 127.0.0.1.',
+    facts: { host },
+  });
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { addressFault, normalAddress } from './address.ts';
+import { DURATION, formatDuration, parseDuration } from './duration.ts';
+import { shown } from './shown.ts';
+
+/** The longest time a Node timer can wait without firing at once: a little under 25 days. */
+const LONGEST_WAIT = 24 * 86_400_000;
+const LONGEST_SPAN = 36_500 * 86_400_000;
+
+function expected(what: string) {
+  return { error: (issue: { input?: unknown }) => `expected ${what}, found ${shown(issue.input)}` };
+}
+
+const aDuration = expected('a duration such as 250ms, 30s, 5m, 1h or 90d');
+
+const durationText = z
+  .string(aDuration)
+  .regex(DURATION, aDuration)
+  .meta({ id: 'duration', description: 'A whole number with its unit: 250ms, 30s, 5m, 1h, 90d.' });
+
+/** A time to wait, in milliseconds. */
+export function wait(least = 1, most = LONGEST_WAIT) {
+  return durationText.transform((text, context) => {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms >= least && ms <= most) return ms;
+    const message = `must be between ${formatDuration(least)} and ${formatDuration(most)}, found ${text}`;
+    context.issues.push({ code: 'custom', message, input: text });
+    return z.NEVER;
+  });
+}
+
+/** A time measured by the calendar, in milliseconds: days and years. */
+export function span() {
+  return wait(1_000, LONGEST_SPAN);
+}
+
+const aShare = expected('a share such as 50%');
+
+/** A share of a whole, above none: `50%` is 0.5. */
+export const share = z
+  .string(aShare)
+  .regex(/^[0-9]{1,3}(\.[0-9]{1,3})?%$/, aShare)
+  .transform((text, context) => {
+    const part = Number.parseFloat(text) / 100;
+    if (part > 0 && part <= 1) return part;
+    context.issues.push({ code: 'custom', message: `must be above 0% and at most 100%, found ${text}`, input: text });
+    return z.NEVER;
+  });
+
+/** A whole number within limits. */
+export function whole(least: number, most: number) {
+  const wanted = expected(`a whole number from ${least} to ${most}`);
+  return z.number(wanted).int(wanted).min(least, wanted).max(most, wanted);
+}
+
+/** A name that is safe in file names, keys and variables. */
+export const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
+  error: (issue) =>
+    `${shown(issue.input)} must be a name of letters, digits, - and _, at most 63, beginning with a letter or digit`,
+});
+
+/** Text that says something and fits on one line. */
+export const line = z
+  .string()
+  .min(1, { error: 'must not be empty' })
+  .max(4096, { error: 'must not be longer than 4096 characters' })
+  .regex(/^[^\u0000-\u001f\u007f]*$/, { error: 'must not hold control characters' });
+
+/** A path of this machine, as written; made absolute later. */
+export const filePath = line.refine((text) => !/^~(\/|$)/.test(text), {
+  error: 'must not begin with ~, which only a shell understands: write the folder in full',
+});
+
+/** An address that we call: https, or http to this machine, in its normal spelling. */
+export const address = line
+  .superRefine((text, context) => {
+    const fault = addressFault(text);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+  })
+  .transform(normalAddress);

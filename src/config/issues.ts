@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import { configJsonSchema, keysAt } from './json-schema.ts';
+import { nearest } from './nearest.ts';
+import type { Finding, KeyPath } from './problem.ts';
+import { shown } from './shown.ts';
+
+/** Keys that people try when they look for a place for credentials. */
+const CREDENTIAL = /^(client_?(id|secret)|secret|password|token|api_?key|credentials)$/i;
+const CREDENTIAL_HINT =
+  'credentials never stand in the file: set PO_SYNC_<ENVIRONMENT>_CLIENT_ID and PO_SYNC_<ENVIRONMENT>_CLIENT_SECRET';
+
+type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
+
+/** The sentence for an issue that the schema has no words of its own for; `input` is the value found. */
+export function wordingOf(issue: RawIssue): string | undefined {
+  const { input } = issue;
+  if (input === undefined) return 'is missing';
+  if (input === null) return 'has no value: give it one, or remove the key';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${kind(issue.expected)}, found ${shown(input)}${quoted(issue.expected, input)}`;
+    case 'invalid_value':
+      return `expected one of ${issue.values.map(String).join(', ')}; found ${shown(input)}`;
+    case 'invalid_union':
+      return 'is of no known form';
+    case 'too_small':
+    case 'too_big':
+      return `is too ${issue.code === 'too_small' ? 'small' : 'big'}`;
+    default:
+      return undefined;
+  }
+}
+
+/** What zod found, in sentences, one for each key, with the nearest key or value that is right. */
+export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Finding[] {
+  const schema = configJsonSchema();
+  return issues.flatMap((issue): Finding[] => {
+    const path = issue.path.filter((key) => typeof key !== 'symbol');
+    switch (issue.code) {
+      case 'unrecognized_keys':
+        return issue.keys.map((key) => unknownKey(path, key, keysAt(schema, path)));
+      case 'invalid_key':
+        return [{ path, at: 'key', message: issue.issues[0]?.message ?? issue.message }];
+      case 'invalid_value':
+        return [withHint({ path, message: issue.message }, meant(valueAt(value, path), issue.values.map(String)))];
+      case 'invalid_union':
+        return [discriminated(path, valueAt(value, path), issue)];
+      default:
+        return [{ path, message: issue.message }];
+    }
+  });
+}
+
+function unknownKey(path: KeyPath, key: string, known: string[]): Finding {
+  const hint =
+    (CREDENTIAL.test(key) ? CREDENTIAL_HINT : undefined) ??
+    meant(key, known) ??
+    (known.length > 0 ? `known here: ${known.join(', ')}` : undefined);
+  return withHint({ path: [...path, key], at: 'key', message: 'is not a known key' }, hint);
+}
+
+/** A missing or wrong `type` reads like any other value that must be one of a few. */
+function discriminated(path: KeyPath, found: unknown, issue: z.core.$ZodIssueInvalidUnion): Finding {
+  if (issue.discriminator === undefined) return { path, message: issue.message };
+  const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];
+  const message = found === undefined ? 'is missing' : `expected one of ${options.join(', ')}; found ${shown(found)}`;
+  return withHint({ path, message }, found === undefined ? `one of ${options.join(', ')}` : meant(found, options));
+}
+
+function meant(found: unknown, known: string[]): string | undefined {
+  const near = typeof found === 'string' ? nearest(found, known) : undefined;
+  return near === undefined ? undefined : `did you mean ${near}?`;
+}
+
+function withHint(finding: Finding, hint: string | undefined): Finding {
+  return hint === undefined ? finding : { ...finding, hint };
+}
+
+function kind(expected: string): string {
+  switch (expected) {
+    case 'object':
+    case 'record':
+      return 'keys and values';
+    case 'array':
+      return 'a list';
+    case 'boolean':
+      return 'true or false';
+    case 'string':
+      return 'text';
+    default:
+      return `a ${expected}`;
+  }
+}
+
+/** YAML reads 007 and true as something else than text. */
+function quoted(expected: string, input: unknown): string {
+  return expected === 'string' && (typeof input === 'number' || typeof input === 'boolean') ? '; put it in quotes' : '';
+}
+
+function valueAt(value: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>((inner, key) => {
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, key)) return undefined;
+    return Object.getOwnPropertyDescriptor(inner, key)?.value;
+  }, value);
+}

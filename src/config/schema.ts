@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { addressFault } from './address.ts';
+import { environmentSchema } from './environment-schema.ts';
+import { filePath, line, name, share, span, wait, whole } from './fields.ts';
+import { mappingSchema } from './mapping-schema.ts';
+import { sourceSchema } from './source-schema.ts';
+
+/** A Redis address; never repeated in a message, as it may hold a password. */
+export const redisUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^rediss?:\/\/[^\s/?#]+(\/[0-9]*)?$/.test(text), {
+    error: 'must be an address such as redis://127.0.0.1:6379/0, or rediss:// for TLS',
+  });
+
+/** A TCP port; 0 takes any free one. */
+export const port = whole(0, 65_535);
+
+const webhook = line.superRefine((text, context) => {
+  const fault = addressFault(text, { query: true });
+  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+});
+
+const notice = z
+  .strictObject({
+    on: z
+      .array(z.enum(['attention', 'paused', 'silent']))
+      .min(1, { error: 'must name at least one of attention, paused, silent' })
+      .describe('attention: a batch needs a person. paused: delivery pauses or goes on. silent: see expectEvery.'),
+    webhook: webhook.exactOptional().describe('An https address that is sent a JSON document.'),
+    command: z.array(line).min(1).exactOptional().describe('A program and its arguments, run without a shell.'),
+  })
+  .refine((given) => given.webhook !== undefined || given.command !== undefined, {
+    error: 'must have a webhook or a command',
+  });
+
+const delivery = z.strictObject({
+  concurrency: whole(1, 1_000).prefault(8).describe('Calls in flight, of each daemon.'),
+  timeout: wait(10, 600_000).prefault('30s').describe('Of one call, from the first byte to the last.'),
+  attempts: whole(1, 1_000).prefault(12).describe('Attempts of one order that count, before it is given up as failed.'),
+  backoff: z
+    .strictObject({ initial: wait(10).prefault('2s'), max: wait(10).prefault('10m') })
+    .prefault({})
+    .describe('Waits between two attempts of one order.'),
+  settle: wait(10, 86_400_000)
+    .prefault('60s')
+    .describe('How long after an attempt with unknown outcome the API is asked what became of it.'),
+  probe: z
+    .strictObject({ initial: wait(10).prefault('5s'), max: wait(10).prefault('5m') })
+    .prefault({})
+    .describe('While delivery is paused by a failure: how often one order tries.'),
+  onDoubt: z
+    .enum(['verify', 'hold'])
+    .prefault('verify')
+    .describe("verify asks the API's list; hold leaves it to a person."),
+  refusalHold: z
+    .strictObject({ share: share.prefault('50%'), of: whole(1, 10_000).prefault(40) })
+    .prefault({})
+    .describe("So many of a batch's last answers refused alike: the batch is held."),
+});
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/**
+ * The configuration file, with every key, check and default. Relations between keys are checked by `rules/`,
+ * paths are made absolute by `resolve.ts`.
+ */
+export const configSchema = z.strictObject({
+  environment: name.exactOptional().describe('The environment to deliver to, unless --environment or a variable says.'),
+  data: filePath.prefault('../data').describe('Everything that must survive a restart: private Redis, spool, sandbox.'),
+  redis: z
+    .strictObject({ url: redisUrl.exactOptional().describe('Without it: a private redis-server below `data`.') })
+    .prefault({}),
+  environments: z
+    .record(name, environmentSchema)
+    .refine((all) => Object.keys(all).length > 0, { error: 'must hold at least one environment' }),
+  sources: z.array(sourceSchema).min(1, { error: 'must hold at least one source' }),
+  mappings: z.record(name, mappingSchema).prefault({}),
+  reports: z
+    .strictObject({
+      path: filePath.prefault('../reports').describe('One folder for each batch.'),
+      keep: span().prefault('90d').describe('Also for done/ and failed/ of the inboxes.'),
+    })
+    .prefault({}),
+  ledger: z
+    .strictObject({
+      keep: z
+        .union([z.literal('forever'), span()], { error: 'expected forever, or a duration such as 730d' })
+        .prefault('forever')
+        .describe('How long a settled order is remembered after a source last showed its number.'),
+    })
+    .prefault({}),
+  notify: z.array(notice).prefault([]),
+  delivery: delivery.prefault({}),
+  admin: z
+    .strictObject({
+      host: line.prefault('127.0.0.1').describe('Anything but this machine needs PO_SYNC_ADMIN_TOKEN.'),
+      port: port.prefault(9464).describe('0 takes any free port.'),
+    })
+    .prefault({})
+    .describe('Health, metrics and the dashboard.'),
+  log: z.strictObject({ level: z.enum(LEVELS).prefault('info') }).prefault({}),
+});
+
+/** The file as read: defaults filled in, durations in milliseconds, shares as fractions, paths as written. */
+export type Settings = z.output<typeof configSchema>;

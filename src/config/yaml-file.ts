@@ -1,0 +1,124 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml';
+import type { KeyPath } from './problem.ts';
+
+export type Position = { line: number; column: number };
+export type YamlFault = Position & { message: string; hint?: string };
+
+export type YamlFile = {
+  /** What the text says, as plain values; undefined when `broken`. */
+  value: unknown;
+  faults: readonly YamlFault[];
+  /** Whether the text could not be read as one YAML document at all. */
+  broken: boolean;
+  /** Where the value at a path stands, or its key; for a path that is not there, the nearest one above it. */
+  positionOf(path: KeyPath, at?: 'key' | 'value'): Position;
+};
+
+const MOST_BYTES = 1024 * 1024;
+/** Uses of anchors: enough for any honest file, too few to blow one up. */
+const MOST_ALIASES = 100;
+/** Faults after which reading on is of use: the rest of the file keeps its meaning. */
+const READABLE_FAULTS = ['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED'];
+const START: Position = { line: 1, column: 1 };
+
+/** Reads one YAML document with the place of everything in it; whatever is wrong becomes a fault, never an error. */
+export function readYaml(text: string): YamlFile {
+  if (text.length > MOST_BYTES) return unusable([{ ...START, message: 'is larger than 1 MB' }]);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
+  const place = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const told = [...document.errors, ...document.warnings];
+  const faults = told.map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) }));
+  if (told.some((error) => !READABLE_FAULTS.includes(error.code))) return unusable(faults.slice(0, 20));
+
+  faults.push(...keyFaults(document).map(({ offset, ...fault }) => ({ ...place(offset), ...fault })));
+  const positionOf = (path: KeyPath, at: 'key' | 'value' = 'value') => place(offsetOf(document, path, at));
+  try {
+    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }), faults, broken: false, positionOf };
+  } catch {
+    return unusable([...faults, { ...START, message: `uses anchors more than ${MOST_ALIASES} times` }]);
+  }
+}
+
+function unusable(faults: YamlFault[]): YamlFile {
+  return { value: undefined, faults, broken: true, positionOf: () => START };
+}
+
+function sentence(error: YAMLError, text: string): { message: string; hint?: string } {
+  switch (error.code) {
+    case 'DUPLICATE_KEY':
+      return { message: `the key ${/^[^\s:,{}]*/.exec(text.slice(error.pos[0]))?.[0]} stands here a second time` };
+    case 'TAB_AS_INDENT':
+      return { message: 'a tab cannot indent YAML', hint: 'use spaces' };
+    case 'TAG_RESOLVE_FAILED':
+      return { message: 'YAML tags (!name) are not used here', hint: 'a text that begins with ! needs quotes' };
+    case 'MULTIPLE_DOCS':
+      return { message: 'a second document begins here', hint: 'remove the --- line' };
+    default:
+      if (error.message.startsWith('Maximum call stack')) return { message: 'is nested too deeply' };
+      return { message: `is not valid YAML: ${error.message}` };
+  }
+}
+
+/** Keys that no object can hold safely, and aliases that point nowhere or into themselves. */
+function keyFaults(document: Document): { offset: number; message: string }[] {
+  const faults: { offset: number; message: string }[] = [];
+  visit(document, {
+    Pair(_, { key }) {
+      if (!isNode(key)) return;
+      const offset = key.range?.[0] ?? 0;
+      if (!isScalar(key) || key.value === null) faults.push({ offset, message: 'a key must be a plain word' });
+      else if (key.value === '__proto__') faults.push({ offset, message: 'this name is reserved' });
+    },
+    Alias(_, alias, ancestors) {
+      const target = alias.resolve(document);
+      const offset = alias.range?.[0] ?? 0;
+      if (target === undefined) faults.push({ offset, message: `there is no anchor &${alias.source} before this` });
+      else if (ancestors.includes(target)) faults.push({ offset, message: `&${alias.source} holds itself` });
+    },
+  });
+  return faults;
+}
+
+function offsetOf(document: Document, path: KeyPath, at: 'key' | 'value'): number {
+  const start = document.contents?.range?.[0] ?? 0;
+  let place = { key: start, value: start };
+  let node: unknown = document.contents;
+  for (const segment of path) {
+    const step = stepInto(isAlias(node) ? node.resolve(document) : node, segment);
+    if (step === undefined) return place.key;
+    const value = rangeOf(step.value);
+    const key = step.key?.range?.[0] ?? value ?? place.key;
+    place = { key, value: value ?? key };
+    node = step.value;
+  }
+  return place[at];
+}
+
+function stepInto(node: unknown, segment: string | number): { key?: Node; value: unknown } | undefined {
+  if (isSeq(node) && typeof segment === 'number') return { value: node.items[segment] };
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment));
+  if (!isPair(pair)) return undefined;
+  return isNode(pair.key) ? { key: pair.key, value: pair.value } : { value: pair.value };
+}
+
+function rangeOf(value: unknown): number | undefined {
+  return isNode(value) ? value.range?.[0] : undefined;
+}

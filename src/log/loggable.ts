@@ -1,0 +1,59 @@
+import { PoSyncError } from '../errors.ts';
+
+const HIDDEN = '[redacted]';
+/** Facts whose name says that their value is nobody's business. */
+const SECRET_NAME = /secret|token(?!path)|password|passwd|authorization|cookie|credential|api_?key|private_?key/i;
+/** What a terminal would obey or a reader could not see: controls, and marks that reverse the direction of text. */
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const LONGEST_TEXT = 2_000;
+const LONGEST_LIST = 20;
+
+/**
+ * The facts that may stand in a log line: plain values and short lists of them. Whole objects are left out, as
+ * requests, answers and errors of libraries carry headers and tokens; an error gives its code and message.
+ */
+export function loggable(facts: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(facts).flatMap(([name, value]) => {
+      const plain = SECRET_NAME.test(name) && !isCountOrSwitch(value) ? HIDDEN : plainValue(value);
+      return plain === undefined ? [] : [[name, plain]];
+    }),
+  );
+}
+
+function isCountOrSwitch(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'boolean';
+}
+
+function plainValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, LONGEST_LIST).map((item) => plainText(item) ?? HIDDEN);
+  if (value instanceof Error) return plainError(value);
+  return plainText(value);
+}
+
+function plainText(value: unknown): string | number | boolean | null | undefined {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'bigint') return String(value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
+  return typeof value === 'string' ? visible(value) : undefined;
+}
+
+/** The stack is for errors that nobody foresaw. */
+function plainError(error: Error): Record<string, unknown> {
+  const code = 'code' in error && typeof error.code === 'string' ? { code: visible(error.code) } : {};
+  const plain = { name: visible(error.name), ...code, message: visible(error.message) };
+  if (error instanceof PoSyncError) return plain;
+  return {
+    ...plain,
+    stack: (error.stack ?? '')
+      .split('\n')
+      .slice(1, 12)
+      .map((line) => visible(line.trim())),
+  };
+}
+
+/** Every character that could not be seen as its escape, so that a file name cannot forge a line. */
+function visible(text: string): string {
+  const cut = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  return cut.replace(INVISIBLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
