@@ -1,5 +1,6 @@
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { codeOf } from '../errors.ts';
 import { DRAFT_NAME } from './draft.ts';
 import { syncFolder } from './sync-folder.ts';
 import { written } from './written.ts';
@@ -10,9 +11,21 @@ const ABANDONED = 60 * 60 * 1000;
 /** Makes a report's folder, durably. Throws `report-not-written`. */
 export async function makeFolder(folder: string): Promise<void> {
   await written(folder, async () => {
-    const made = await mkdir(folder, { recursive: true });
+    const made = await makeAll(folder);
     if (made !== undefined) await syncFolder(dirname(made));
   });
+}
+
+/** The first folder that had to be made, if any. */
+async function makeAll(folder: string): Promise<string | undefined> {
+  try {
+    return await mkdir(folder, { recursive: true });
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'ENOENT') throw thrown;
+    // What Node says where the disk is read-only; asked for this one folder it gives the reason.
+    await mkdir(folder);
+    return folder;
+  }
 }
 
 /**

@@ -1,0 +1,77 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { wholeFilesOf } from '../support/whole-report.ts';
+
+const WRITER = new URL('../support/write-reports.ts', import.meta.url).pathname;
+const run = promisify(execFile);
+
+let temp: Awaited<ReturnType<typeof makeTempFolder>>;
+beforeEach(async () => {
+  temp = await makeTempFolder();
+});
+afterEach(() => temp[Symbol.asyncDispose]());
+
+/** Whether this machine lets us mount; where it does not, a limit of the shell or a mode stands for the disk. */
+const canMount = (() => {
+  try {
+    execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+/** Runs a shell script with `$WRITE` for the writer, in a mount namespace of its own where that can be. */
+async function inShell(script: string, cwd: string): Promise<string[]> {
+  const env = { ...process.env, WRITE: `${process.execPath} ${WRITER}` };
+  const [command, ...before] = canMount ? ['unshare', '-m', 'sh'] : ['sh'];
+  const { stdout } = await run(command ?? 'sh', [...before, '-euc', script], { cwd, env });
+  return stdout.trimEnd().split('\n');
+}
+
+it('leaves the earlier report and no draft when the disk is full, and comes complete when there is room', async () => {
+  const fill = canMount ? 'mount -t tmpfs -o size=96k none disk' : "trap '' XFSZ; ulimit -f 96";
+  const room = canMount ? 'mount -o remount,size=16m disk' : 'ulimit -f 16384';
+  await mkdir(join(temp.path, 'disk'));
+  const look = 'ls -A disk/b; wc -l < disk/b/results.csv';
+  const script = `(${fill}; $WRITE disk/b=4 disk/b=4000; ${look}; ${canMount ? `${room}; $WRITE disk/b=4000; ${look}` : ''})`;
+  const said = await inShell(script, temp.path);
+  const names = ['dead-letters.csv', 'dead-letters.json', 'report.html', 'report.json', 'results.csv'];
+  const refusal = expect.stringMatching(/^report-not-written (ENOSPC|EFBIG) disk\/b\/\S+$/);
+  const before = ['written', refusal, ...names, '5'];
+  expect(said).toEqual(canMount ? [...before, 'written', ...names, '4001'] : before);
+});
+
+it('tells a place that may not be written, and what it wrote before stays', async () => {
+  await mkdir(join(temp.path, 'disk'));
+  // Root that may not mount is stopped by no mode, but by sysfs.
+  const place = canMount || process.getuid?.() !== 0 ? 'disk' : '/sys';
+  const lock = canMount ? 'mount -o remount,ro disk' : 'chmod -R a-w disk';
+  const unlock = canMount ? ':' : 'chmod -R u+w disk';
+  const script = `${canMount ? 'mount -t tmpfs none disk' : ':'}; $WRITE disk/b=4; ${lock}
+    $WRITE ${place}/b=6 ${place}/c=1; wc -l < disk/b/results.csv; ${unlock}`;
+  const refusal = expect.stringMatching(/^report-not-written (EROFS|EACCES|EPERM) (disk|\/sys)\/[bc]/);
+  expect(await inShell(script, temp.path)).toEqual(['written', refusal, refusal, '5']);
+});
+
+it('leaves no half file under a final name when it is killed at any time', async () => {
+  const batches = Array.from({ length: 200 }, (_, index) => `b${index}`);
+  let killed = 0;
+  for (let round = 0; round < 6; round += 1) {
+    const writer = spawn(process.execPath, [WRITER, ...batches.map((batch) => `${temp.path}/${batch}=60`)]);
+    await once(writer.stdout, 'data');
+    setTimeout(() => writer.kill('SIGKILL'), 5 + round * 41);
+    const [, signal] = await once(writer, 'exit');
+    if (signal === 'SIGKILL') killed += 1;
+    for (const batch of await readdir(temp.path)) {
+      const names = await wholeFilesOf(join(temp.path, batch), 60);
+      if (names.includes('report.json')) expect(names).toHaveLength(5);
+    }
+  }
+  expect(killed).toBeGreaterThan(3);
+});

@@ -1,0 +1,63 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openDraft } from '../../src/report/draft.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+let temp: Awaited<ReturnType<typeof makeTempFolder>>;
+beforeEach(async () => {
+  temp = await makeTempFolder();
+});
+afterEach(() => temp[Symbol.asyncDispose]());
+
+it('shows nothing under its name before it is published', async () => {
+  const path = join(temp.path, 'a.txt');
+  await using draft = await openDraft(path);
+  await draft.write('one');
+  await draft.seal();
+  expect(await readdir(temp.path)).not.toContain('a.txt');
+  await draft.publish();
+  expect(await readdir(temp.path)).toEqual(['a.txt']);
+});
+
+it('keeps text and bytes in their sequence, whatever their sizes', async () => {
+  const path = join(temp.path, 'a.txt');
+  await using draft = await openDraft(path);
+  const pieces = Array.from({ length: 500 }, (_, index) => `${index}ä`.repeat(index));
+  for (const [index, piece] of pieces.entries()) await draft.write(index % 2 === 0 ? piece : Buffer.from(piece));
+  await draft.publish();
+  expect(await readFile(path, 'utf8')).toBe(pieces.join(''));
+});
+
+it('replaces what stood there', async () => {
+  const path = join(temp.path, 'a.txt');
+  for (const text of ['long first text', 'second']) {
+    await using draft = await openDraft(path);
+    await draft.write(text);
+    await draft.publish();
+  }
+  expect(await readFile(path, 'utf8')).toBe('second');
+});
+
+it.each(['open', 'sealed', 'not publishable'])('leaves nothing behind when it is dropped while %s', async (state) => {
+  const path = join(temp.path, 'a');
+  if (state === 'not publishable') await mkdir(join(path, 'full'), { recursive: true });
+  {
+    await using draft = await openDraft(path);
+    await draft.write('text');
+    if (state === 'sealed') await draft.seal();
+    if (state === 'not publishable')
+      await expect(draft.publish()).rejects.toMatchObject({ code: 'report-not-written' });
+  }
+  expect(await readdir(temp.path)).toEqual(state === 'not publishable' ? ['a'] : []);
+});
+
+it('lets two writers of one file each finish whole', async () => {
+  const path = join(temp.path, 'a.txt');
+  await using one = await openDraft(path);
+  await using other = await openDraft(path);
+  await one.write('one'.repeat(50_000));
+  await other.write('two'.repeat(60_000));
+  await Promise.all([one.publish(), other.publish()]);
+  expect(['one'.repeat(50_000), 'two'.repeat(60_000)]).toContain(await readFile(path, 'utf8'));
+});

@@ -1,0 +1,151 @@
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PoSyncError } from '../../src/errors.ts';
+import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
+import { AT, dead, done, each, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+let temp: Awaited<ReturnType<typeof makeTempFolder>>;
+let folder: string;
+beforeEach(async () => {
+  temp = await makeTempFolder();
+  folder = join(temp.path, 'reports', '20261121T071500Z-inbox-orders-3f2a91c0');
+});
+afterEach(() => temp[Symbol.asyncDispose]());
+
+const mixed: ReportedOrder[] = [
+  done(rows(2, ['1', 'A', '1'])),
+  wrong(rows(3, ['2', 'A', '1'], ['2', 'B', '1,5']), problem(4)),
+  dead(rows(5, ['=3', 'C', '1']), 'refused', '400', 'Parameters are invalid'),
+];
+
+const read = (name: string) => readFile(join(folder, name), 'utf8');
+
+it('writes the five files of a batch', async () => {
+  expect(await writeReport(inputOf(folder, mixed))).toEqual({ needsFix: true });
+  const names = ['dead-letters.csv', 'dead-letters.json', 'report.html', 'report.json', 'results.csv'];
+  expect((await readdir(folder)).sort()).toEqual(names);
+  expect(JSON.parse(await read('report.json'))).toEqual(reportOf(mixed));
+});
+
+it('writes a line for every order into results.csv', async () => {
+  await writeReport(inputOf(folder, mixed));
+  expect(parse(await read('results.csv'))).toEqual([
+    ['line', 'purchaseOrderNumber', 'outcome', 'attempts', 'at', 'code', 'message'],
+    ['2', '1', 'accepted', '1', AT, '', ''],
+    ['4', '2', 'invalid', '0', AT, 'quantity-not-whole', 'The quantity must be a whole number above zero.'],
+    ['5', "'=3", 'refused', '1', AT, '400', 'Parameters are invalid'],
+  ]);
+});
+
+it('lists the dead letters, one a line', async () => {
+  await writeReport(inputOf(folder, mixed));
+  const text = await read('dead-letters.json');
+  expect(JSON.parse(text)).toEqual([mixed[1]?.deadLetter, mixed[2]?.deadLetter]);
+  expect(text.trimEnd().split('\n')).toHaveLength(4);
+});
+
+it('writes no fix file when nothing needs a person, and removes the old one', async () => {
+  await writeReport(inputOf(folder, mixed));
+  expect(await writeReport(inputOf(folder, mixed.slice(0, 1)))).toEqual({ needsFix: false });
+  expect(await readdir(folder)).not.toContain('dead-letters.csv');
+  expect(JSON.parse(await read('dead-letters.json'))).toEqual([]);
+});
+
+it('keeps settled dead letters in the list and leaves them out of the fix file', async () => {
+  const [, second, third] = mixed;
+  if (second?.deadLetter === undefined || third === undefined) throw new Error('the sample lacks dead letters');
+  const settled = { ...second, deadLetter: { ...second.deadLetter, closed: { at: AT, by: 'retry', batch: 'b2' } } };
+  await writeReport(inputOf(folder, [settled, third]));
+  expect(JSON.parse(await read('dead-letters.json'))).toHaveLength(2);
+  expect(await read('dead-letters.csv')).not.toContain('2;B;1,5');
+  expect(await writeReport(inputOf(folder, [settled]))).toEqual({ needsFix: false });
+});
+
+it('gives an unreadable file its report, without a fix file', async () => {
+  const error = {
+    code: 'unclosed-quote',
+    message: 'The quote that opens in line 7 is not closed.',
+    line: 7,
+    column: 3,
+  };
+  const report = reportOf([], { state: 'unreadable', format: null, error });
+  expect(await writeReport({ folder, report, shape: undefined, orders: each([]) })).toEqual({ needsFix: false });
+  expect((await readdir(folder)).sort()).toEqual(['dead-letters.json', 'report.html', 'report.json', 'results.csv']);
+  expect(await read('report.html')).toContain('The quote that opens in line 7 is not closed.');
+});
+
+it('names the fix file of JSON input so that it does not meet the list', async () => {
+  const place = { line: 1, pointer: '/0' };
+  const order = dead([{ kind: 'object', place, value: { id: '7' } }], 'refused', '400', 'No');
+  await writeReport(inputOf(folder, [order], { shape: { format: { type: 'json' } } }));
+  expect(JSON.parse(await read('dead-letters.fix.json'))).toMatchObject([{ id: '7', _error_message: 'No' }]);
+  expect(JSON.parse(await read('dead-letters.json'))).toMatchObject([{ kind: 'refused' }]);
+});
+
+it('lets an error of the orders through as it is, and leaves the old report as it was', async () => {
+  await writeReport(inputOf(folder, mixed));
+  const before = await read('results.csv');
+  async function* breaking() {
+    yield* each(mixed.slice(0, 1));
+    throw new Error('Redis is gone');
+  }
+  await expect(writeReport(inputOf(folder, mixed, { orders: breaking() }))).rejects.toThrow('Redis is gone');
+  expect(await read('results.csv')).toBe(before);
+  expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+});
+
+it('removes what a killed writer left an hour ago, and nothing younger or of other names', async () => {
+  await mkdir(folder, { recursive: true });
+  const names = { old: '.po-sync-0123456789abcdef.tmp', young: '.po-sync-fedcba9876543210.tmp', other: '.mine.tmp' };
+  for (const name of Object.values(names)) await writeFile(join(folder, name), 'half');
+  const hoursAgo = new Date(Date.now() - 2 * 60 * 60 * 1000);
+  await utimes(join(folder, names.old), hoursAgo, hoursAgo);
+  await utimes(join(folder, names.other), hoursAgo, hoursAgo);
+  await writeReport(inputOf(folder, mixed));
+  const left = await readdir(folder);
+  expect(left).toEqual(expect.arrayContaining([names.young, names.other]));
+  expect(left).not.toContain(names.old);
+});
+
+it('writes report.json last: it stands only where all the others do', async () => {
+  await mkdir(join(folder, 'report.html', 'in the way'), { recursive: true });
+  await expect(writeReport(inputOf(folder, mixed))).rejects.toMatchObject({ code: 'report-not-written' });
+  expect((await readdir(folder)).sort()).toEqual([
+    'dead-letters.csv',
+    'dead-letters.json',
+    'report.html',
+    'results.csv',
+  ]);
+});
+
+describe('where the disk refuses', () => {
+  async function refusal(path: string): Promise<PoSyncError> {
+    const thrown = await writeReport(inputOf(path, mixed)).catch((error: unknown) => error);
+    if (!(thrown instanceof PoSyncError)) throw new Error(`not a refusal: ${String(thrown)}`);
+    return thrown;
+  }
+
+  it('tells a file that stands where the folder should be', async () => {
+    await writeFile(join(temp.path, 'reports'), '');
+    const error = await refusal(folder);
+    expect(error).toMatchObject({ code: 'report-not-written', facts: { path: folder, reason: 'ENOTDIR' } });
+    expect(error.message).toContain(`${folder} could not be written: a file stands where a folder is needed`);
+  });
+
+  it('tells a folder that stands where a file should be, and leaves no draft', async () => {
+    await mkdir(join(folder, 'results.csv'), { recursive: true });
+    expect(await refusal(folder)).toMatchObject({ facts: { path: join(folder, 'results.csv'), reason: 'EISDIR' } });
+    expect(await readdir(folder)).toEqual(['results.csv']);
+  });
+
+  it('comes complete when the place is mended', async () => {
+    await writeFile(join(temp.path, 'reports'), '');
+    await refusal(folder);
+    const elsewhere = join(temp.path, 'mended');
+    await writeReport(inputOf(elsewhere, mixed));
+    expect(await readdir(elsewhere)).toHaveLength(5);
+  });
+});
