@@ -71,7 +71,7 @@ export function readRetryAfter(header: string | undefined, now: Date): number | 
   if (header === undefined) return undefined;
   const most = 3_600_000;
   if (/^\d{1,9}$/.test(header.trim())) return Math.min(Number(header.trim()) * 1000, most);
-  const at = Date.parse(header);
+  const at = /^[A-Z][a-z]{2}, .* GMT$/.test(header.trim()) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.min(Math.max(at - now.getTime(), 0), most);
 }
 

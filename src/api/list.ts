@@ -71,6 +71,7 @@ function listReader(onOrder: (order: ListedOrder) => void) {
   let orders = 0;
   let broken = false;
   let row: { index: unknown; fields: Record<string, unknown> } | undefined;
+  let head = Buffer.alloc(0);
 
   function take(value: unknown): void {
     const order = listed(value);
@@ -107,14 +108,26 @@ function listReader(onOrder: (order: ListedOrder) => void) {
 
   return {
     write(chunk: Buffer): void {
+      if (head.length < HEAD) head = Buffer.concat([head, chunk]);
       if (!broken) parser.write(chunk);
     },
     finish(): number | undefined {
       flush();
       const whole = parser.isEnded && !broken && status === 'success' && (error === null || error === undefined);
-      return whole ? orders : undefined;
+      if (!whole || (orders === 0 && !holdsList(head))) return undefined;
+      return orders;
     },
   };
+}
+
+/** An answer without orders is short; only one that shows an empty list is one. */
+const HEAD = 64 * 1024;
+
+function holdsList(body: Buffer): boolean {
+  const envelope = readEnvelope(body);
+  if (envelope.kind !== 'success') return false;
+  const { data } = envelope;
+  return Array.isArray(data) || (isRecord(data) && Object.values(data).some(Array.isArray));
 }
 
 function listed(value: unknown): ListedOrder | undefined {

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { classify, readRetryAfter } from '../../src/api/classify.ts';
+import type { HttpEnd } from '../../src/http.ts';
+
+const NOW = new Date('2026-11-21T07:15:00Z');
+const SUCCESS = { status: 'success', data: { purchaseOrderNumber: '4711', orderState: 'NEW' }, error: null };
+const refusal = (code: number) => ({ status: 'error', error: { code, message: 'quantity is invalid' } });
+
+function answer(status: number, body: unknown, headers: Record<string, string> = {}): HttpEnd {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { kind: 'answered', answer: { status, headers, body: Buffer.from(text) } };
+}
+
+describe('classify', () => {
+  it.each<[string, HttpEnd, string]>([
+    ['nothing was written', { kind: 'unsent', error: new Error('ECONNREFUSED') }, 'unsent'],
+    ['the connection broke before an answer', { kind: 'broken', error: new Error('ECONNRESET') }, 'unknown'],
+    ['a 201 broke off', { kind: 'broken', error: new Error('other side closed'), status: 201 }, 'unknown'],
+    ['201 with the success envelope', answer(201, SUCCESS), 'accepted'],
+    ['200 with the success envelope', answer(200, SUCCESS), 'accepted'],
+    ['success without the error field', answer(200, { status: 'success', data: SUCCESS.data }), 'accepted'],
+    ['success of another order', answer(200, { ...SUCCESS, data: { purchaseOrderNumber: '1' } }), 'unknown'],
+    ['success without data', answer(200, { status: 'success', error: null }), 'unknown'],
+    ['success and error at once', answer(200, { ...SUCCESS, error: { code: 500, message: '' } }), 'unknown'],
+    ['2xx with HTML', answer(200, '<html>Login</html>'), 'unknown'],
+    ['2xx with nothing', answer(204, ''), 'unknown'],
+    ['error code 400 with HTTP 400', answer(400, refusal(400)), 'refused'],
+    ['error code 400 with HTTP 200', answer(200, refusal(400)), 'refused'],
+    ['error code 400 with HTTP 500', answer(500, refusal(400)), 'refused'],
+    ['HTTP 400 without an envelope', answer(400, 'Bad Request'), 'unknown'],
+    ['error code as text', answer(400, { status: 'error', error: { code: '400', message: '' } }), 'unknown'],
+    ['200 with another error', answer(200, refusal(500)), 'unknown'],
+    ['401', answer(401, refusal(401)), 'unauthorized'],
+    ['401 without an envelope', answer(401, ''), 'unauthorized'],
+    ['403', answer(403, refusal(403)), 'closed'],
+    ['404', answer(404, '<html>'), 'closed'],
+    ['a redirect', answer(307, '', { location: 'https://elsewhere.example/' }), 'closed'],
+    ['409 with an envelope', answer(409, refusal(409)), 'refused'],
+    ['422 with an envelope', answer(422, refusal(422)), 'refused'],
+    ['409 without an envelope', answer(409, 'conflict'), 'unknown'],
+    ['429', answer(429, ''), 'busy'],
+    ['503 with an envelope', answer(503, refusal(503)), 'busy'],
+    ['503 of a proxy', answer(503, '<html>'), 'unknown'],
+    ['500 with an envelope', answer(500, refusal(500)), 'unknown'],
+    ['502 with HTML', answer(502, '<html>Bad Gateway</html>'), 'unknown'],
+  ])('%s', (_, end, kind) => {
+    expect(classify(end, '4711', NOW).kind).toBe(kind);
+  });
+
+  it("keeps the API's own words for the report", () => {
+    expect(classify(answer(400, refusal(400)), '4711', NOW)).toMatchObject({
+      said: { httpStatus: 400, code: '400', message: 'quantity is invalid' },
+    });
+  });
+
+  it('slows everyone down for 429 and only this order for 503', () => {
+    expect(classify(answer(429, '', { 'retry-after': '7' }), '4711', NOW)).toMatchObject({
+      everyone: true,
+      retryAfter: 7000,
+    });
+    expect(classify(answer(503, refusal(503)), '4711', NOW)).toMatchObject({ everyone: false });
+  });
+});
+
+describe('readRetryAfter', () => {
+  it.each([
+    ['120', 120_000],
+    ['0', 0],
+    ['Sat, 21 Nov 2026 07:16:00 GMT', 60_000],
+    ['Sat, 21 Nov 2026 07:00:00 GMT', 0],
+    ['999999999', 3_600_000],
+    ['soon', undefined],
+    ['-5', undefined],
+    [undefined, undefined],
+  ])('%s', (header, expected) => {
+    expect(readRetryAfter(header, NOW)).toBe(expected);
+  });
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Batches, openBatches } from '../../src/ledger/batches.ts';
+import type { Entry } from '../../src/ledger/entry.ts';
+import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
+import { type LedgerEvent, next } from '../../src/ledger/state.ts';
+import { entryOf, orderOf, policy } from '../support/entry.ts';
+import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+
+const FILE = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
+
+describe('ledger', () => {
+  let store: OpenRedis;
+  let ledger: Ledger;
+  let batches: Batches;
+
+  beforeAll(async () => {
+    store = await openTestRedis();
+    ledger = openLedger(store);
+    batches = openBatches({ ...store, owner: 'daemon-1' });
+  });
+  beforeEach(() => store.redis.flushall());
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  async function enter(batch = 'b1', ordinal = 0, number = '4711'): Promise<Entry> {
+    const { no } = await batches.begin({ ...FILE, batch }, 1000);
+    const entry = entryOf({ batch, batchNo: no, ordinal, order: orderOf(number) });
+    expect(await ledger.enter(entry, undefined, 5000)).toBe(true);
+    return entry;
+  }
+
+  async function go(entry: Entry, event: LedgerEvent): Promise<Entry> {
+    const step = next(entry, event, policy);
+    expect(await ledger.take(entry, step)).toBe(true);
+    return step.kind === 'move' || step.kind === 'dead' ? step.entry : entry;
+  }
+
+  const BEGIN: LedgerEvent = { kind: 'begin', at: 1000, deadline: 33_000 };
+  const ACCEPTED: LedgerEvent = { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'accepted' } };
+  const REFUSED: LedgerEvent = {
+    kind: 'answered',
+    at: 2000,
+    attempt: 1,
+    verdict: { kind: 'refused', answer: { code: '400', message: 'no such article', httpStatus: 400 } },
+  };
+
+  it('gives back what was entered, and knows nothing of the rest', async () => {
+    const entry = await enter();
+    expect(await ledger.lookup(['4711', '4712'])).toEqual([{ kind: 'open', entry }, { kind: 'nothing' }]);
+  });
+
+  it('enters an order once, also when two daemons try', async () => {
+    const entry = await enter();
+    expect(await ledger.enter(entryOf({ batch: 'b2', batchNo: 2 }), undefined, 5000)).toBe(false);
+    expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'open', entry }]);
+  });
+
+  it('does not enter an order again that is settled', async () => {
+    await go(await go(await enter(), BEGIN), ACCEPTED);
+    expect(await ledger.enter(entryOf(), undefined, 5000)).toBe(false);
+  });
+
+  it('lets one of two decisions about the same version win', async () => {
+    const entry = await enter();
+    const step = next(entry, BEGIN, policy);
+    expect(await Promise.all([ledger.take(entry, step), ledger.take(entry, step)])).toEqual([true, false]);
+  });
+
+  it('keeps only a compact entry of a settled order', async () => {
+    const entry = await go(await enter(), BEGIN);
+    await go(entry, ACCEPTED);
+    const compact = { digest: entry.digest, attempts: 1, at: 2000, batchNo: 1 };
+    expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'accepted', compact }]);
+    expect(await ledger.unsettled()).toBe(0);
+  });
+
+  it('keeps a refused order whole, for its dead letter', async () => {
+    await go(await go(await enter(), BEGIN), REFUSED);
+    const [known] = await ledger.lookup(['4711']);
+    expect(known).toMatchObject({ kind: 'open', entry: { state: 'refused', order: orderOf('4711') } });
+    expect(await ledger.unsettled()).toBe(0);
+  });
+
+  it('counts outcome and batch in one step, and the batch is finished with its last order', async () => {
+    const one = await go(await enter('b1', 0, '1'), BEGIN);
+    const two = await go(await enter('b1', 1, '2'), BEGIN);
+    await batches.admitted('b1', 2);
+    await go(one, ACCEPTED);
+    expect(await batches.finished()).toEqual([]);
+    await go(two, REFUSED);
+    expect(await batches.finished()).toEqual(['b1']);
+    expect(await batches.find('b1')).toMatchObject({ total: 2, open: 1, counts: { accepted: 1, refused: 1 } });
+    expect(await batches.results('b1', [0, 1])).toMatchObject([
+      undefined,
+      { outcome: 'refused', message: 'no such article' },
+    ]);
+  });
+
+  it('finishes a batch whose last order was counted before the total was known', async () => {
+    await go(await go(await enter(), BEGIN), ACCEPTED);
+    await batches.admitted('b1', 1);
+    expect(await batches.finished()).toEqual(['b1']);
+  });
+
+  it('finishes a batch without orders', async () => {
+    await batches.begin({ ...FILE, batch: 'b1' }, 1000);
+    await batches.admitted('b1', 0);
+    expect(await batches.finished()).toEqual(['b1']);
+  });
+
+  it('counts an order that ends at admission once, however often it is told', async () => {
+    await batches.begin({ ...FILE, batch: 'b1' }, 1000);
+    const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'empty', message: '' } as const;
+    await ledger.count('b1', 1000, [{ ordinal: 3, number: '9', result }]);
+    await ledger.count('b1', 1000, [{ ordinal: 3, number: '9', result }]);
+    expect(await batches.find('b1')).toMatchObject({ open: 1, counts: { invalid: 1 } });
+    expect((await batches.counted('b1'))(3)).toBe(true);
+    expect((await batches.counted('b1'))(2)).toBe(false);
+  });
+
+  it('closes the dead letters of a number when it is accepted, and names the batch that did it', async () => {
+    const refused = await go(await go(await enter('b1'), BEGIN), REFUSED);
+    const { no } = await batches.begin({ ...FILE, batch: 'b2' }, 3000);
+    const mended = entryOf({
+      version: refused.version + 1,
+      batch: 'b2',
+      batchNo: no,
+      order: orderOf('4711', 2),
+      attempt: 1,
+    });
+    expect(await ledger.enter(mended, refused, 5000)).toBe(true);
+    const sending = await go(mended, BEGIN);
+    await go(sending, { ...ACCEPTED, attempt: sending.attempt });
+    expect(await batches.find('b1')).toMatchObject({ open: 0, counts: { refused: 1 } });
+    expect(JSON.parse((await store.redis.hget(store.keys.closed('b1'), '0')) ?? '')).toMatchObject({ batch: 'b2' });
+  });
+
+  it('names the orders whose time has come, oldest first', async () => {
+    await enter('b1', 0, '1');
+    const two = await enter('b1', 1, '2');
+    await go(two, BEGIN);
+    expect(await ledger.numbersDue('due', 4999, 10)).toEqual([]);
+    expect(await ledger.numbersDue('due', 33_000, 10)).toEqual(['1', '2']);
+    expect(await ledger.nextDue('due')).toBe(5000);
+    await ledger.postpone('1', 50_000);
+    expect(await ledger.numbersDue('due', 33_000, 10)).toEqual(['2']);
+  });
+
+  it('survives kill -9 of Redis with every answer it gave', async () => {
+    const entry = await go(await enter(), BEGIN);
+    await store.server.restart();
+    expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'open', entry }]);
+  });
+});

@@ -1,0 +1,32 @@
+import type { Entry } from '../../src/ledger/entry.ts';
+import type { Policy } from '../../src/ledger/state.ts';
+import { digestOf } from '../../src/order/digest.ts';
+import type { Order } from '../../src/order/order.ts';
+
+/** An order that any API takes. */
+export function orderOf(number: string, quantity = 1): Order {
+  return { purchaseOrderNumber: number, orderState: 'NEW', items: [{ articleCode: 'A-1', quantity }] };
+}
+
+/** A queued ledger entry; `changes` replace any of it. */
+export function entryOf(changes: Partial<Entry> = {}): Entry {
+  const order = changes.order ?? orderOf('4711');
+  return {
+    version: 1,
+    state: 'queued',
+    order,
+    digest: digestOf(order),
+    batch: '20261121T071500Z-inbox-orders-3f2a91c0',
+    batchNo: 1,
+    ordinal: 0,
+    place: { line: 2 },
+    job: 'c-1',
+    attempt: 0,
+    used: 0,
+    absences: 0,
+    ...changes,
+  };
+}
+
+/** Three attempts, a settle of a minute, no jitter. */
+export const policy: Policy = { attempts: 3, settle: 60_000, onDoubt: 'verify', backoff: (used) => used * 1000 };

@@ -1,0 +1,19 @@
+import { systemClock } from '../../src/clock.ts';
+import { connectRedis, type Redis } from '../../src/redis/connect.ts';
+import { type Keys, keysOf } from '../../src/redis/keys.ts';
+import { openRedisTime, type RedisTime } from '../../src/redis/redis-time.ts';
+import { startTestRedis, type TestRedis } from './test-redis.ts';
+
+export type OpenRedis = AsyncDisposable & { server: TestRedis; redis: Redis; keys: Keys; time: RedisTime };
+
+/** A real Redis of its own with one connection, gone when disposed. */
+export async function openTestRedis(): Promise<OpenRedis> {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(await startTestRedis());
+  const redis = await connectRedis(server.url);
+  stack.defer(() => redis.disconnect());
+  const time = await openRedisTime(redis, systemClock);
+  const kept = stack.move();
+  const keys = keysOf('staging', 'http://127.0.0.1:1/api/v1');
+  return { server, redis, keys, time, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
