@@ -92,7 +92,9 @@ function unavailable(host: string, port: number, cause: unknown): PoSyncError {
   const reason = codeOf(cause) ?? toError(cause).message;
   const mend = 'Correct admin.host and admin.port.';
   return new PoSyncError('admin-unavailable', `the admin port cannot be opened at ${host}:${port} (${reason}).`, {
-    ...{ mend, facts, cause },
+    mend,
+    facts,
+    cause,
   });
 }
 

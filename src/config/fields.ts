@@ -64,7 +64,7 @@ export const line = z
   .string()
   .min(1, { error: 'must not be empty' })
   .max(4096, { error: 'must not be longer than 4096 characters' })
-  .regex(/^[^\u0000-\u001f\u007f]*$/, { error: 'must not hold control characters' });
+  .regex(/^\P{Cc}*$/u, { error: 'must not hold control characters' });
 
 /** A path of this machine, as written; made absolute later. */
 export const filePath = line.refine((text) => !/^~(\/|$)/.test(text), {

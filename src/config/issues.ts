@@ -16,19 +16,13 @@ export function wordingOf(issue: RawIssue): string | undefined {
   const { input } = issue;
   if (input === undefined) return 'is missing';
   if (input === null) return 'has no value: give it one, or remove the key';
-  switch (issue.code) {
-    case 'invalid_type':
-      return `expected ${kind(issue.expected)}, found ${shown(input)}${quoted(issue.expected, input)}`;
-    case 'invalid_value':
-      return `expected one of ${issue.values.map(String).join(', ')}; found ${shown(input)}`;
-    case 'invalid_union':
-      return 'is of no known form';
-    case 'too_small':
-    case 'too_big':
-      return `is too ${issue.code === 'too_small' ? 'small' : 'big'}`;
-    default:
-      return undefined;
+  if (issue.code === 'invalid_type') {
+    return `expected ${kind(issue.expected)}, found ${shown(input)}${quoted(issue.expected, input)}`;
   }
+  if (issue.code === 'invalid_value') {
+    return `expected one of ${issue.values.map(String).join(', ')}; found ${shown(input)}`;
+  }
+  return undefined;
 }
 
 /** What zod found, in sentences, one for each key, with the nearest key or value that is right. */
@@ -36,18 +30,12 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown):
   const schema = configJsonSchema();
   return issues.flatMap((issue): Finding[] => {
     const path = issue.path.filter((key) => typeof key !== 'symbol');
-    switch (issue.code) {
-      case 'unrecognized_keys':
-        return issue.keys.map((key) => unknownKey(path, key, keysAt(schema, path)));
-      case 'invalid_key':
-        return [{ path, at: 'key', message: issue.issues[0]?.message ?? issue.message }];
-      case 'invalid_value':
-        return [withHint({ path, message: issue.message }, meant(valueAt(value, path), issue.values.map(String)))];
-      case 'invalid_union':
-        return [discriminated(path, valueAt(value, path), issue)];
-      default:
-        return [{ path, message: issue.message }];
-    }
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, keysAt(schema, path)));
+    if (issue.code === 'invalid_key') return [{ path, at: 'key', message: issue.issues[0]?.message ?? issue.message }];
+    const found = valueAt(value, path);
+    if (issue.code === 'invalid_union') return [discriminated(path, found, issue)];
+    const hint = issue.code === 'invalid_value' ? meant(found, issue.values.map(String)) : undefined;
+    return [withHint({ path, message: issue.message }, hint)];
   });
 }
 

@@ -27,7 +27,11 @@ const notice = z
       .min(1, { error: 'must name at least one of attention, paused, silent' })
       .describe('attention: a batch needs a person. paused: delivery pauses or goes on. silent: see expectEvery.'),
     webhook: webhook.exactOptional().describe('An https address that is sent a JSON document.'),
-    command: z.array(line).min(1).exactOptional().describe('A program and its arguments, run without a shell.'),
+    command: z
+      .array(line)
+      .min(1, { error: 'must name a program' })
+      .exactOptional()
+      .describe('A program and its arguments, run without a shell.'),
   })
   .refine((given) => given.webhook !== undefined || given.command !== undefined, {
     error: 'must have a webhook or a command',

@@ -37,7 +37,7 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
 
 function sound(value: string, name: string): string {
   if (value === '') throw unusable(name, name, 'is empty');
-  if (/[\u0000-\u001f\u007f]/.test(value)) throw unusable(name, name, 'holds a line break or a control character');
+  if (/\p{Cc}/u.test(value)) throw unusable(name, name, 'holds a line break or a control character');
   return value;
 }
 

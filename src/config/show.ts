@@ -9,18 +9,19 @@ import { isWebAddress } from './source-schema.ts';
  * Where nothing is redacted, the text is itself a configuration file that resolves to the same.
  */
 export function showConfig(config: Config): string {
-  const { environment, data, redis, environments, sources, mappings, reports, ledger, notify, admin, log } = config;
-  return stringify(
-    {
-      ...{ environment, data, redis: hideRedis(redis), environments: mapValues(environments, showEnvironment) },
-      ...{ sources: sources.map(showSource), mappings: mapValues(mappings, showMapping) },
-      reports: { ...reports, keep: formatDuration(reports.keep) },
-      ledger: { keep: ledger.keep === 'forever' ? ledger.keep : formatDuration(ledger.keep) },
-      notify: notify.map(hideWebhook),
-      ...{ delivery: showDelivery(config.delivery), admin, log },
-    },
-    { lineWidth: 0 },
-  );
+  const { file: _, ledger, reports, ...rest } = config;
+  const shown = {
+    ...rest,
+    redis: hideRedis(config.redis),
+    environments: mapValues(config.environments, showEnvironment),
+    sources: config.sources.map(showSource),
+    mappings: mapValues(config.mappings, showMapping),
+    reports: { ...reports, keep: formatDuration(reports.keep) },
+    ledger: { keep: ledger.keep === 'forever' ? ledger.keep : formatDuration(ledger.keep) },
+    notify: config.notify.map(hideWebhook),
+    delivery: showDelivery(config.delivery),
+  };
+  return stringify(shown, { lineWidth: 0 });
 }
 
 /** The configuration without its secrets, in the program's own units (milliseconds, fractions). */
@@ -61,7 +62,8 @@ function showDelivery(delivery: Delivery): object {
   const { timeout, settle, backoff, probe, refusalHold } = delivery;
   return {
     ...delivery,
-    ...{ timeout: formatDuration(timeout), settle: formatDuration(settle) },
+    timeout: formatDuration(timeout),
+    settle: formatDuration(settle),
     backoff: mapValues(backoff, formatDuration),
     probe: mapValues(probe, formatDuration),
     // Three decimals, as a file may have them; more would be rounding noise.

@@ -2,14 +2,8 @@
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
-  switch (typeof value) {
-    case 'string':
-      return JSON.stringify(shortened(withoutCredentials(value)));
-    case 'object':
-      return 'keys and values';
-    default:
-      return String(value);
-  }
+  if (typeof value === 'object') return 'keys and values';
+  return typeof value === 'string' ? JSON.stringify(shortened(withoutCredentials(value))) : `${JSON.stringify(value)}`;
 }
 
 /** An address without the part between `//` and `@`; every other text as it is. */

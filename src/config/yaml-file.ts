@@ -32,6 +32,11 @@ const MOST_BYTES = 1024 * 1024;
 const MOST_ALIASES = 100;
 /** Faults after which reading on is of use: the rest of the file keeps its meaning. */
 const READABLE_FAULTS = ['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED'];
+const WORDINGS: Partial<Record<YAMLError['code'], { message: string; hint: string }>> = {
+  TAB_AS_INDENT: { message: 'a tab cannot indent YAML', hint: 'use spaces' },
+  TAG_RESOLVE_FAILED: { message: 'YAML tags (!name) are not used here', hint: 'a text beginning with ! needs quotes' },
+  MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'remove the --- line' },
+};
 const START: Position = { line: 1, column: 1 };
 
 /** Reads one YAML document with the place of everything in it; whatever is wrong becomes a fault, never an error. */
@@ -60,20 +65,15 @@ function unusable(faults: YamlFault[]): YamlFile {
   return { value: undefined, faults, broken: true, positionOf: () => START };
 }
 
-function sentence(error: YAMLError, text: string): { message: string; hint?: string } {
-  switch (error.code) {
-    case 'DUPLICATE_KEY':
-      return { message: `the key ${/^[^\s:,{}]*/.exec(text.slice(error.pos[0]))?.[0]} stands here a second time` };
-    case 'TAB_AS_INDENT':
-      return { message: 'a tab cannot indent YAML', hint: 'use spaces' };
-    case 'TAG_RESOLVE_FAILED':
-      return { message: 'YAML tags (!name) are not used here', hint: 'a text that begins with ! needs quotes' };
-    case 'MULTIPLE_DOCS':
-      return { message: 'a second document begins here', hint: 'remove the --- line' };
-    default:
-      if (error.message.startsWith('Maximum call stack')) return { message: 'is nested too deeply' };
-      return { message: `is not valid YAML: ${error.message}` };
+function sentence({ code, message, pos }: YAMLError, text: string): { message: string; hint?: string } {
+  if (code === 'DUPLICATE_KEY') {
+    return { message: `the key ${/^[^\s:,{}]*/.exec(text.slice(pos[0]))?.[0]} stands here a second time` };
   }
+  const wording = WORDINGS[code];
+  if (wording !== undefined) return wording;
+  return {
+    message: message.startsWith('Maximum call stack') ? 'is nested too deeply' : `is not valid YAML: ${message}`,
+  };
 }
 
 /** Keys that no object can hold safely, and aliases that point nowhere or into themselves. */

@@ -62,7 +62,7 @@ function formsOf(value: string): string[] {
 }
 
 function lowerCaseEscapes(text: string): string {
-  return text.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase());
+  return text.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase());
 }
 
 /**
