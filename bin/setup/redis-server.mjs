@@ -6,63 +6,62 @@ import { SetupFailure } from './setup-failure.mjs';
 /** Debian's `redis-tools` holds the server under this name, without a system service (see src/redis/find-server.ts). */
 const underAnotherName = ['/usr/bin/redis-check-rdb', '/usr/local/bin/redis-check-rdb'];
 
+const MISSING = 'there is no redis-server on this machine';
+
 const managers = [
-  { program: 'apt-get', packages: ['redis-tools'], refresh: ['update', '-qq'], install: aptArguments },
-  { program: 'dnf', packages: ['redis', 'valkey'], install: (name) => ['install', '-y', '-q', name] },
-  { program: 'apk', packages: ['redis', 'valkey'], install: (name) => ['add', '-q', '--no-cache', name] },
+  {
+    program: 'apt-get',
+    byHand: 'apt-get install redis-tools',
+    packages: ['redis-tools'],
+    refresh: ['update', '-qq'],
+    // The lock: another installation may be under way, as on a machine that has just been set up.
+    install: ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120'],
+  },
+  { program: 'dnf', byHand: 'dnf install redis', packages: ['redis', 'valkey'], install: ['install', '-y', '-q'] },
+  { program: 'apk', byHand: 'apk add redis', packages: ['redis', 'valkey'], install: ['add', '-q', '--no-cache'] },
 ];
 
-/** Installs a Redis server when the machine has none, saying so before; needs root, or sudo without a password. */
-export async function ensureRedisServer(say) {
-  if (await hasRedisServer()) return;
-  const manager = await firstOf(managers, ({ program }) => inPath(program));
-  const first = manager?.packages[0] ?? 'redis';
-  const byHand = manager
-    ? `\`${manager.program} install ${first}\` as root`.replace('apk install', 'apk add')
-    : 'Redis';
-  if (!manager) throw new SetupFailure('there is no redis-server on this machine; install Redis, then try again');
+/** What of the machine decides; the tests bring machines of their own. */
+const thisMachine = { path: process.env.PATH ?? '', otherNames: underAnotherName, isRoot: process.getuid?.() === 0 };
 
-  const asRoot = await rightToInstall();
-  if (!asRoot) {
-    throw new SetupFailure(
-      `there is no redis-server on this machine, and no right to install it; run ${byHand}, then try again`,
-    );
-  }
-  say(`installing a Redis server, once (${[...asRoot, manager.program].join(' ')}, package ${first})`);
-  const said = await install(manager, asRoot);
-  if (!(await hasRedisServer())) {
-    throw new SetupFailure(`the Redis server could not be installed; run ${byHand}. It said:\n${lastLines(said)}`);
-  }
+/** Installs a Redis server when the machine has none, saying so before; needs root, or sudo without a password. */
+export async function ensureRedisServer(say, machine = thisMachine) {
+  if (await hasRedisServer(machine)) return;
+  const manager = await firstOf(managers, ({ program }) => inPath(program, machine));
+  if (!manager) throw new SetupFailure(`${MISSING}; install Redis, then try again`);
+  const { program, byHand } = manager;
+  const asRoot = await rightToInstall(machine);
+  if (!asRoot)
+    throw new SetupFailure(`${MISSING}, and no right to install it; run \`${byHand}\` as root, then try again`);
+
+  say(`installing a Redis server, once (${[...asRoot, byHand].join(' ')})`);
+  const said = await install(manager, asRoot, machine);
+  if (await hasRedisServer(machine)) return;
+  throw new SetupFailure(`${program} brought no redis-server; run \`${byHand}\` as root. It said:\n${lastLines(said)}`);
 }
 
 /** Whether `redis-server` or `valkey-server` is in PATH, or Debian's other name for it exists. */
-async function hasRedisServer() {
-  if ((await inPath('redis-server')) || (await inPath('valkey-server'))) return true;
-  return (await firstOf(underAnotherName, isExecutable)) !== undefined;
+async function hasRedisServer(machine) {
+  if ((await inPath('redis-server', machine)) || (await inPath('valkey-server', machine))) return true;
+  return (await firstOf(machine.otherNames, isExecutable)) !== undefined;
 }
 
-async function install({ program, packages, refresh, install: argumentsFor }, asRoot) {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const run = (args) => {
-    const [file, ...rest] = [...asRoot, program, ...args];
-    return runQuietly(file, rest, { env });
-  };
+/** Tries each package; where there are lists to refresh, before the first try if there are none, else after a failure. */
+async function install({ program, packages, refresh, install: first }, asRoot, machine) {
+  const env = { ...process.env, PATH: machine.path, DEBIAN_FRONTEND: 'noninteractive' };
   let said = '';
-  if (refresh && !(await hasPackageLists())) said += (await run(refresh)).output;
+  const run = async (args) => {
+    const [file, ...rest] = [...asRoot, program, ...args];
+    const { code, output } = await runQuietly(file, rest, { env });
+    said += output;
+    return code === 0;
+  };
+  const isFresh = refresh !== undefined && !(await hasPackageLists()) && (await run(refresh));
   for (const name of packages) {
-    let result = await run(argumentsFor(name));
-    if (result.code !== 0 && refresh) {
-      said += (await run(refresh)).output;
-      result = await run(argumentsFor(name));
-    }
-    said += result.output;
-    if (result.code === 0) break;
+    if (await run([...first, name])) break;
+    if (refresh && !isFresh && (await run(refresh)) && (await run([...first, name]))) break;
   }
   return said;
-}
-
-function aptArguments(name) {
-  return ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', name];
 }
 
 async function hasPackageLists() {
@@ -71,14 +70,14 @@ async function hasPackageLists() {
 }
 
 /** What to put before a command that needs root; undefined when there is no way. */
-async function rightToInstall() {
-  if (process.getuid?.() === 0) return [];
-  if ((await runQuietly('sudo', ['-n', 'true'])).code === 0) return ['sudo', '-n'];
+async function rightToInstall({ path: PATH, isRoot }) {
+  if (isRoot) return [];
+  if ((await runQuietly('sudo', ['-n', 'true'], { env: { ...process.env, PATH } })).code === 0) return ['sudo', '-n'];
   return undefined;
 }
 
-function inPath(program) {
-  const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/sbin'].filter(Boolean);
+function inPath(program, machine) {
+  const folders = machine.path.split(path.delimiter).filter(Boolean);
   return firstOf(folders, (folder) => isExecutable(path.join(folder, program)));
 }
 
