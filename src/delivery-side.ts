@@ -54,7 +54,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
       tokenPath: environment.tokenPath,
     },
     ...(environment.scope === undefined ? {} : { scope: environment.scope }),
-    credentials: { clientId: secrets.clientId.reveal(), clientSecret: secrets.clientSecret.reveal() },
+    credentials: { clientId: secrets.clientId, clientSecret: secrets.clientSecret.reveal() },
     onRenewed: (lifetimeMs) => tokenRenewed(log, { environment: name, lifetimeMs }),
   });
   const gate = openGate({

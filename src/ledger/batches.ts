@@ -60,6 +60,7 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
       .hset(keys.batchNames, String(no), batch)
       .hset(keys.batch(batch), { batch, no, source, kind, name, path, state: 'reading', startedAt: at, lastAt: at })
       .zadd(keys.batches, at, batch)
+      .sadd(keys.active, batch)
       .exec();
     return {
       batch,
@@ -115,14 +116,23 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
       .hset(keys.batch(batch), { state: 'done' })
       .del(keys.counted(batch))
       .srem(keys.finished, batch)
+      .srem(keys.active, batch)
       .exec();
   }
 
-  /** Batches under way, oldest first. */
+  /** Batches that are not done, oldest first. */
   async function underWay(): Promise<Batch[]> {
-    const names = await redis.zrange(keys.batches, 0, '-1');
-    const found = await Promise.all(names.map(find));
-    return found.filter((batch) => batch !== undefined && batch.state !== 'done') as Batch[];
+    const found = await Promise.all((await redis.smembers(keys.active)).map(find));
+    return found.filter((batch) => batch !== undefined).sort((a, b) => a.startedAt - b.startedAt);
+  }
+
+  /** Forgets a batch that is done, its report having expired. What it sent stays in the ledger. */
+  async function forget(batch: string): Promise<void> {
+    await redis
+      .multi()
+      .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
+      .zrem(keys.batches, batch)
+      .exec();
   }
 
   /** The batch behind a short number; undefined for what was there before us. */
@@ -130,7 +140,7 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
   }
 
-  return { lease, isHeld, begin, proved, admitted, find, counted, results, finished, done, underWay, nameOf };
+  return { lease, isHeld, begin, proved, admitted, find, counted, results, finished, done, underWay, forget, nameOf };
 }
 
 function decode(fields: Record<string, string>): Batch {

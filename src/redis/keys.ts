@@ -36,6 +36,8 @@ export function keysOf(environment: string, baseUrl: string) {
     lease: (batch: string) => `${prefix}:b:${batch}:lease`,
     /** Sorted set of all batches by start. */
     batches: `${prefix}:batches`,
+    /** Set of batches that are not done. */
+    active: `${prefix}:active`,
     /** Hash: short batch number → batch; the ledger's compact entries hold the short one. */
     batchNames: `${prefix}:batch-names`,
     batchCounter: `${prefix}:batch-counter`,

@@ -1,0 +1,136 @@
+import pino from 'pino';
+import { systemClock } from '../../src/clock.ts';
+import type { Config, Delivery, Environment } from '../../src/config/config.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { type DeliverySide, openDeliverySide } from '../../src/delivery-side.ts';
+import { type Batches, openBatches } from '../../src/ledger/batches.ts';
+import { startLoop } from '../../src/loop.ts';
+import { digestOf } from '../../src/order/digest.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
+import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
+import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
+import { orderOf } from './entry.ts';
+import { type OpenRedis, openTestRedis } from './open-redis.ts';
+import { CLIENT_ID, CLIENT_SECRET, type OpenSandbox, openSandbox } from './open-sandbox.ts';
+import { until } from './until.ts';
+
+export type DeliveryRig = AsyncDisposable & {
+  api: OpenSandbox;
+  store: OpenRedis;
+  side: DeliverySide;
+  batches: Batches;
+  /** What the API did, as it tells itself. */
+  events: SandboxEvent[];
+  /** Lines of the log, parsed. */
+  lines: Record<string, unknown>[];
+  /** Enters so many orders as one batch and puts them into the queue in chunks of ten. */
+  submit(batch: string, numbers: readonly string[]): Promise<void>;
+  /** Resolves when every order is settled or needs a person. */
+  settled(within?: number): Promise<void>;
+  /** How often each number was stored by the API. */
+  stored(): Map<string, number>;
+};
+
+type RigOptions = {
+  sandbox?: Partial<SandboxOptions>;
+  /** Faults as in a fault file. */
+  faults?: unknown;
+  delivery?: Partial<Delivery>;
+  environment?: Partial<Environment>;
+  secret?: string;
+};
+
+const DELIVERY: Delivery = {
+  concurrency: 8,
+  timeout: 500,
+  attempts: 12,
+  backoff: { initial: 20, max: 200 },
+  settle: 300,
+  probe: { initial: 100, max: 400 },
+  onDoubt: 'verify',
+  refusalHold: { share: 0.5, of: 40 },
+};
+
+/** Everything between the queue and the API, with a real Redis and the reference API, at a quick pace. */
+export async function openDeliveryRig(options: RigOptions = {}): Promise<DeliveryRig> {
+  await using stack = new AsyncDisposableStack();
+  const store = stack.use(await openTestRedis());
+  const events: SandboxEvent[] = [];
+  const faults = options.faults === undefined ? {} : { faults: faultFile.parse(options.faults) };
+  const api = stack.use(await openSandbox({ onEvent: (event) => events.push(event), ...faults, ...options.sandbox }));
+  const plain = await connectRedis(store.server.url, { plain: true });
+  stack.defer(() => plain.disconnect());
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const environment: Environment = {
+    ...{ baseUrl: api.baseUrl, authUrl: api.authUrl, tokenPath: 'auto', protected: false },
+    ...options.environment,
+  };
+  const config: Config = {
+    ...{ file: '/none', environment: 'staging', data: '/none', redis: {}, environments: { staging: environment } },
+    ...{ sources: [], mappings: {}, reports: { path: '/none', keep: 0 }, ledger: { keep: 'forever' }, notify: [] },
+    ...{ admin: { host: '127.0.0.1', port: 0 }, log: { level: 'debug' } },
+    delivery: { ...DELIVERY, ...options.delivery },
+  };
+  const stopping = new AbortController();
+  const side = openDeliverySide({
+    ...{ config, environment, owner: 'rig', clock: systemClock, log, stopping: stopping.signal },
+    secrets: { clientId: CLIENT_ID, clientSecret: new Secret(options.secret ?? CLIENT_SECRET), warnings: [] },
+    store: { ...store, plain, private: false, [Symbol.asyncDispose]: async () => undefined },
+  });
+  stack.use(side.http);
+  stack.use(side.queue);
+  const batches = openBatches({ ...store, owner: 'rig' });
+  const onTrouble = (error: Error) => void lines.push({ trouble: error.message });
+  for (const tick of [side.sweeper.tick, side.verifier.tick]) {
+    stack.use(startLoop(tick, { pause: 20, clock: systemClock, onTrouble }));
+  }
+  const worker = side.queue.work(DELIVERY.concurrency, side.deliverChunk);
+  stack.defer(() => worker.stop(5000));
+  stack.defer(() => stopping.abort());
+
+  async function submit(batch: string, numbers: readonly string[]): Promise<void> {
+    const file = { batch, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' } as const;
+    const { no } = await batches.begin(file, store.time.now());
+    for (let i = 0; i < numbers.length; i += 10) {
+      const job = side.queue.nameJob();
+      const group = numbers.slice(i, i + 10);
+      const entries = group.map((number, n) => ({
+        ...({
+          version: 1,
+          state: 'queued',
+          order: orderOf(number),
+          digest: digestOf(orderOf(number)),
+          batch,
+          batchNo: no,
+        } as const),
+        ...{ ordinal: i + n, place: { line: i + n + 2 }, job, attempt: 0, used: 0, absences: 0 },
+      }));
+      await Promise.all(entries.map((entry) => side.ledger.enter(entry, undefined, store.time.now() + 30_000)));
+      await side.queue.add([{ id: job, name: `orders ${i}`, batch, numbers: group }]);
+    }
+    await batches.admitted(batch, numbers.length);
+  }
+
+  const kept = stack.move();
+  return {
+    ...{ api, store, side, batches, events, lines, submit },
+    async settled(within = 20_000) {
+      await until('all orders settled', async () => (await side.ledger.unsettled()) === 0, within);
+    },
+    stored() {
+      const counts = new Map<string, number>();
+      for (const event of events) {
+        if (event.type === 'stored') counts.set(event.order, (counts.get(event.order) ?? 0) + 1);
+      }
+      return counts;
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** Order numbers PO-0001 and so on. */
+export function numbersOf(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `PO-${String(i + 1).padStart(4, '0')}`);
+}
