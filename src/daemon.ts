@@ -11,12 +11,13 @@ import { openDeliverySide } from './delivery-side.ts';
 import { codeOf, PoSyncError } from './errors.ts';
 import { batchTrouble } from './events/batch.ts';
 import { deliveryTrouble } from './events/delivery.ts';
+import { keepHouse } from './housekeeping.ts';
 import { ingest } from './ingest.ts';
 import { type Batch, openBatches } from './ledger/batches.ts';
 import type { Log } from './log.ts';
 import { startLoop } from './loop.ts';
 import { openStore } from './open-store.ts';
-import type { Proof } from './read/prove.ts';
+import type { Proof } from './read/proof.ts';
 import { openSettlement } from './settlement.ts';
 import { openSources } from './sources.ts';
 
@@ -26,6 +27,8 @@ export type DaemonInput = {
   adminToken?: Secret;
   clock: Clock;
   log: Log;
+  /** Keeps a value out of the log. */
+  hide?: (secret: string) => void;
   /** Told of each batch that was settled here, and how many of its orders need a person. */
   onSettled?: (batch: Batch, needPerson: number) => void;
   /** `--once` serves no admin port. */
@@ -44,6 +47,7 @@ export type Daemon = AsyncDisposable & {
   pause(): string | undefined;
 };
 
+const HOUR = 3_600_000;
 /** Beyond the calls in flight: what recording their outcomes may take. */
 const DRAIN_MARGIN = 5_000;
 
@@ -65,7 +69,17 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const store = resources.use(await openStore(config, { clock, log }));
   const { redis, keys, time } = store;
   const environment = environmentOf(config);
-  const side = openDeliverySide({ config, environment, secrets, store, owner, clock, log, stopping: stopping.signal });
+  const side = openDeliverySide({
+    config,
+    environment,
+    secrets,
+    store,
+    owner,
+    clock,
+    log,
+    stopping: stopping.signal,
+    ...(input.hide ? { hide: input.hide } : {}),
+  });
   resources.use(side.http);
   resources.use(side.queue);
   await firstToken(side);
@@ -97,6 +111,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     await redis.set(keys.daemon(owner), config.environment, 'PX', 10_000);
   });
   every(2_000, () => tellProgress());
+  every(HOUR, () => keepHouse({ config, batches, clock, log }));
 
   const sources = resources.use(
     await openSources({

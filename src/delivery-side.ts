@@ -33,10 +33,12 @@ type Deps = {
   clock: Clock;
   log: Log;
   stopping: AbortSignal;
+  /** Keeps a value out of the log. */
+  hide?: (secret: string) => void;
 };
 
 /** Builds everything between the queue and the API of one environment; starts nothing. */
-export function openDeliverySide({ config, environment, secrets, store, owner, clock, log, stopping }: Deps) {
+export function openDeliverySide({ config, environment, secrets, store, owner, clock, log, stopping, hide }: Deps) {
   const { redis, plain, keys, time } = store;
   const { delivery } = config;
   const name = config.environment;
@@ -55,6 +57,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     },
     ...(environment.scope === undefined ? {} : { scope: environment.scope }),
     credentials: { clientId: secrets.clientId, clientSecret: secrets.clientSecret.reveal() },
+    ...(hide ? { onToken: hide } : {}),
     onRenewed: (lifetimeMs) => tokenRenewed(log, { environment: name, lifetimeMs }),
   });
   const gate = openGate({

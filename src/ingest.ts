@@ -6,7 +6,8 @@ import type { Batch, Batches } from './ledger/batches.ts';
 import type { Log } from './log.ts';
 import type { ClaimedFile } from './order/batch.ts';
 import type { CheckedOrder } from './order/checked-order.ts';
-import { type Proof, proveFile } from './read/prove.ts';
+import type { Proof } from './read/proof.ts';
+import { proveFile } from './read/prove.ts';
 import { readOrders } from './read-orders.ts';
 
 /** Orders admitted in one go; files take turns page by page. */

@@ -26,8 +26,10 @@ type TokenDeps = {
   tokenPath: TokenPath | 'auto';
   scope?: string;
   credentials: Credentials;
-  /** Told of each new token and its lifetime. */
+  /** Told of each new token's lifetime. */
   onRenewed?: (lifetime: number) => void;
+  /** Told of each value that comes into hand, so that it can be kept out of the log. */
+  onToken?: (value: string) => void;
 };
 
 /** Longer than the token request may take, so that a slow endpoint is not asked twice. */
@@ -106,6 +108,7 @@ export function openTokens(deps: TokenDeps) {
   }
 
   function keep(token: StoredToken): StoredToken {
+    if (token.mark !== current?.mark) deps.onToken?.(token.value);
     current = token;
     return token;
   }

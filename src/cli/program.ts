@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { checkCommand } from './check.ts';
 import { configSchemaCommand, configShowCommand } from './config-command.ts';
@@ -6,6 +5,7 @@ import { openConfig } from './open-config.ts';
 import { type SandboxArgs, sandboxCommand } from './sandbox.ts';
 import type { Shell } from './shell.ts';
 import { startCommand } from './start.ts';
+import { versionOf } from './version.ts';
 
 type Common = { config?: string; environment?: string; confirm?: string; json: boolean };
 
@@ -110,11 +110,4 @@ function duration(text: string): number {
   if (amount === undefined || factor === undefined)
     throw new InvalidArgumentError('A duration is like 30s, 15m or 1h.');
   return Number(amount) * factor;
-}
-
-function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
 }

@@ -1,13 +1,14 @@
 import { once as event } from 'node:events';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
-import { loadSecrets } from '../config/secrets.ts';
-import { openDaemon } from '../daemon.ts';
-import { daemonReady, daemonStopped, daemonStopping } from '../events/daemon.ts';
-import { createLog, type Log } from '../log.ts';
+import { loadAdminToken, loadSecrets } from '../config/secrets.ts';
+import { type DaemonInput, openDaemon } from '../daemon.ts';
+import { configWarning, daemonReady, daemonStarting, daemonStopped, daemonStopping } from '../events/daemon.ts';
+import { createRedaction } from '../log/redaction.ts';
+import { createLog } from '../log.ts';
 import { onceCommand } from './once.ts';
 import { openConfig } from './open-config.ts';
 import type { Shell } from './shell.ts';
+import { versionOf } from './version.ts';
 
 export type StartArgs = {
   config?: string;
@@ -26,21 +27,30 @@ export type StartArgs = {
 export async function startCommand(args: StartArgs, shell: Shell): Promise<number> {
   const { config, warnings } = await openConfig(args, shell, { confirm: true });
   const secrets = await loadSecrets(config, shell.env);
+  const adminToken = await loadAdminToken(shell.env);
+  const redaction = createRedaction();
   const log = createLog({
     level: config.log.level,
     pretty: shell.isTTY && !args.json,
+    colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
     stream: { write: args.json ? shell.err : shell.out },
-    secrets: [secrets.clientSecret],
+    secrets: [secrets.clientSecret, ...(adminToken ? [adminToken] : [])],
+    redaction,
   });
-  for (const warning of warnings) configWarning(log, warning);
-  const input = { config, secrets, clock: systemClock, log };
+  daemonStarting(log, { environment: config.environment, version: versionOf(), config: config.file });
+  for (const warning of [...warnings, ...secrets.warnings]) configWarning(log, warning);
+  const input = {
+    config,
+    secrets,
+    clock: systemClock,
+    log,
+    hide: redaction.hideSecret,
+    ...(adminToken ? { adminToken } : {}),
+  };
   return args.once ? onceCommand(input, args, shell) : runDaemon(input, shell);
 }
 
-async function runDaemon(
-  input: { config: Config; log: Log } & Parameters<typeof openDaemon>[0],
-  shell: Shell,
-): Promise<number> {
+async function runDaemon(input: Omit<DaemonInput, 'admin'>, shell: Shell): Promise<number> {
   const { environment } = input.config;
   {
     await using daemon = await openDaemon({ ...input, admin: true });
