@@ -26,6 +26,7 @@ export async function startEverything(root, say) {
   const onLine = (line) => (line.startsWith('{') ? log.write(`${line}\n`) : say(line));
 
   const running = [];
+  const codes = [];
   try {
     const { args, baseUrl } = await sandboxArguments(root);
     const sandbox = startProgram(root, args, { env, onLine });
@@ -41,16 +42,15 @@ export async function startEverything(root, say) {
     await begun(daemon, 'the daemon', stop);
 
     await watch(root, say, stop, { daemon, sandbox });
-    if (stop.signal.aborted) say('stopping: calls in flight are finished, the rest is kept');
+    say('stopping: calls in flight are finished, the rest is kept');
   } finally {
-    const codes = [];
     for (const program of running) codes.push(await program.stop('SIGTERM'));
     await rm(state, { force: true });
     await new Promise((resolve) => log.end(resolve));
-    if (stop.signal.aborted)
-      say(codes.every((code) => code === 0) ? 'stopped' : `stopped; exit codes ${codes.join(', ')}`);
   }
-  return 0;
+  const isClean = codes.every((code) => code === 0);
+  say(isClean ? 'stopped' : `stopped in haste (${codes.join(', ')})`);
+  return isClean ? 0 : 1;
 }
 
 async function watch(root, say, stop, { daemon, sandbox }) {
