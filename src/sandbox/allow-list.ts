@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 import { PoSyncError } from '../errors.ts';
 
-/** Whether a peer's address may call. */
-export type AllowList = (address: string | undefined) => boolean;
+/** Whether a peer may call. */
+export type AllowList = (peer: { readonly remoteAddress?: string | undefined }) => boolean;
 
 /**
  * Reads CIDR ranges (`10.0.0.0/8`, `::1/128`) and single addresses; none at all lets everybody in.
@@ -12,9 +12,9 @@ export function allowList(ranges: readonly string[]): AllowList {
   if (ranges.length === 0) return () => true;
   const list = new BlockList();
   for (const range of ranges) add(list, range);
-  return (address) => {
-    if (address === undefined) return false;
-    const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+  return ({ remoteAddress }) => {
+    if (remoteAddress === undefined) return false;
+    const plain = remoteAddress.replace(/^::ffff:(?=\d+\.)/, '');
     return list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
   };
 }

@@ -9,7 +9,7 @@ export type Caller = { known: true; token: string; grant: Grant } | { known: fal
 /** Checks the Authorization header (spec part 5, rules 1 and 2; challenges of RFC 6750 part 3). */
 export function authenticate(header: string | undefined, tokens: TokenStore, realm: string): Caller {
   if (header === undefined) return stranger(realm, 'The header Authorization: Bearer <ACCESS_TOKEN> is missing.');
-  const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1];
+  const token = tokenIn(header);
   if (token === undefined)
     return stranger(realm, 'The header Authorization must be: Bearer <ACCESS_TOKEN>.', 'invalid_token');
   const grant = tokens.find(token);
@@ -31,6 +31,10 @@ export function withoutScope(grant: Grant, scope: Scope, realm: string): Reply |
 /** A 401 for a token that was good until now. */
 export function revoked(realm: string): Reply {
   return refusal(realm, 'The access token was revoked.', 'invalid_token');
+}
+
+function tokenIn(header: string): string | undefined {
+  return /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1];
 }
 
 function stranger(realm: string, message: string, error?: string): Caller {

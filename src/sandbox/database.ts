@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, fdatasync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PoSyncError, toError } from '../errors.ts';
@@ -11,7 +11,6 @@ const SCHEMA = `
     items TEXT NOT NULL,
     stored_at INTEGER NOT NULL
   );
-  CREATE INDEX IF NOT EXISTS orders_by_number ON orders (number);
   CREATE TABLE IF NOT EXISTS tokens (
     hash BLOB PRIMARY KEY,
     client BLOB NOT NULL,
@@ -20,22 +19,51 @@ const SCHEMA = `
   ) WITHOUT ROWID;
 `;
 
-/**
- * Opens the one file of an environment, which is then ours alone until it is closed or the process dies.
- * Every commit reaches the disk before it returns.
- * Throws PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`.
- */
-export function openDatabase(folder: string, environment: string): DatabaseSync {
+/** The one file of an environment, ours alone until it is closed or the process dies. */
+export type Database = {
+  sql: DatabaseSync;
+  /** Resolves when everything committed so far is on the disk; a commit alone only outlives the process. */
+  flush(): Promise<void>;
+  [Symbol.dispose](): void;
+};
+
+/** Opens the file, or makes it. Throws PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`. */
+export function openDatabase(folder: string, environment: string): Database {
   const path = join(folder, `${environment}.sqlite`);
   try {
     mkdirSync(folder, { recursive: true });
-    const database = new DatabaseSync(path, { timeout: 1000 });
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-    database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
-    return database;
+    const sql = openSql(path);
+    const log = openSync(`${path}-wal`, 'a');
+    flushFolder(folder);
+    return {
+      sql,
+      flush: () => new Promise((resolve, reject) => fdatasync(log, (error) => (error ? reject(error) : resolve()))),
+      [Symbol.dispose]() {
+        sql.close();
+        closeSync(log);
+      },
+    };
   } catch (error) {
     throw unusable(path, toError(error));
   }
+}
+
+/**
+ * With `synchronous = NORMAL` a commit writes the log without waiting for the disk. The wait is ours, in `flush`:
+ * it promises what FULL promises, and other calls go on meanwhile.
+ */
+function openSql(path: string): DatabaseSync {
+  const sql = new DatabaseSync(path, { timeout: 1000 });
+  sql.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+  sql.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
+  return sql;
+}
+
+/** New files are only there after a power cut when their folder is on the disk too. */
+function flushFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
 }
 
 function unusable(path: string, cause: Error): PoSyncError {

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { PurchaseOrder } from './contract.ts';
+import type { Database } from './database.ts';
 
 /** Whether an order is durable now, or its number was taken already. */
 export type Stored = 'stored' | 'taken';
@@ -25,37 +26,53 @@ const PAGE = 500;
 
 type Waiting = { order: PurchaseOrder; resolve: (stored: Stored) => void; reject: (error: unknown) => void };
 
-/** The orders of one environment. `onDuplicate` says whether a number may be stored again. */
-export function openOrderStore(database: DatabaseSync, onDuplicate: 'accept' | 'refuse'): OrderStore {
-  const insert = database.prepare('INSERT INTO orders (number, state, items, stored_at) VALUES (?, ?, ?, ?)');
-  const find = database.prepare('SELECT 1 FROM orders WHERE number = ? LIMIT 1');
+/** The orders of one environment; `unique` says that a number may be stored only once. */
+export function openOrderStore(database: Database, unique: boolean): OrderStore {
+  const { sql } = database;
+  // An index costs every insert; only uniqueness needs one.
+  const index = 'orders_by_number';
+  sql.exec(unique ? `CREATE INDEX IF NOT EXISTS ${index} ON orders (number)` : `DROP INDEX IF EXISTS ${index}`);
+  const insert = sql.prepare('INSERT INTO orders (number, state, items, stored_at) VALUES (?, ?, ?, ?)');
+  const find = sql.prepare('SELECT 1 FROM orders WHERE number = ? LIMIT 1');
   let waiting: Waiting[] = [];
+  let draining = false;
 
   function store(order: PurchaseOrder, at: number): Stored {
-    if (onDuplicate === 'refuse' && find.get(order.purchaseOrderNumber) !== undefined) return 'taken';
+    if (unique && find.get(order.purchaseOrderNumber) !== undefined) return 'taken';
     insert.run(order.purchaseOrderNumber, order.orderState, JSON.stringify(order.items), at);
     return 'stored';
   }
 
-  function commit(): void {
-    const batch = waiting;
-    waiting = [];
-    try {
-      const at = Date.now();
-      const stored = inTransaction(database, () => batch.map(({ order }) => store(order, at)));
-      for (const [nth, one] of batch.entries()) one.resolve(stored[nth] ?? 'taken');
-    } catch (error) {
-      for (const one of batch) one.reject(error);
+  function commit(batch: readonly Waiting[]): Stored[] {
+    const at = Date.now();
+    return inTransaction(sql, () => batch.map(({ order }) => store(order, at)));
+  }
+
+  /** Commits what waits and answers it once it is on disk; what comes meanwhile is the next batch. */
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        const stored = commit(batch);
+        await database.flush();
+        for (const [nth, one] of batch.entries()) one.resolve(stored[nth] ?? 'taken');
+      } catch (error) {
+        for (const one of batch) one.reject(error);
+      }
     }
+    draining = false;
   }
 
   return {
     create: (order) =>
       new Promise((resolve, reject) => {
         waiting.push({ order, resolve, reject });
-        if (waiting.length === 1) setImmediate(commit);
+        if (draining) return;
+        draining = true;
+        setImmediate(() => void drain());
       }),
-    ...listing(database),
+    ...listing(sql),
   };
 }
 

@@ -24,6 +24,5 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Body>
     });
     // Comes after every end too, where it changes nothing.
     request.on('close', () => resolve('gone'));
-    request.on('error', () => resolve('gone'));
   });
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { toError } from '../errors.ts';
 import { type PurchaseOrder, purchaseOrderSchema } from './contract.ts';
+import { plainOrder } from './plain-order.ts';
 
 /** A body that is an order, or why it is none: a message for error code 400 (spec part 7). */
 export type ReadOrder = { ok: true; order: PurchaseOrder } | { ok: false; number: string; message: string };
@@ -14,6 +15,8 @@ export function readOrder(body: Buffer): ReadOrder {
   if (!isUtf8(body)) return refused('the body is not UTF-8');
   const parsed = parse(body.toString('utf8'));
   if ('error' in parsed) return refused(`the body is not JSON (${parsed.error})`);
+  const plain = plainOrder(parsed.value);
+  if (plain !== undefined) return { ok: true, order: plain };
   const checked = purchaseOrderSchema.safeParse(parsed.value);
   if (checked.success) return { ok: true, order: checked.data };
   return refused(sentence(checked.error.issues), numberIn(parsed.value));

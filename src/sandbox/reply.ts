@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { toError } from '../errors.ts';
 
 /** How a call ends on its connection. */
 export type Reply =
@@ -14,14 +15,17 @@ export type Reply =
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Puts a reply on the wire; resolves when the connection has taken it or is gone. Never throws. */
-export async function sendReply(response: ServerResponse, reply: Reply): Promise<void> {
+/** Puts a reply on the wire. `broken` hears of a stream that could not be made to its end; the connection ends then. */
+export function sendReply(response: ServerResponse, reply: Reply, broken: (error: Error) => void): void {
   switch (reply.kind) {
     case 'whole':
       sendWhole(response, reply);
       return;
     case 'stream':
-      await sendStream(response, reply.status, reply.chunks);
+      sendStream(response, reply.status, reply.chunks).catch((thrown: unknown) => {
+        response.destroy();
+        broken(toError(thrown));
+      });
       return;
     case 'cut':
       sendCut(response, reply.status, reply.body);
@@ -34,11 +38,8 @@ export async function sendReply(response: ServerResponse, reply: Reply): Promise
 }
 
 function sendWhole(response: ServerResponse, reply: Extract<Reply, { kind: 'whole' }>): void {
-  response.writeHead(reply.status, {
-    'content-type': JSON_TYPE,
-    'content-length': Buffer.byteLength(reply.body),
-    ...reply.headers,
-  });
+  const length = Buffer.byteLength(reply.body);
+  response.writeHead(reply.status, { 'content-type': JSON_TYPE, 'content-length': length, ...reply.headers });
   response.end(reply.body);
 }
 

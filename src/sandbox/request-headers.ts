@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { CallHeaders } from './call.ts';
 import { failure } from './envelope.ts';
 import type { Reply } from './reply.ts';
 
@@ -8,16 +8,13 @@ const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
  * Holds a request against the headers that every call must carry (spec part 5, rule 4),
  * and gives the refusal when one is missing or says something else.
  */
-export function refuseHeaders({ headers }: IncomingMessage): Reply | undefined {
-  const type = headers['content-type'];
-  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
-    return failure(415, `The header Content-Type must be application/json, not ${said(type)}.`);
+export function refuseHeaders({ contentType, contentEncoding, accept }: CallHeaders): Reply | undefined {
+  if (contentType !== 'application/json' && !JSON_TYPE.test(contentType ?? '')) {
+    return failure(415, `The header Content-Type must be application/json, not ${said(contentType)}.`);
   }
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    return failure(415, `The header Content-Encoding is not supported, found ${said(encoding)}.`);
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
+    return failure(415, `The header Content-Encoding is not supported, found ${said(contentEncoding)}.`);
   }
-  const accept = headers.accept;
   if (accept !== 'application/json' && !acceptsJson(accept ?? '')) {
     return failure(406, `The header Accept must be application/json, not ${said(accept)}.`);
   }

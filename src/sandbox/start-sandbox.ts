@@ -33,8 +33,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   checkName(settings.environment);
   const allowed = allowList(settings.allowIp);
   await using opened = new AsyncDisposableStack();
-  const database = openDatabase(settings.data, settings.environment);
-  opened.defer(() => database.close());
+  const database = opened.use(openDatabase(settings.data, settings.environment));
   const deferred = opened.use(deferTasks());
   const rehearsal = options.record ? openRehearsal(settings.environment) : undefined;
   const tell = tellAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
@@ -43,7 +42,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const parts: Parts = {
     settings,
     allowed,
-    orders: openOrderStore(database, settings.onDuplicate),
+    orders: openOrderStore(database, settings.onDuplicate === 'refuse'),
     tokens: openTokenStore(database, settings.clientId, settings.tokenLifetime),
     tell,
     plan: options.faults && planFaults(options.faults, () => performance.now() - started, tell),

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { Call, CallHeaders } from './call.ts';
 import { failure } from './envelope.ts';
 import { rehearse } from './faults/rehearse.ts';
 import type { Parts } from './parts.ts';
@@ -15,34 +15,34 @@ const LARGEST_FORM = 16 * 1024;
 const NEVER_KEPT = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
 /** POST {auth_url}/oauth2/token: the client credentials grant (spec part 5; RFC 6749 parts 4.4 and 5). */
-export async function answerToken(request: IncomingMessage, parts: Parts): Promise<Reply> {
-  if (request.method !== 'POST') return notAllowed(request.method);
-  const body = await readBody(request, LARGEST_FORM);
+export async function answerToken(call: Call, parts: Parts): Promise<Reply> {
+  if (call.method !== 'POST') return notAllowed(call.method);
+  const body = await readBody(call.request, LARGEST_FORM);
   if (body === 'gone') return { kind: 'drop', how: 'close' };
-  const verdict = judge(request, body, parts.settings);
-  const work = async () => pronounce(verdict, parts);
+  const verdict = judge(call.headers, body, parts.settings);
+  const work = () => pronounce(verdict, parts);
   const plan = parts.plan?.({ on: 'token', order: '' });
   if (plan === undefined) return work();
   return rehearse(plan, { work, later: parts.later, revoke: () => ({ kind: 'drop', how: 'close' }) });
 }
 
-function pronounce(verdict: Verdict, { tokens, settings, tell }: Parts): Reply {
+async function pronounce(verdict: Verdict, { tokens, settings, tell }: Parts): Promise<Reply> {
   tell?.({ type: 'token', at: Date.now(), outcome: verdict.granted ? 'issued' : verdict.error });
   if (!verdict.granted) return refusal(verdict.error, verdict.why, settings.environment);
   const token = {
-    access_token: tokens.issue(verdict.scopes),
+    access_token: await tokens.issue(verdict.scopes),
     expires_in: settings.tokenLifetime,
     token_type: 'Bearer',
   };
   return { kind: 'whole', status: 200, body: JSON.stringify(token), headers: jsonNeverKept() };
 }
 
-function judge(request: IncomingMessage, body: Buffer | 'too-large', settings: SandboxSettings): Verdict {
+function judge(headers: CallHeaders, body: Buffer | 'too-large', settings: SandboxSettings): Verdict {
   if (body === 'too-large') return no('invalid_request', `The form must not be larger than ${LARGEST_FORM} bytes.`);
-  if (!/^application\/x-www-form-urlencoded *(?:;.*)?$/i.test(request.headers['content-type'] ?? '')) {
+  if (!/^application\/x-www-form-urlencoded *(?:;.*)?$/i.test(headers.contentType ?? '')) {
     return no('invalid_request', 'The header Content-Type must be application/x-www-form-urlencoded.');
   }
-  if (request.headers.authorization !== undefined) {
+  if (headers.authorization !== undefined) {
     return no('invalid_client', 'Credentials are taken from the form only, as client_id and client_secret.');
   }
   const form = new URLSearchParams(body.toString('utf8'));
@@ -84,8 +84,8 @@ function refusal(error: TokenError, why: string, realm: string): Reply {
   return { kind: 'whole', status: 401, body, headers };
 }
 
-function notAllowed(method = ''): Reply {
-  return failure(405, `The token endpoint takes POST, not ${method.slice(0, 20)}.`, { ...NEVER_KEPT, allow: 'POST' });
+function notAllowed(method: string): Reply {
+  return failure(405, `The token endpoint takes POST, not ${method}.`, { ...NEVER_KEPT, allow: 'POST' });
 }
 
 function jsonNeverKept(): Record<string, string> {

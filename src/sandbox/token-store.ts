@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
+import type { Database } from './database.ts';
 import type { Scope } from './sandbox-options.ts';
 import { SCOPES } from './sandbox-options.ts';
 
@@ -7,8 +7,8 @@ import { SCOPES } from './sandbox-options.ts';
 export type Grant = { scopes: ReadonlySet<Scope>; expiresAt: number };
 
 export type TokenStore = {
-  /** A new token, durable before this returns. */
-  issue(scopes: readonly Scope[]): string;
+  /** A new token; resolves when it is durable. */
+  issue(scopes: readonly Scope[]): Promise<string>;
   /** The grant of a token that was issued to these credentials, also one that has expired. */
   find(token: string): Grant | undefined;
   /** Makes a token invalid before its time. */
@@ -21,20 +21,22 @@ const MOST_REMEMBERED = 1000;
  * The tokens of one environment and one client, kept as hashes: the file does not give a token away.
  * A token seen once is remembered in memory, so that a call costs no hash.
  */
-export function openTokenStore(database: DatabaseSync, clientId: string, lifetime: number): TokenStore {
+export function openTokenStore(database: Database, clientId: string, lifetime: number): TokenStore {
+  const { sql } = database;
   const client = digest(clientId);
-  const insert = database.prepare('INSERT INTO tokens (hash, client, scopes, expires_at) VALUES (?, ?, ?, ?)');
-  const select = database.prepare('SELECT scopes, expires_at FROM tokens WHERE hash = ? AND client = ?');
-  const remove = database.prepare('DELETE FROM tokens WHERE hash = ?');
-  const expire = database.prepare('DELETE FROM tokens WHERE expires_at < ?');
+  const insert = sql.prepare('INSERT INTO tokens (hash, client, scopes, expires_at) VALUES (?, ?, ?, ?)');
+  const select = sql.prepare('SELECT scopes, expires_at FROM tokens WHERE hash = ? AND client = ?');
+  const remove = sql.prepare('DELETE FROM tokens WHERE hash = ?');
+  const expire = sql.prepare('DELETE FROM tokens WHERE expires_at < ?');
   const remembered = new Map<string, Grant>();
 
   return {
-    issue(scopes) {
+    async issue(scopes) {
       const token = randomBytes(32).toString('base64url');
       const now = Date.now();
       expire.run(now - 86_400_000);
       insert.run(digest(token), client, scopes.join(' '), now + lifetime * 1000);
+      await database.flush();
       return token;
     },
     find(token) {
