@@ -1,3 +1,4 @@
+import { sourceOfNumber } from '../order/json-number.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
 import { encoderFor } from './encode.ts';
 import type { FixForm } from './fix-form.ts';
@@ -40,7 +41,12 @@ function withError(record: SourceRecord, error: RecordError | undefined): object
 }
 
 function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumber(value);
+}
+
+/** A number that a double would change is an object of its own kind. */
+function isNumber(value: object): boolean {
+  return sourceOfNumber(value) !== undefined;
 }
 
 /** Characters that the encoding lacks stand in JSON strings only, where `\u` says the same. */

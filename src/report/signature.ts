@@ -16,9 +16,9 @@ export function signatureOf(error: SignedError): string {
 export function wordingOf(error: SignedError): string {
   const known = [...(error.known ?? [])].filter((text) => text.trim() !== '').sort((a, b) => b.length - a.length);
   return known
-    .reduce((message, text) => message.replace(asWord(text), '…'), error.message.slice(0, LONGEST))
+    .reduce((message, text) => blank(message, text), error.message.slice(0, LONGEST))
     .replace(QUOTED, '…')
-    .replace(IDENTIFIER, '…')
+    .replace(/\S+/gu, (token) => (HAS_DIGIT.test(token) ? '…' : token))
     .replace(/[\s…]*…[\s…]*/gu, ' … ')
     .toLowerCase()
     .replace(/\s+/gu, ' ')
@@ -28,16 +28,24 @@ export function wordingOf(error: SignedError): string {
 const LONGEST = 2000;
 const QUOTED = /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|`[^`\n]*`|(?<![\p{L}\p{N}])'[^'\n]*'(?![\p{L}\p{N}])/gu;
 
-/** Any run without blanks that holds a digit: numbers, dates, order numbers, article codes, addresses. */
-const IDENTIFIER = /[^\s\p{N}]{0,100}\p{N}[^\s]{0,200}/gu;
+/** Numbers, dates, order numbers, article codes, addresses. */
+const HAS_DIGIT = /\p{N}/u;
 
-/** The text where it stands by itself, not within a longer word. */
-function asWord(text: string): RegExp {
-  const literal = text
-    .toWellFormed()
-    .slice(0, LONGEST)
-    .replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu');
+const WORD_BEFORE = /[\p{L}\p{N}]$/u;
+const WORD_AFTER = /^[\p{L}\p{N}]/u;
+
+/** Blanks a text where it stands by itself, not within a longer word. */
+function blank(message: string, text: string): string {
+  let blanked = '';
+  let from = 0;
+  for (let at = message.indexOf(text); at >= 0; at = message.indexOf(text, from)) {
+    const end = at + text.length;
+    const before = message.slice(Math.max(at - 2, from), at);
+    const isWithin = WORD_BEFORE.test(before) || WORD_AFTER.test(message.slice(end, end + 2));
+    blanked += message.slice(from, at) + (isWithin ? text : '…');
+    from = end;
+  }
+  return blanked + message.slice(from);
 }
 
 function plain(text: string): string {

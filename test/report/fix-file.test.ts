@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { restore } from '../../src/order/formula.ts';
+import { jsonNumber } from '../../src/order/json-number.ts';
 import type { FileShape } from '../../src/order/record.ts';
 import { fixFile, fixFileName } from '../../src/report/fix-file.ts';
 import type { ReportedOrder } from '../../src/report/write-report.ts';
@@ -155,6 +156,15 @@ describe('JSON', () => {
   it('keeps what is no object under a key of its own', () => {
     const [entry] = JSON.parse(textOf(json, [wrong(object(1, [5], '/0'), problem(1, { pointer: '/0', field: '' }))]));
     expect(entry).toMatchObject({ _error_value: [5], _error_code: 'quantity-not-whole' });
+  });
+
+  it('writes numbers as they were, digit by digit', () => {
+    const value = { n: jsonNumber('12345678901234567890'), q: jsonNumber('1.50') };
+    expect(textOf(json, [dead(object(1, value), 'failed', '502', 'Down')])).toContain(
+      '{"n":12345678901234567890,"q":1.50,',
+    );
+    const alone = dead(object(1, jsonNumber('1e400'), '/0'), 'failed', '502', 'Down');
+    expect(textOf(json, [alone])).toContain('{"_error_value":1e400,');
   });
 
   it('keeps a key that would change a prototype', () => {

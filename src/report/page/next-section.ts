@@ -23,8 +23,8 @@ function stepsFor(report: Report, story: Story, fixFile: string | undefined): Ht
     case 'held':
       return [
         html`Look at the errors: orders refused alike mostly mean a wrong mapping.`,
-        html`Let the batch go on: ${command(`po-sync batches release ${report.batch}`)}`,
-        html`Or take back what was never sent: ${command(`po-sync batches cancel ${report.batch}`)}`,
+        html`Let the batch go on: ${command('po-sync', 'batches', 'release', report.batch)}`,
+        html`Or take back what was never sent: ${command('po-sync', 'batches', 'cancel', report.batch)}`,
       ];
     case 'unreadable':
       return [html`Correct the file and drop it in again. Nothing of it was sent.`];
@@ -53,19 +53,18 @@ function mend(number: number, fixFile: string | undefined): Html {
 
 function conflict(number: number, fixFile: string | undefined): Html {
   const rows = fixFile === undefined ? undefined : html` in ${fixLink(fixFile)}`;
-  return html`<b>Settle ${orders(number)} in conflict.</b> The number was sent before with other content, and the API has no way to change an order. Give the new content a number of its own${rows} and drop that in, or discard it: ${command('po-sync dead-letters discard --order NUMBER')}`;
+  return html`<b>Settle ${orders(number)} in conflict.</b> The number was sent before with other content, and the API has no way to change an order. Give the new content a number of its own${rows} and drop that in, or discard it: ${command('po-sync', 'dead-letters', 'discard', '--order', 'NUMBER')}`;
 }
 
 function retry(number: number, batch: string): Html {
-  return html`<b>Send ${orders(number)} again</b> once the API is well: ${command(`po-sync dead-letters retry --batch ${batch} --kind failed`)}`;
+  return html`<b>Send ${orders(number)} again</b> once the API is well: ${command('po-sync', 'dead-letters', 'retry', '--batch', batch, '--kind', 'failed')}`;
 }
 
 function decide(number: number): Html {
-  return html`<b>Decide on ${orders(number)} in doubt.</b> Look at the API whether the order is there, then say so, with <code>--as resend</code> where it is not: ${command('po-sync dead-letters resolve NUMBER --as accepted')}`;
+  return html`<b>Decide on ${orders(number)} in doubt.</b> Look at the API whether the order is there, then say so, with <code>--as resend</code> where it is not: ${command('po-sync', 'dead-letters', 'resolve', 'NUMBER', '--as', 'accepted')}`;
 }
 
 /** A command on a line of its own, which breaks between its words only. */
-function command(text: string): Html {
-  const words = text.split(' ').map((word) => html`<span>${word}</span> `);
-  return html`<code class="command">${words}</code>`;
+function command(...words: readonly string[]): Html {
+  return html`<code class="command">${words.map((word) => html`<span>${word}</span> `)}</code>`;
 }

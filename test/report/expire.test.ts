@@ -1,0 +1,88 @@
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expireReports, expireSettled } from '../../src/report/expire.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const DAY = 24 * 60 * 60 * 1000;
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+
+let temp: Awaited<ReturnType<typeof makeTempFolder>>;
+beforeEach(async () => {
+  temp = await makeTempFolder();
+});
+afterEach(() => temp[Symbol.asyncDispose]());
+
+async function folders(...names: string[]): Promise<void> {
+  for (const name of names) {
+    await mkdir(join(temp.path, name), { recursive: true });
+    await writeFile(join(temp.path, name, 'file'), '');
+  }
+}
+
+describe('reports', () => {
+  const expire = (keepOpen: (batch: string) => boolean = () => false) =>
+    expireReports({ path: temp.path, keep: 90 * DAY, now: NOW, keepOpen: async (batch) => keepOpen(batch) });
+
+  it('go when their batch is older than they are kept', async () => {
+    await folders('20260823T115959Z-inbox-a-00000000', '20260823T120001Z-inbox-b-00000000');
+    const { removed, failed } = await expire();
+    expect(removed).toEqual([join(temp.path, '20260823T115959Z-inbox-a-00000000')]);
+    expect(failed).toEqual([]);
+    expect(await readdir(temp.path)).toEqual(['20260823T120001Z-inbox-b-00000000']);
+  });
+
+  it('stay while a dead letter of theirs is open', async () => {
+    await folders('20250101T000000Z-inbox-a-00000000', '20250101T000000Z-inbox-b-00000000');
+    await expire((batch) => batch.includes('-a-'));
+    expect(await readdir(temp.path)).toEqual(['20250101T000000Z-inbox-a-00000000']);
+  });
+
+  it('are told from whatever else lies there', async () => {
+    await folders('notes', '20251399T000000Z-inbox-a-00000000', 'elsewhere/kept');
+    await writeFile(join(temp.path, '20250101T000000Z-inbox-file-00000000'), '');
+    await symlink(join(temp.path, 'elsewhere'), join(temp.path, '20250101T000000Z-inbox-link-00000000'));
+    expect((await expire()).removed).toEqual([]);
+    expect(await readdir(temp.path)).toHaveLength(5);
+  });
+
+  it('that were being removed when the process died are removed to the end', async () => {
+    await folders('.leaving-20250101T000000Z-inbox-a-00000000');
+    await expire();
+    expect(await readdir(temp.path)).toEqual([]);
+  });
+
+  it('that cannot be removed are told and do not stop the others', async () => {
+    const [first, second] = ['20250101T000000Z-inbox-a-00000000', '20250101T000000Z-inbox-b-00000000'];
+    await folders(first, second);
+    await writeFile(join(temp.path, `.leaving-${first}`), 'in the way');
+    const { removed, failed } = await expire();
+    expect(removed).toEqual([join(temp.path, second)]);
+    expect(failed).toMatchObject([{ path: join(temp.path, first), error: { code: 'ENOTDIR' } }]);
+  });
+
+  it('are none where there is no folder yet', async () => {
+    const nowhere = { path: join(temp.path, 'none'), keep: DAY, now: NOW, keepOpen: async () => false };
+    expect(await expireReports(nowhere)).toEqual({ removed: [], failed: [] });
+  });
+});
+
+describe('settled files', () => {
+  it('go by the day, when the whole day is older than they are kept', async () => {
+    await folders(
+      'done/2026-11-17',
+      'done/2026-11-19',
+      'done/2026-11-21',
+      'failed/2026-11-01',
+      'processing/2026-01-01',
+    );
+    const { removed } = await expireSettled(temp.path, 2 * DAY, NOW);
+    expect(removed).toEqual([join(temp.path, 'done/2026-11-17'), join(temp.path, 'failed/2026-11-01')]);
+    expect(await readdir(join(temp.path, 'processing'))).toEqual(['2026-01-01']);
+  });
+
+  it('stay where the folder is not named like a day', async () => {
+    await folders('done/2020', 'done/2020-13-45', 'done/old', 'done/x2020-01-01');
+    expect((await expireSettled(temp.path, DAY, NOW)).removed).toEqual([]);
+  });
+});
