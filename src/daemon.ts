@@ -105,6 +105,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   every(10_000, time.sync);
   every(500, () => side.gate.refresh());
   every(200, settlement.tick);
+  every(1_000, settlement.refresh);
   every(1_000, side.sweeper.tick);
   every(Math.min(1_000, config.delivery.settle / 10), side.verifier.tick);
   every(3_000, async () => {
@@ -148,8 +149,12 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   }
 
   async function unfinished(): Promise<number> {
-    const [orders, underWay] = await Promise.all([side.ledger.unsettled(), batches.underWay()]);
-    return orders + underWay.length + sources.reading();
+    const [orders, underWay, reports] = await Promise.all([
+      side.ledger.unsettled(),
+      batches.underWay(),
+      batches.toRefresh(),
+    ]);
+    return orders + underWay.length + reports.length + sources.reading();
   }
 
   const kept = resources.move();

@@ -1,19 +1,21 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from './clock.ts';
-import type { InboxSource, Mapping, Source } from './config/config.ts';
+import type { Mapping, Source } from './config/config.ts';
 import type { Gate } from './deliver/gate.ts';
 import { type PoSyncError, toError } from './errors.ts';
 import { batchFinished, batchTrouble } from './events/batch.ts';
-import { settleFile } from './intake/claim.ts';
+import { dropCopy, settleFile } from './intake/settle-file.ts';
 import type { Batch, Batches } from './ledger/batches.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Log } from './log.ts';
+import type { ClaimedFile } from './order/batch.ts';
 import { needsPerson, OUTCOMES } from './order/outcome.ts';
 import type { Proof } from './read/proof.ts';
 import { proveFile } from './read/prove.ts';
 import { readOrders } from './read-orders.ts';
 import { layBeside } from './report/beside.ts';
+import { refreshReport } from './report/refresh-report.ts';
 import type { Report } from './report/report.ts';
 import { writeProgress } from './report/write-progress.ts';
 import { type ReportedOrder, writeReport } from './report/write-report.ts';
@@ -59,6 +61,16 @@ export function openSettlement(deps: SettlementDeps) {
     }
   }
 
+  /** Writes reports anew whose dead letters were closed by a later batch. */
+  async function refresh(): Promise<void> {
+    for (const name of await batches.toRefresh()) {
+      const batch = await batches.find(name);
+      // Taken out first: what is closed from now on asks again.
+      await batches.refreshed(name);
+      if (batch?.state === 'done') await refreshReport(folderOf(name), batch.open, await batches.closings(name));
+    }
+  }
+
   async function settle(batch: Batch): Promise<void> {
     const folder = folderOf(batch.batch);
     // The file is gone only when this was done before: everything else stood already.
@@ -86,8 +98,8 @@ export function openSettlement(deps: SettlementDeps) {
 
   async function putAway(batch: Batch, where: 'done' | 'failed', folder: string, needsFix: boolean): Promise<void> {
     const source = deps.sources.find(({ name }) => name === batch.source);
-    if (source?.type !== 'inbox') return;
-    const settled = await settleFile(batch, source satisfies InboxSource, where, new Date(deps.clock.now()));
+    if (source?.type !== 'inbox') return dropCopy(claimOf(batch));
+    const settled = await settleFile(claimOf(batch), source, where, new Date(deps.clock.now()));
     await layBeside(settled, folder, { needsFix });
   }
 
@@ -144,7 +156,11 @@ export function openSettlement(deps: SettlementDeps) {
     return join(deps.reports, batch);
   }
 
-  return { tick, settleUnreadable, progress };
+  return { tick, refresh, settleUnreadable, progress };
+}
+
+function claimOf({ batch, source, kind, name, path }: Batch): ClaimedFile {
+  return { batch, source, kind, name, path };
 }
 
 function errorOf({ code, message, facts }: PoSyncError): NonNullable<Report['error']> {

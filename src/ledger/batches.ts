@@ -5,7 +5,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { type Lease, takeLease } from '../redis/lease.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { StoredResult } from './ledger.ts';
+import type { Closing, StoredResult } from './ledger.ts';
 
 /** How long a dead daemon's right to a batch lasts. */
 const LEASE = 10_000;
@@ -135,12 +135,44 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
       .exec();
   }
 
+  /** Settled batches whose dead letters were closed since their report was written. */
+  function toRefresh(): Promise<string[]> {
+    return redis.smembers(keys.refresh);
+  }
+
+  /** How dead letters of a batch were closed, by order number. */
+  async function closings(batch: string): Promise<Map<string, Closing>> {
+    const texts = await redis.hvals(keys.closed(batch));
+    return new Map(texts.map((text) => JSON.parse(text) as Closing).map((closing) => [closing.number, closing]));
+  }
+
+  async function refreshed(batch: string): Promise<void> {
+    await redis.srem(keys.refresh, batch);
+  }
+
   /** The batch behind a short number; undefined for what was there before us. */
   async function nameOf(no: number): Promise<string | undefined> {
     return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
   }
 
-  return { lease, isHeld, begin, proved, admitted, find, counted, results, finished, done, underWay, forget, nameOf };
+  return {
+    lease,
+    isHeld,
+    begin,
+    proved,
+    admitted,
+    find,
+    counted,
+    results,
+    finished,
+    done,
+    underWay,
+    forget,
+    toRefresh,
+    closings,
+    refreshed,
+    nameOf,
+  };
 }
 
 function decode(fields: Record<string, string>): Batch {

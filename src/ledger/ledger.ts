@@ -100,7 +100,7 @@ export function openLedger({ redis, keys }: { redis: Redis; keys: Keys }) {
         change.at ?? '',
         keys.prefix,
         batch,
-        change.closes ? JSON.stringify({ at: new Date(change.at ?? 0).toISOString(), by: 'accepted', batch }) : '',
+        change.closes ? JSON.stringify(closingOf(change, batch)) : '',
       ],
     );
     return done === 1;
@@ -157,6 +157,13 @@ type Change = {
   closes?: boolean;
   at?: number;
 };
+
+/** How a dead letter was closed; `batch` brought the order that was accepted at last. */
+export type Closing = { number: string; at: string; by: string; batch: string };
+
+function closingOf({ number, at = 0 }: Change, batch: string): Closing {
+  return { number, at: new Date(at).toISOString(), by: 'accepted', batch };
+}
 
 function scores(step: { due?: number; doubt?: number }): Pick<Change, 'due' | 'doubt'> {
   return {

@@ -43,6 +43,8 @@ export function keysOf(environment: string, baseUrl: string) {
     batchCounter: `${prefix}:batch-counter`,
     /** Set of batches whose last order is counted. */
     finished: `${prefix}:finished`,
+    /** Set of settled batches whose dead letters changed, so that their reports are written anew. */
+    refresh: `${prefix}:refresh`,
     gate: `${prefix}:gate`,
     /** List of past pauses, newest first. */
     pauses: `${prefix}:pauses`,
