@@ -16,7 +16,7 @@ export async function lockFolder(folder: string, clock: Clock, signal?: AbortSig
   try {
     while (!isTaken(database)) {
       await clock.sleep(20, signal);
-      if (signal?.aborted) throw new PoSyncError('interrupted', `Interrupted while waiting for the lock of ${folder}.`);
+      if (signal?.aborted) throw new PoSyncError('interrupted', `interrupted while waiting for the lock of ${folder}.`);
     }
   } catch (error) {
     database.close();

@@ -16,7 +16,7 @@ export async function prepareFolder(data: string): Promise<string> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return await realpath(folder);
   } catch (error) {
-    throw new PoSyncError('redis-folder', `The private Redis cannot use ${folder}: ${toError(error).message}.`, {
+    throw new PoSyncError('redis-folder', `the private Redis cannot use ${folder}: ${toError(error).message}.`, {
       mend: 'Let the user who runs po-sync write there, or set another folder as `data`.',
       cause: error,
     });

@@ -52,7 +52,7 @@ async function findFreePort(): Promise<number> {
     const port = 20_000 + (randomBytes(2).readUInt16BE(0) % 12_000);
     if (await isFree(port)) return port;
   }
-  throw new PoSyncError('redis-port', 'No free port for the private Redis between 20000 and 32000.');
+  throw new PoSyncError('redis-port', 'no free port for the private Redis between 20000 and 32000.');
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -41,7 +41,7 @@ export function hasEnded(server: ChildProcess): boolean {
 
 function requireUsable(program: RedisServer | undefined): RedisServer {
   if (!program) {
-    throw new PoSyncError('redis-missing', 'There is no redis-server on this machine.', {
+    throw new PoSyncError('redis-missing', 'there is no redis-server on this machine.', {
       mend: 'Install it: `apt-get install redis-tools` on Debian and Ubuntu, `dnf install redis` or `apk add redis` elsewhere; or set redis.url.',
     });
   }

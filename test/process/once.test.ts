@@ -1,0 +1,164 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { csvOf, openWorkplace } from '../support/workplace.ts';
+
+function jsonOf(count: number, first: number): string {
+  const orders = Array.from({ length: count }, (_, i) => ({
+    purchaseOrderNumber: `PO-${first + i}`,
+    orderState: 'NEW',
+    items: [
+      { articleCode: 'A', quantity: 1 },
+      { articleCode: 'B', quantity: (i % 5) + 1 },
+    ],
+  }));
+  return JSON.stringify(orders);
+}
+
+describe('start --once', () => {
+  it('brings 5,000 orders of a CSV and 5,000 of a JSON file to the API, each once, and ends with 0', async () => {
+    await using place = await openWorkplace();
+    await place.drop('orders.csv', csvOf(5000));
+    await place.drop('orders.json', jsonOf(5000, 100_001));
+    const { code, err } = await place.run(['start', '--once']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const stored = place.stored();
+    expect(stored.size).toBe(10_000);
+    expect(new Set(stored.values())).toEqual(new Set([1]));
+    const reports = await place.reportsNow();
+    expect(reports.map(({ state, counts }) => [state, counts.orders, counts.accepted])).toEqual([
+      ['finished', 5000, 5000],
+      ['finished', 5000, 5000],
+    ]);
+    const [day = ''] = await readdir(path.join(place.inbox, 'done'));
+    expect(await readdir(path.join(place.inbox, 'done', day))).toEqual(
+      expect.arrayContaining(['orders.csv', 'orders.csv.result.html', 'orders.json', 'orders.json.result.html']),
+    );
+  });
+
+  it('sends nothing when the same file comes again', async () => {
+    await using place = await openWorkplace();
+    await place.drop('orders.csv', csvOf(50));
+    await place.run(['start', '--once']);
+    const calls = place.events.filter(({ type }) => type === 'received').length;
+    await place.drop('orders.csv', csvOf(50));
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+    expect(place.events.filter(({ type }) => type === 'received')).toHaveLength(calls);
+    const [, again] = await place.reportsNow();
+    expect(again).toMatchObject({ counts: { orders: 50, accepted: 0, duplicate: 50 }, open: 0 });
+  });
+
+  it('ends with 2 when rows are wrong, and tells each with its line', async () => {
+    const refuse = { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-5'] };
+    await using place = await openWorkplace({ faults: { faults: [refuse] } });
+    await place.drop(
+      'orders.csv',
+      [
+        'purchaseOrderNumber,orderState,articleCode,quantity',
+        'PO-1,NEW,A-1,1',
+        'PO-2,NEW,A-1,none',
+        'PO-3,NEW,A-1,2',
+        'PO-3,NEW,,5',
+        ',NEW,A-2,1',
+        'PO-5,NEW,X-9,1',
+        'PO-1,NEW,A-2,4',
+        '',
+      ].join('\n'),
+    );
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+    expect([...place.stored()]).toEqual([['PO-1', 1]]);
+    const [report] = await place.reportsNow();
+    expect(report).toMatchObject({
+      state: 'finished',
+      open: 4,
+      counts: { records: 7, orders: 5, accepted: 1, invalid: 3, refused: 1 },
+    });
+    if (report === undefined) return;
+    const letters = JSON.parse(await place.read(report, 'dead-letters.json'));
+    expect(letters).toMatchObject(
+      [
+        {
+          purchaseOrderNumber: 'PO-2',
+          kind: 'invalid',
+          location: { line: 3 },
+          problems: [{ line: 3, field: 'quantity', value: 'none' }],
+        },
+        {
+          purchaseOrderNumber: 'PO-3',
+          kind: 'invalid',
+          location: { line: 5 },
+          problems: [{ line: 5, field: 'articleCode' }],
+        },
+        { purchaseOrderNumber: '', kind: 'invalid', location: { line: 6 } },
+        {
+          purchaseOrderNumber: 'PO-5',
+          kind: 'refused',
+          message: 'articleCode X-9 is invalid',
+          httpStatus: 400,
+          location: { line: 7 },
+        },
+      ].sort((a, b) => a.location.line - b.location.line),
+    );
+    const fix = (await place.read(report, 'dead-letters.csv')).trimEnd().split('\n');
+    expect(fix[0]).toBe('purchaseOrderNumber,orderState,articleCode,quantity,_error_line,_error_code,_error_message');
+    expect(fix.slice(1).map((row) => row.split(',').slice(0, 4).join(','))).toEqual([
+      'PO-2,NEW,A-1,none',
+      'PO-3,NEW,A-1,2',
+      'PO-3,NEW,,5',
+      ',NEW,A-2,1',
+      'PO-5,NEW,X-9,1',
+    ]);
+  });
+
+  it('closes the dead letters when the mended file comes back', async () => {
+    await using place = await openWorkplace();
+    const head = 'purchaseOrderNumber,orderState,articleCode,quantity';
+    await place.drop('orders.csv', `${head}\nPO-1,NEW,A-1,1\nPO-2,NEW,A-1,none\n`);
+    await place.run(['start', '--once']);
+    const [before] = await place.reportsNow();
+    if (before === undefined) throw new Error('no report');
+    const fix = await place.read(before, 'dead-letters.csv');
+    await place.drop('mended.csv', fix.replace('none', '7'));
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+    expect([...place.stored()]).toEqual([
+      ['PO-1', 1],
+      ['PO-2', 1],
+    ]);
+    const [closed, mended] = await place.reportsNow();
+    expect(mended).toMatchObject({ counts: { orders: 1, accepted: 1 } });
+    expect(closed).toMatchObject({ open: 0, counts: { invalid: 1 } });
+    const letters = JSON.parse(await place.read(before, 'dead-letters.json'));
+    expect(letters).toMatchObject([{ purchaseOrderNumber: 'PO-2', closed: { batch: mended?.batch } }]);
+  });
+
+  it('puts a file that cannot be read aside and sends nothing of it', async () => {
+    await using place = await openWorkplace();
+    await place.drop(
+      'broken.csv',
+      'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,A,1\nPO-2,NEW,"A,1\n',
+    );
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+    expect(place.stored().size).toBe(0);
+    const [report] = await place.reportsNow();
+    expect(report).toMatchObject({ state: 'unreadable', error: { line: 3 }, bytes: expect.any(Number) });
+    const [day = ''] = await readdir(path.join(place.inbox, 'failed'));
+    expect(await readdir(path.join(place.inbox, 'failed', day))).toContain('broken.csv');
+  });
+
+  it('prints one JSON document and nothing else with --json', async () => {
+    await using place = await openWorkplace();
+    await place.drop('orders.csv', csvOf(3));
+    const { code, out } = await place.run(['start', '--once', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      environment: 'staging',
+      exitCode: 0,
+      batches: [{ file: 'orders.csv', orders: 3 }],
+    });
+  });
+
+  it('ends at once when there is nothing to do', async () => {
+    await using place = await openWorkplace();
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+  });
+});
