@@ -2,7 +2,16 @@ import type { DeadLetter } from '../order/dead-letter.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 
 /** One place where an error shows. Texts are as they were found. */
-export type AffectedOrder = { line: number; number: string; field: string; value: string; message: string };
+export type AffectedOrder = {
+  line: number;
+  pointer: string;
+  number: string;
+  field: string;
+  value: string;
+  message: string;
+  /** What else is wrong in the order, shortly. */
+  also: string;
+};
 
 /** Dead letters of one kind and signature, oldest and newest stamp, and the first orders of the file among them. */
 export type ErrorGroup = {
@@ -78,9 +87,17 @@ function affected(letter: DeadLetter): AffectedOrder {
   const problem = letter.problems?.[0];
   return {
     line: letter.location.line,
+    pointer: letter.location.pointer ?? '',
     number: letter.purchaseOrderNumber,
     field: problem?.field ?? '',
     value: problem?.value ?? '',
     message: problem?.message ?? letter.message,
+    also: furtherProblems(letter),
   };
+}
+
+function furtherProblems(letter: DeadLetter): string {
+  const further = letter.problems?.slice(1) ?? [];
+  const named = further.slice(0, 3).map(({ field, code }) => `${field} ${code}`.trim());
+  return [...named, ...(further.length > 3 ? [`${further.length - 3} more`] : [])].join(', ');
 }

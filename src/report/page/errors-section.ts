@@ -61,12 +61,18 @@ function seen(group: ErrorGroup): string {
 
 type Column = { name: string; text: (order: AffectedOrder) => string; kind: 'figure' | 'data' | 'prose' };
 
-/** Line and order always; field, value and message only where they tell one row from another. */
+/** Line and order always; the others where there is something to tell one row from another. */
 function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   const differs = (pick: (order: AffectedOrder) => string) => new Set(rows.map(pick)).size > 1;
   const columns: (Column & { shown: boolean })[] = [
     { name: 'Line', text: (order) => String(order.line), kind: 'figure', shown: true },
     { name: 'Order', text: (order) => order.number, kind: 'data', shown: true },
+    {
+      name: 'Place',
+      text: (order) => order.pointer,
+      kind: 'data',
+      shown: rows.some((order) => order.pointer !== ''),
+    },
     { name: 'Field', text: (order) => order.field, kind: 'data', shown: differs((order) => order.field) },
     {
       name: 'Value',
@@ -79,6 +85,12 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
       text: (order) => visible(order.message, 300),
       kind: 'prose',
       shown: differs((order) => order.message),
+    },
+    {
+      name: 'Also wrong',
+      text: (order) => visible(order.also, 200),
+      kind: 'prose',
+      shown: rows.some((order) => order.also !== ''),
     },
   ];
   return columns.filter((column) => column.shown);
@@ -100,9 +112,10 @@ function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html
 }
 
 function cell(row: AffectedOrder, { name, text, kind }: Column): Html {
-  return html`<td data-label="${name}" class="${kind}">${content(text(row))}</td>`;
+  return html`<td data-label="${name}" class="${kind}">${content(text(row), kind)}</td>`;
 }
 
-function content(text: string): Html {
+function content(text: string, kind: Column['kind'] = 'data'): Html | undefined {
+  if (text === '' && kind === 'prose') return undefined;
   return text === '' ? html`<span class="soft">(empty)</span>` : html`<bdi>${text}</bdi>`;
 }

@@ -8,6 +8,7 @@ import { batchMark, reportLink } from './links.ts';
 import { nextSection } from './next-section.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { timelineSection } from './timeline-section.ts';
+import { visible } from './visible.ts';
 import { count, moment, orders, size } from './wording.ts';
 
 export type PageFacts = {
@@ -54,7 +55,7 @@ function heading(report: Report, story: Story): Html {
   return html`<header class="${mood}">
 <p class="where"><span>po-sync</span> <b class="environment">${report.environment}</b></p>
 <h1>${verdict}</h1>
-<p class="lead"><b><bdi>${report.file}</bdi></b> from <bdi>${report.source}</bdi>, taken ${moment(report.startedAt)}.${lead === '' ? '' : ` ${lead}`}</p>
+<p class="lead"><b><bdi>${visible(report.file, 120)}</bdi></b> from <bdi>${report.source}</bdi>, taken ${moment(report.startedAt)}.${lead === '' ? '' : ` ${lead}`}</p>
 ${problem(report)}
 </header>`;
 }
@@ -124,7 +125,7 @@ function particulars(report: Report): Html {
     ['SHA-256', report.sha256],
   ];
   return html`<footer aria-label="Particulars"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-<p>Every order with its outcome: ${reportLink('results.csv')}.</p></footer>`;
+${counts.orders === 0 ? undefined : html`<p>Every order with its outcome: ${reportLink('results.csv')}.</p>`}</footer>`;
 }
 
 function formatOf(format: NonNullable<Report['format']>): string {
