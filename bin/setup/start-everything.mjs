@@ -5,11 +5,13 @@ import { sandboxCredentials } from './credentials.mjs';
 import { endLeftovers } from './leftovers.mjs';
 import { startProgram } from './program.mjs';
 import { tellReports } from './reports.mjs';
-import { dropSamples } from './samples.mjs';
+import { areSamplesDropped, dropSamples } from './samples.mjs';
 import { SetupFailure } from './setup-failure.mjs';
 import { listenForStop } from './stop-signals.mjs';
 
 const CONFIGURATION = path.join('config', 'sandbox.yaml');
+/** Refuses one of the samples, once: a report should show what that looks like. */
+const FIRST_REHEARSAL = path.join('config', 'rehearsals', 'unknown-article.yaml');
 const LOG_LIMIT = 10_000_000;
 
 /**
@@ -83,7 +85,9 @@ async function sandboxArguments(root) {
   const authUrl = /^\s*authUrl:\s*(\S+)/m.exec(text)?.[1];
   if (!baseUrl || !authUrl) throw new SetupFailure(`${CONFIGURATION} names no baseUrl and authUrl`);
   const ports = ['--port', new URL(baseUrl).port, '--auth-port', new URL(authUrl).port];
-  return { baseUrl, args: ['sandbox', '--environment', 'sandbox', ...ports, '--data', path.join('data', 'sandbox')] };
+  const faults = areSamplesDropped(root) ? [] : ['--faults', FIRST_REHEARSAL];
+  const data = ['--data', path.join('data', 'sandbox')];
+  return { baseUrl, args: ['sandbox', '--environment', 'sandbox', ...ports, ...data, ...faults] };
 }
 
 async function remember(state, pids) {

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { processesIn } from '../support/processes-in.ts';
+import { settledBatches } from '../support/settled-batches.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { freePort } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+let folder: Awaited<ReturnType<typeof makeTempFolder>>;
+let root: string;
+
+/** A checkout of its own, with ports of its own, on the packages of this one. */
+beforeEach(async () => {
+  folder = await makeTempFolder();
+  root = path.join(folder.path, 'checkout');
+  await mkdir(path.join(root, 'inbox'), { recursive: true });
+  for (const name of ['bin', 'src', 'config', 'package.json', 'package-lock.json']) {
+    await cp(path.join(repository, name), path.join(root, name), { recursive: true });
+  }
+  await symlink(path.join(repository, 'node_modules'), path.join(root, 'node_modules'));
+  const configuration = path.join(root, 'config', 'sandbox.yaml');
+  const text = await readFile(configuration, 'utf8');
+  await writeFile(
+    configuration,
+    text.replace('4010', String(await freePort())).replace('4011', String(await freePort())),
+  );
+});
+
+afterEach(async () => {
+  await killEverything();
+  await folder[Symbol.asyncDispose]();
+});
+
+/** Whatever runs from the checkout, its Redis too. */
+async function processes(): Promise<number[]> {
+  const places = [root, path.join(root, 'data', 'redis')];
+  return (await Promise.all(places.map(processesIn))).flat();
+}
+
+async function killEverything(): Promise<void> {
+  for (const pid of await processes()) process.kill(pid, 'SIGKILL');
+  await until('everything has ended', async () => (await processes()).length === 0);
+}
+
+/** `npm start`, without npm. */
+async function start() {
+  const setup = spawn(process.execPath, ['bin/setup.mjs', 'start'], {
+    cwd: root,
+    env: { ...process.env, PO_SYNC_ADMIN_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  for (const stream of [setup.stdout, setup.stderr]) {
+    stream.on('data', (bytes: Buffer) => lines.push(...bytes.toString().split('\n').filter(Boolean)));
+  }
+  await once(setup, 'spawn');
+  const told = (what: RegExp) =>
+    until(`it says ${what}`, () => {
+      if (setup.exitCode !== null) throw new Error(`it ended with ${setup.exitCode}:\n${lines.join('\n')}`);
+      return lines.find((line) => what.test(line));
+    });
+  return { setup, lines, told, end: (signal: NodeJS.Signals) => endOf(setup, signal) };
+}
+
+async function endOf(setup: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  setup.kill(signal);
+  const [code] = await once(setup, 'exit');
+  return code;
+}
+
+async function drop(name: string, ...rows: string[]): Promise<void> {
+  const hidden = path.join(root, 'inbox', `.${name}`);
+  await writeFile(hidden, ['purchaseOrderNumber,articleCode,quantity', ...rows, ''].join('\n'));
+  await rename(hidden, path.join(root, 'inbox', name));
+}
+
+test('the samples become a first report, and Ctrl-C leaves nothing running', async () => {
+  const samples = (await readdir(path.join(root, 'config', 'samples'))).sort();
+  const first = await start();
+  for (const sample of samples) await first.told(new RegExp(`^po-sync: ${sample}: \\d+ orders`));
+  // What a terminal does, and npm may do again.
+  first.setup.kill('SIGINT');
+  expect(await first.end('SIGINT')).toBe(0);
+  expect(first.lines.at(-1)).toBe('po-sync: stopped');
+  expect(await processes()).toEqual([]);
+
+  const batches = await settledBatches(path.join(root, 'reports'));
+  expect(batches.map(({ report }) => report.file).sort()).toEqual(samples);
+  const counts = batches.map(({ report }) => report.counts);
+  expect(counts.reduce((sum, one) => sum + one.accepted, 0)).toBeGreaterThan(0);
+  expect(counts.reduce((sum, one) => sum + one.invalid, 0)).toBeGreaterThan(0);
+  expect(counts.reduce((sum, one) => sum + one.refused, 0)).toBeGreaterThan(0);
+  for (const { folder } of batches) expect(first.lines).toContain(`  ${path.relative(root, folder)}/report.html`);
+});
+
+test('after kill -9 of everything it starts again and goes on', async () => {
+  const first = await start();
+  await first.told(/Ctrl-C stops/);
+  await drop('before.csv', 'P-1,A-1,1', 'P-2,A-1,2');
+  await killEverything();
+
+  const second = await start();
+  await second.told(/^po-sync: before\.csv: 2 orders, 2 accepted$/);
+  await drop('after.csv', 'P-1,A-1,1', 'P-3,A-1,3');
+  await second.told(/^po-sync: after\.csv: 2 orders, 1 accepted, 1 duplicate$/);
+  expect(second.lines.filter((line) => line.includes('config/samples'))).toEqual([]);
+  expect(await second.end('SIGTERM')).toBe(0);
+  expect(await processes()).toEqual([]);
+});
+
+test('what a killed start left running is ended by the next one', async () => {
+  const first = await start();
+  await first.told(/Ctrl-C stops/);
+  await first.end('SIGKILL');
+  expect((await processes()).length).toBeGreaterThan(0);
+
+  const second = await start();
+  await second.told(/ending what an earlier start left running/);
+  await second.told(/Ctrl-C stops/);
+  const third = await start();
+  await once(third.setup, 'exit');
+  expect(third.lines.at(-1)).toMatch(/^po-sync: `npm start` runs here already \(process \d+\); stop it first$/);
+  expect(await second.end('SIGINT')).toBe(0);
+});
+
+test('a configuration that cannot work ends it with 1 and says why', async () => {
+  await writeFile(
+    path.join(root, 'config', 'sandbox.yaml'),
+    'baseUrl: http://127.0.0.1:1/api\nauthUrl: http://127.0.0.1:1\n',
+  );
+  const { setup, lines } = await start();
+  const [code] = await once(setup, 'exit');
+  expect(code).toBe(1);
+  expect(lines.join('\n')).toMatch(/did not start/);
+  expect(await processes()).toEqual([]);
+});
