@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isLoopback } from '../config/address.ts';
 import type { Secret } from '../config/secret.ts';
-import { json, type Reply } from './route.ts';
+import { jsonReply } from './json-reply.ts';
+import type { Reply } from './route.ts';
 
 /** Answers a request that may not pass, and nothing for one that may. */
 export type Guard = (request: IncomingMessage) => Reply | undefined;
@@ -15,10 +16,10 @@ export function adminGuard({ host, token }: { host: string; token?: Secret | und
   const wanted = token === undefined ? undefined : digest(token.reveal());
   return (request) => {
     if (isLoopback(host) && !namesThisMachine(request.headers.host)) {
-      return json(403, { error: 'the Host header must name this machine, such as localhost' });
+      return jsonReply(403, { error: 'the Host header must name this machine, such as localhost' });
     }
     if (wanted === undefined || timingSafeEqual(digest(bearerOf(request)), wanted)) return undefined;
-    return json(401, { error: 'a bearer token is needed' }, { 'www-authenticate': 'Bearer realm="po-sync"' });
+    return jsonReply(401, { error: 'a bearer token is needed' }, { 'www-authenticate': 'Bearer realm="po-sync"' });
   };
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { json, type Route } from './route.ts';
+import { jsonReply } from './json-reply.ts';
+import type { Route } from './route.ts';
 
 /** Whether the daemon can do its work: each check with `ok` or what is wrong. */
 export type Readiness = { ok: boolean; checks: Record<string, string> };
@@ -13,13 +14,13 @@ const PATIENCE = 2_000;
 export function healthRoutes(checks: Checks, patience = PATIENCE): Route[] {
   const ready = oneAtATime(() => checks.ready());
   return [
-    { method: 'GET', path: '/healthz', handle: () => json(200, { ok: true }) },
+    { method: 'GET', path: '/healthz', handle: () => jsonReply(200, { ok: true }) },
     {
       method: 'GET',
       path: '/readyz',
       async handle() {
         const readiness = await within(ready(), patience);
-        return json(readiness.ok ? 200 : 503, readiness);
+        return jsonReply(readiness.ok ? 200 : 503, readiness);
       },
     },
   ];

@@ -8,8 +8,3 @@ export type Route = {
   path: string;
   handle(request: { url: URL }): Promise<Reply> | Reply;
 };
-
-/** A small JSON document as an answer. */
-export function json(status: number, document: unknown, headers: Record<string, string> = {}): Reply {
-  return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(document)}\n`, headers };
-}

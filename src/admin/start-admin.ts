@@ -5,7 +5,8 @@ import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError, toError } from '../errors.ts';
 import { adminGuard } from './guard.ts';
 import { type Checks, healthRoutes } from './health.ts';
-import { json, type Reply, type Route } from './route.ts';
+import { jsonReply } from './json-reply.ts';
+import type { Reply, Route } from './route.ts';
 
 export type AdminOptions = {
   host: string;
@@ -34,7 +35,7 @@ export async function startAdmin({ host, port, token, checks, routes = [] }: Adm
     request.resume();
     const reply = guard(request) ?? answer(request);
     Promise.resolve(reply)
-      .catch(() => json(500, { error: 'this page failed' }))
+      .catch(() => jsonReply(500, { error: 'this page failed' }))
       .then((ready) => send(request, response, ready))
       .catch(() => response.destroy());
   });
@@ -46,12 +47,12 @@ function answering(routes: readonly Route[]): (request: IncomingMessage) => Prom
   return (request) => {
     const url = new URL(request.url?.startsWith('/') ? `http://admin${request.url}` : 'http://admin/');
     const here = routes.filter(({ path }) => path === url.pathname);
-    if (here.length === 0) return json(404, { error: 'there is nothing here' });
+    if (here.length === 0) return jsonReply(404, { error: 'there is nothing here' });
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const route = here.find((candidate) => candidate.method === method);
     if (route) return inTime(() => route.handle({ url }));
     const allowed = here.flatMap((candidate) => (candidate.method === 'GET' ? ['GET', 'HEAD'] : [candidate.method]));
-    return json(405, { error: `only ${allowed.join(', ')} here` }, { allow: allowed.join(', ') });
+    return jsonReply(405, { error: `only ${allowed.join(', ')} here` }, { allow: allowed.join(', ') });
   };
 }
 

@@ -37,7 +37,12 @@ export function loadConfig({ text, file, env, environment }: ConfigSource): Load
   const parts = readableParts(yaml.value);
   const ruling = applyRules(parts, { folder: path.dirname(file), env });
   const { overrides, problems: wrongOverrides } = readOverrides(env);
-  const chosen = chooseEnvironment(environment, env, fileChoice(yaml.value), parts.environmentNames);
+  const chosen = chooseEnvironment(
+    environment,
+    env,
+    fileChoice(yaml.value),
+    parts.environments.map(([name]) => name),
+  );
   const findings = [
     ...(settings.success ? [] : findingsOf(settings.error.issues, yaml.value)),
     ...ruling.problems,

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { line } from './fields.ts';
 
 const oneOrMore = z
-  .union([line, z.array(line).min(1)], {
+  .union([line, z.array(line)], {
     error: 'expected a column name, or a list of column names (in quotes where they are numbers)',
   })
+  .refine((names) => names.length > 0, { error: 'must name at least one column' })
   .transform((names) => (typeof names === 'string' ? [names] : names));
 
 const SEPARATOR = 'expected auto, or one character such as "," ";" "|" or "\\t"';
@@ -22,15 +23,18 @@ const fields = z.strictObject({
   items: oneOrMore.prefault('items').describe('JSON only: the list of lines within an order.'),
 });
 
+const NO_QUANTITY = { error: 'expected a number above zero' };
+
 const defaults = z.strictObject({
   orderState: z
     .literal('NEW', { error: 'must be NEW, the only state in which an order can be created (spec part 3)' })
     .prefault('NEW'),
   articleCode: line.exactOptional(),
   quantity: z
-    .union([line.regex(/^[0-9]+([.,][0-9]+)?$/), z.number().positive().transform(String)], {
-      error: 'expected a number above zero',
-    })
+    .union(
+      [line.regex(/^[0-9]+([.,][0-9]+)?$/, NO_QUANTITY), z.number(NO_QUANTITY).positive(NO_QUANTITY).transform(String)],
+      NO_QUANTITY,
+    )
     .exactOptional(),
 });
 

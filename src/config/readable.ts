@@ -1,19 +1,26 @@
-import type { z } from 'zod';
-import { type EnvironmentSettings, environmentSchema } from './environment-schema.ts';
-import { type MappingSettings, mappingSchema } from './mapping-schema.ts';
+import { z } from 'zod';
+import { environmentSchema } from './environment-schema.ts';
+import { mappingSchema } from './mapping-schema.ts';
 import { configSchema, type Settings } from './schema.ts';
-import { type SourceSettings, sourceSchema } from './source-schema.ts';
+import { sourceFields } from './source-schema.ts';
+
+/** One part as far as it is right: keys with a fault are left out. */
+const environmentParts = environmentSchema.partial();
+const mappingParts = mappingSchema.partial();
+const sourceParts = sourceFields.partial();
+
+export type EnvironmentParts = z.output<typeof environmentParts>;
+export type MappingParts = z.output<typeof mappingParts>;
+export type SourceParts = z.output<typeof sourceParts>;
 
 /**
- * Every part of the file that is right by itself, so that the rules between parts can speak although another part
- * is wrong. Wrong parts are left out; their names still count as given.
+ * Everything in the file that is right by itself, so that the rules between parts can speak although another part
+ * is wrong.
  */
 export type Readable = {
-  environmentNames: readonly string[];
-  environments: readonly (readonly [name: string, EnvironmentSettings])[];
-  sources: readonly (readonly [index: number, SourceSettings])[];
-  mappingNames: readonly string[];
-  mappings: readonly (readonly [name: string, MappingSettings])[];
+  environments: readonly (readonly [name: string, EnvironmentParts])[];
+  sources: readonly (readonly [index: number, SourceParts])[];
+  mappings: readonly (readonly [name: string, MappingParts])[];
   data: string | undefined;
   reports: string | undefined;
   redis: Settings['redis'] | undefined;
@@ -21,32 +28,38 @@ export type Readable = {
   admin: Settings['admin'] | undefined;
 };
 
-/** Takes what can be read out of a file's plain values, whatever they are. */
+/** Takes what is right out of a file's plain values, whatever they are. */
 export function readableParts(value: unknown): Readable {
   const raw = entries(value);
-  const environments = Object.entries(entries(raw['environments']));
-  const mappings = Object.entries(entries(raw['mappings']));
   const sources: unknown[] = Array.isArray(raw['sources']) ? raw['sources'] : [];
   const shape = configSchema.shape;
   return {
-    environmentNames: environments.map(([name]) => name),
-    environments: environments.flatMap(([name, part]) =>
-      right(environmentSchema, part).map((it) => [name, it] as const),
-    ),
-    sources: sources.flatMap((part, index) => right(sourceSchema, part).map((it) => [index, it] as const)),
-    mappingNames: mappings.map(([name]) => name),
-    mappings: mappings.flatMap(([name, part]) => right(mappingSchema, part).map((it) => [name, it] as const)),
-    data: right(shape.data, raw['data'])[0],
-    reports: right(shape.reports, raw['reports'])[0]?.path,
-    redis: right(shape.redis, raw['redis'])[0],
-    delivery: right(shape.delivery, raw['delivery'])[0],
-    admin: right(shape.admin, raw['admin'])[0],
+    environments: named(environmentParts, raw['environments']),
+    sources: sources.map((part, index) => [index, rightKeys(sourceParts, part)]),
+    mappings: named(mappingParts, raw['mappings']),
+    data: right(shape.data, raw['data']),
+    reports: right(shape.reports, raw['reports'])?.path,
+    redis: right(shape.redis, raw['redis']),
+    delivery: right(shape.delivery, raw['delivery']),
+    admin: right(shape.admin, raw['admin']),
   };
 }
 
-function right<Schema extends z.ZodType>(schema: Schema, part: unknown): z.output<Schema>[] {
-  const read = schema.safeParse(part);
-  return read.success ? [read.data] : [];
+function named<Parts extends z.ZodObject>(schema: Parts, value: unknown): [string, z.output<Parts>][] {
+  return Object.entries(entries(value)).map(([name, part]) => [name, rightKeys(schema, part)]);
+}
+
+/** Where all keys are optional, what is left when the wrong ones are gone is always right. */
+function rightKeys<Parts extends z.ZodObject>(schema: Parts, part: unknown): z.output<Parts> {
+  const keys = Object.entries(entries(part)).filter(([key, value]) => {
+    const field: unknown = Object.hasOwn(schema.shape, key) ? schema.shape[key] : undefined;
+    return field instanceof z.ZodType && field.safeParse(value).success;
+  });
+  return schema.parse(Object.fromEntries(keys));
+}
+
+function right<Schema extends z.ZodType>(schema: Schema, part: unknown): z.output<Schema> | undefined {
+  return schema.safeParse(part).data;
 }
 
 function entries(value: unknown): Record<string, unknown> {

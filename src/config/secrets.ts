@@ -49,7 +49,7 @@ async function needed(name: string, env: Variables, read: SecretReader): Promise
   const given = Object.keys(env).filter((key) => key.startsWith('PO_SYNC_') && key !== name);
   const near = nearest(name, given);
   throw new PoSyncError('secret-missing', `${name} is not set.`, {
-    mend: `Set it, or ${name}_FILE to a file that holds it${near === undefined ? '' : `; ${near} is set: a slip?`}.`,
+    mend: `Set it, or ${name}_FILE to a file that holds it${near === undefined ? '' : `; ${near} is set, which looks like it`}.`,
     facts: { variable: name },
   });
 }

@@ -36,6 +36,14 @@ export const sourceSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
+/** What sources of both types have, for the rules that compare them. */
+export const sourceFields = z.object({
+  name: common.name,
+  mapping: common.mapping,
+  type: z.enum(['inbox', 'export']),
+  path: exportPath,
+});
+
 /** One source as read: defaults filled in, durations in milliseconds, the path as written. */
 export type SourceSettings = z.output<typeof sourceSchema>;
 

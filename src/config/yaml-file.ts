@@ -24,7 +24,7 @@ export type YamlFile = {
   /** Whether the text could not be read as one YAML document at all. */
   broken: boolean;
   /** Where the value at a path stands, or its key; for a path that is not there, the nearest one above it. */
-  positionOf(path: KeyPath, at?: 'key' | 'value'): Position;
+  positionOf: (path: KeyPath, at?: 'key' | 'value') => Position;
 };
 
 const MOST_BYTES = 1024 * 1024;
@@ -43,7 +43,7 @@ const START: Position = { line: 1, column: 1 };
 export function readYaml(text: string): YamlFile {
   if (text.length > MOST_BYTES) return unusable([{ ...START, message: 'is larger than 1 MB' }]);
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const place = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };

@@ -9,7 +9,9 @@ const SHORT_SETTLE = 10_000;
 /** Waits that grow begin below where they end; the settle time fits an API that is not on this machine. */
 export const deliveryRule: Rule = ({ delivery, environments }) => {
   if (delivery === undefined) return { problems: [], warnings: [] };
-  const remote = environments.some(([, { baseUrl }]) => !isLoopback(new URL(baseUrl).hostname));
+  const remote = environments.some(
+    ([, { baseUrl }]) => baseUrl !== undefined && !isLoopback(new URL(baseUrl).hostname),
+  );
   const short: Finding = {
     path: ['delivery', 'settle'],
     message: `${formatDuration(delivery.settle)} is short: an order that the API stores later than that can be sent twice`,

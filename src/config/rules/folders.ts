@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Finding, KeyPath } from '../problem.ts';
+import type { SourceParts } from '../readable.ts';
 import { isWebAddress } from '../source-schema.ts';
 import type { Rule } from './ruling.ts';
 
@@ -7,14 +8,9 @@ type Folder = { path: KeyPath; called: string; folder: string };
 
 /** Folders whose content is ours never lie in one another: what one part writes another would take or delete. */
 export const folderRule: Rule = (parts, { folder: base }) => {
-  const inboxes = parts.sources.flatMap(([index, source]): Folder[] =>
-    source.type === 'inbox' ? [sourceFolder(index, source, path.resolve(base, source.path))] : [],
-  );
-  const exports = parts.sources.flatMap(([index, source]): Folder[] =>
-    source.type === 'export' && !isWebAddress(source.path)
-      ? [sourceFolder(index, source, fixedFolder(path.resolve(base, source.path)))]
-      : [],
-  );
+  const sources = parts.sources.flatMap(([index, source]) => sourceFolder(index, source, base));
+  const inboxes = sources.filter(({ type }) => type === 'inbox');
+  const exports = sources.filter(({ type }) => type === 'export');
   const reports: Folder[] = given(parts.reports, ['reports', 'path'], 'the reports', base);
   const data: Folder[] = given(parts.data, ['data'], 'the data folder', base);
   return {
@@ -28,8 +24,11 @@ export const folderRule: Rule = (parts, { folder: base }) => {
   };
 };
 
-function sourceFolder(index: number, source: { name: string; type: string }, folder: string): Folder {
-  return { path: ['sources', index, 'path'], called: `the ${source.type} ${source.name}`, folder };
+function sourceFolder(index: number, { name, type, path: written }: SourceParts, base: string) {
+  if (type === undefined || written === undefined || isWebAddress(written)) return [];
+  const place = path.resolve(base, written);
+  const called = `the ${type} ${name ?? `in sources[${index}]`}`;
+  return [{ type, path: ['sources', index, 'path'], called, folder: type === 'inbox' ? place : fixedFolder(place) }];
 }
 
 function given(written: string | undefined, path_: KeyPath, called: string, base: string): Folder[] {

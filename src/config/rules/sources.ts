@@ -10,30 +10,27 @@ export const sourceRule: Rule = (parts) => {
 
 /** Names stand in file names, and some file systems do not tell upper from lower case. */
 function sharedNames({ sources }: Readable): Finding[] {
-  return repeated(sources, ([, source]) => source.name.toLowerCase()).map(([[index, source], [first]]) => ({
+  const given = sources.flatMap(([index, { name }]) => (name === undefined ? [] : [{ index, name }]));
+  return repeated(given, ({ name }) => name.toLowerCase()).map(([{ index, name }, first]) => ({
     path: ['sources', index, 'name'],
-    message: `${source.name} is the name of sources[${first}] already`,
+    message: `${name} is the name of sources[${first.index}] already`,
   }));
 }
 
-function unknownMappings({ sources, mappingNames }: Readable): Finding[] {
+function unknownMappings({ sources, mappings }: Readable): Finding[] {
+  const names = mappings.map(([name]) => name);
   return sources.flatMap(([index, { mapping }]): Finding[] => {
-    if (mapping === undefined || mappingNames.includes(mapping)) return [];
-    const near = nearest(mapping, mappingNames);
-    const known = mappingNames.length === 0 ? 'there are no mappings' : `known: ${mappingNames.join(', ')}`;
-    return [
-      {
-        path: ['sources', index, 'mapping'],
-        message: `there is no mapping ${mapping}`,
-        hint: near === undefined ? known : `did you mean ${near}?`,
-      },
-    ];
+    if (mapping === undefined || names.includes(mapping)) return [];
+    const near = nearest(mapping, names);
+    const known = names.length === 0 ? 'there are no mappings' : `known: ${names.join(', ')}`;
+    const hint = near === undefined ? known : `did you mean ${near}?`;
+    return [{ path: ['sources', index, 'mapping'], message: `there is no mapping ${mapping}`, hint }];
   });
 }
 
-function unusedMappings({ sources, mappingNames }: Readable): Finding[] {
+function unusedMappings({ sources, mappings }: Readable): Finding[] {
   const used = new Set(sources.map(([, { mapping }]) => mapping));
-  return mappingNames
-    .filter((name) => !used.has(name))
-    .map((name) => ({ path: ['mappings', name], at: 'key', message: 'is not used by any source' }));
+  return mappings.flatMap(([name]): Finding[] =>
+    used.has(name) ? [] : [{ path: ['mappings', name], at: 'key', message: 'is not used by any source' }],
+  );
 }

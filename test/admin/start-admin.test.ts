@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { createConnection } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import type { Checks } from '../../src/admin/health.ts';
+import { type AdminOptions, startAdmin } from '../../src/admin/start-admin.ts';
+import { Secret } from '../../src/config/secret.ts';
+
+const fine: Checks = { ready: async () => ({ ok: true, checks: { redis: 'ok' } }) };
+const start = (more: Partial<AdminOptions> = {}) => startAdmin({ host: '127.0.0.1', port: 0, checks: fine, ...more });
+
+type Answer = { status: number; headers: Record<string, unknown>; body: string };
+
+/** One call with exactly these headers, as fetch sets Host by itself. */
+async function call(port: number, path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false });
+  sent.end();
+  const [answer] = await once(sent, 'response');
+  let body = '';
+  for await (const chunk of answer) body += String(chunk);
+  return { status: answer.statusCode, headers: answer.headers, body };
+}
+
+describe('health', () => {
+  it('is alive as long as it answers', async () => {
+    await using admin = await start({ checks: { ready: () => Promise.reject(new Error('x')) } });
+    const { status, body, headers } = await call(admin.port, '/healthz');
+    expect([status, JSON.parse(body)]).toEqual([200, { ok: true }]);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  it.each([
+    [true, 200],
+    [false, 503],
+  ])('is ready when the checks say %s', async (ok, expected) => {
+    const readiness = { ok, checks: { redis: 'ok', sources: ok ? 'ok' : 'a folder is missing' } };
+    await using admin = await start({ checks: { ready: async () => readiness } });
+    const { status, body } = await call(admin.port, '/readyz?verbose');
+    expect([status, JSON.parse(body)]).toEqual([expected, readiness]);
+  });
+
+  it('is not ready when a check fails, without telling secrets of the error', async () => {
+    await using admin = await start({ checks: { ready: () => Promise.reject(new Error('redis://:canary@h')) } });
+    const { status, body } = await call(admin.port, '/readyz');
+    expect([status, JSON.parse(body)]).toEqual([503, { ok: false, checks: { ready: 'the check failed' } }]);
+  });
+
+  it('is not ready when a check hangs for 2 s, and asks only once meanwhile', async () => {
+    let asked = 0;
+    const ready = () => {
+      asked += 1;
+      return new Promise<never>(() => undefined);
+    };
+    await using admin = await start({ checks: { ready } });
+    const begin = performance.now();
+    const answers = await Promise.all([call(admin.port, '/readyz'), call(admin.port, '/readyz')]);
+    expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+    expect(performance.now() - begin).toBeGreaterThan(1_900);
+    expect(asked).toBe(1);
+    expect((await call(admin.port, '/healthz')).status).toBe(200);
+  });
+});
+
+describe('other paths and methods', () => {
+  it.each([
+    ['/', 'GET', 404],
+    ['/healthz/', 'GET', 404],
+    ['/HEALTHZ', 'GET', 404],
+    ['/../healthz/..', 'GET', 404],
+    ['/healthz', 'POST', 405],
+    ['/readyz', 'DELETE', 405],
+    ['/healthz', 'HEAD', 200],
+    ['//evil.example/healthz', 'GET', 404],
+    ['/%', 'GET', 404],
+  ])('%s %s', async (path, method, expected) => {
+    await using admin = await start();
+    const { status, headers, body } = await call(admin.port, path, {}, method);
+    expect(status).toBe(expected);
+    if (expected === 405) expect(headers['allow']).toBe('GET, HEAD');
+    if (method === 'HEAD') expect(body).toBe('');
+    else expect(JSON.parse(body)).toBeTypeOf('object');
+  });
+});
+
+it('serves the routes it is given, and outlives one that fails', async () => {
+  const text = { status: 200, type: 'text/plain', body: 'po_sync_up 1\n' };
+  await using admin = await start({
+    routes: [
+      { method: 'GET', path: '/metrics', handle: () => text },
+      {
+        method: 'POST',
+        path: '/broken',
+        handle: () => {
+          throw new Error('secret');
+        },
+      },
+    ],
+  });
+  expect(await call(admin.port, '/metrics')).toMatchObject({ status: 200, body: text.body });
+  const broken = await call(admin.port, '/broken', {}, 'POST');
+  expect([broken.status, broken.body]).toEqual([500, '{"error":"this page failed"}\n']);
+});
+
+describe('on loopback, the Host header', () => {
+  it.each(['localhost', 'localhost:8080', '127.0.0.1:9464', '[::1]:9464', 'LOCALHOST'])('%s passes', async (host) => {
+    await using admin = await start();
+    expect((await call(admin.port, '/healthz', { host })).status).toBe(200);
+  });
+
+  it.each(['evil.example', 'evil.example:9464', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1'])(
+    '%j is turned away: it may be another name for this machine',
+    async (host) => {
+      await using admin = await start();
+      expect((await call(admin.port, '/healthz', { host })).status).toBe(403);
+    },
+  );
+});
+
+describe('with a token', () => {
+  const token = new Secret('canary-token');
+
+  it.each([
+    ['none', {}, 401],
+    ['another', { authorization: 'Bearer canary-tokem' }, 401],
+    ['the beginning of it', { authorization: 'Bearer canary' }, 401],
+    ['an empty one', { authorization: 'Bearer ' }, 401],
+    ['another scheme', { authorization: 'Basic canary-token' }, 401],
+    ['the right one', { authorization: 'Bearer canary-token' }, 200],
+    ['the right one in another case of the scheme', { authorization: 'bearer canary-token' }, 200],
+  ])('a request with %s', async (_, headers, expected) => {
+    await using admin = await start({ token });
+    for (const path of ['/healthz', '/readyz']) {
+      const { status, headers: answered, body } = await call(admin.port, path, headers);
+      expect(status).toBe(expected);
+      expect(body).not.toContain('canary');
+      if (expected === 401) expect(answered['www-authenticate']).toBe('Bearer realm="po-sync"');
+    }
+  });
+
+  it('serves other machines, under whichever name', async () => {
+    await using admin = await start({ host: '0.0.0.0', token });
+    const headers = { authorization: 'Bearer canary-token', host: 'po-sync.example.com' };
+    expect((await call(admin.port, '/healthz', headers)).status).toBe(200);
+  });
+});
+
+describe('does not start', () => {
+  it('on a port that is occupied', async () => {
+    await using first = await start();
+    await expect(start({ port: first.port })).rejects.toMatchObject({
+      code: 'port-occupied',
+      message: `the admin port 127.0.0.1:${first.port} is occupied.`,
+      mend: expect.stringContaining('PO_SYNC_ADMIN_PORT=0'),
+    });
+  });
+
+  it.each(['no-such-host.invalid', '192.0.2.1'])('at an address that is not of this machine: %s', async (host) => {
+    await expect(start({ host, token: new Secret('x') })).rejects.toMatchObject({ code: 'admin-unavailable' });
+  });
+
+  it('without a token where other machines could reach it', async () => {
+    await expect(start({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'admin-token-missing' });
+  });
+});
+
+it('ends at once with open connections, and twice without harm', async () => {
+  const admin = await start();
+  const socket = createConnection(admin.port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await once(socket, 'data');
+  const closed = new Promise((resolve) => socket.once('close', resolve).once('error', () => undefined));
+  await admin[Symbol.asyncDispose]();
+  await closed;
+  await admin[Symbol.asyncDispose]();
+});

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { requireConfirmation } from '../../src/config/confirm.ts';
+import { configOf, LEAST } from '../support/config-text.ts';
+
+const open = configOf(LEAST).config;
+const guarded = configOf(LEAST.replace('{ baseUrl', '{ protected: true, baseUrl')).config;
+
+it.each([
+  ['the flag', 'staging', {}],
+  ['the variable', undefined, { PO_SYNC_CONFIRM: 'staging' }],
+  ['the flag before the variable', 'staging', { PO_SYNC_CONFIRM: 'uat' }],
+])('a protected environment opens when it is named by %s', (_, flag, env) => {
+  expect(() => requireConfirmation(guarded, flag, env)).not.toThrow();
+});
+
+it.each([
+  ['nothing', undefined, {}, 'staging is a protected environment.'],
+  ['an empty variable', undefined, { PO_SYNC_CONFIRM: '' }, 'staging is a protected environment.'],
+  ['another name', 'uat', {}, 'and --confirm names uat'],
+  ['another case', 'Staging', {}, 'and --confirm names Staging'],
+  ['the flag before the variable', 'uat', { PO_SYNC_CONFIRM: 'staging' }, 'and --confirm names uat'],
+  ['another name in the variable', undefined, { PO_SYNC_CONFIRM: 'yes' }, 'and PO_SYNC_CONFIRM names yes'],
+])('a protected environment stays closed with %s', (_, flag, env, message) => {
+  expect(() => requireConfirmation(guarded, flag, env)).toThrow(
+    expect.objectContaining({ code: 'confirmation-missing', message: expect.stringContaining(message) }),
+  );
+});
+
+it('any other environment wants none', () => {
+  expect(() => requireConfirmation(open, undefined, { PO_SYNC_CONFIRM: 'production' })).not.toThrow();
+});

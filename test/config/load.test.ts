@@ -1,0 +1,303 @@
+import { describe, expect, it } from 'vitest';
+import { CONFIG_FILE, configOf, LEAST, loadText, problemsIn, warningsIn } from '../support/config-text.ts';
+
+/** The least configuration with more keys below it. */
+const withMore = (yaml: string) => `${LEAST}${yaml}\n`;
+
+describe('the least configuration', () => {
+  const { config, warnings } = configOf(LEAST);
+
+  it('has every default of the documentation', () => {
+    expect(config).toEqual({
+      file: CONFIG_FILE,
+      environment: 'staging',
+      data: '/srv/po/data',
+      redis: {},
+      environments: {
+        staging: {
+          baseUrl: 'https://api.example.com/api/v1',
+          authUrl: 'https://auth.example.com',
+          tokenPath: 'auto',
+          protected: false,
+        },
+      },
+      sources: [{ name: 'inbox', type: 'inbox', path: '/srv/po/inbox', stable: 2_000, poll: 10_000, doneFile: false }],
+      mappings: {},
+      reports: { path: '/srv/po/reports', keep: 7_776_000_000 },
+      ledger: { keep: 'forever' },
+      notify: [],
+      delivery: {
+        concurrency: 8,
+        timeout: 30_000,
+        attempts: 12,
+        backoff: { initial: 2_000, max: 600_000 },
+        settle: 60_000,
+        probe: { initial: 5_000, max: 300_000 },
+        onDoubt: 'verify',
+        refusalHold: { share: 0.5, of: 40 },
+      },
+      admin: { host: '127.0.0.1', port: 9464 },
+      log: { level: 'info' },
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it('is frozen to its depth', () => {
+    expect(() => Object.assign(config.delivery.backoff, { initial: 1 })).toThrow(TypeError);
+    expect(() => Object.assign(config.sources[0] ?? {}, { poll: 1 })).toThrow(TypeError);
+  });
+});
+
+it('reads a mapping with its defaults, one name or several for a column', () => {
+  const { mappings } = configOf(
+    withMore('mappings: { erp: { delimiter: tab, fields: { quantity: [Q, MENGE] }, defaults: { quantity: 1.5 } } }'),
+  ).config;
+  expect(mappings['erp']).toEqual({
+    format: 'auto',
+    delimiter: '\t',
+    encoding: 'auto',
+    decimal: 'auto',
+    fields: {
+      purchaseOrderNumber: ['purchaseOrderNumber'],
+      orderState: ['orderState'],
+      articleCode: ['articleCode'],
+      quantity: ['Q', 'MENGE'],
+      items: ['items'],
+    },
+    defaults: { orderState: 'NEW', quantity: '1.5' },
+    quantity: 'integer',
+  });
+});
+
+it("starts relative paths at the file's folder, and leaves addresses and bare programs as they are", () => {
+  const { config } = configOf(`${LEAST}  - { name: a, type: export, path: /mnt/erp/*.csv }
+  - { name: b, type: export, path: ../erp/orders.csv }
+  - { name: c, type: export, path: 'https://erp.example.com/orders?format=csv' }
+data: var
+reports: { path: ./r }
+notify:
+  - { on: [attention], command: [./tell.sh, ./untouched] }
+  - { on: [paused], command: [mail, ops] }
+`);
+  expect(config.sources.map(({ path }) => path)).toEqual([
+    '/srv/po/inbox',
+    '/mnt/erp/*.csv',
+    '/srv/po/erp/orders.csv',
+    'https://erp.example.com/orders?format=csv',
+  ]);
+  expect([config.data, config.reports.path]).toEqual(['/srv/po/config/var', '/srv/po/config/r']);
+  expect(config.notify.map(({ command }) => command)).toEqual([
+    ['/srv/po/config/tell.sh', './untouched'],
+    ['mail', 'ops'],
+  ]);
+});
+
+it('takes a source by its type: an export is looked at less often', () => {
+  const { config } = configOf(`${LEAST}  - { name: erp, type: export, path: /mnt/x.csv, expectEvery: 24h }\n`);
+  expect(config.sources[1]).toMatchObject({ type: 'export', stable: 2_000, poll: 30_000, expectEvery: 86_400_000 });
+});
+
+it('tells everything that is wrong at once, in the order of the file', () => {
+  const text = `enviroment: staging
+environment: stagng
+environments:
+  staging:
+    baseURL: https://a.example/api/v1
+    authUrl: http://auth.example
+sources:
+  - { name: a, type: inbox, path: /in, mapping: epr, poll: 10 }
+mappings:
+  erp: { encoding: utf8 }
+`;
+  expect(problemsIn(text)).toEqual([
+    'c:1:1 enviroment: is not a known key (did you mean environment?)',
+    'c:2:14 environment: there is no environment "stagng" (did you mean staging?)',
+    'c:4:3 environments.staging.baseUrl: is missing',
+    'c:5:5 environments.staging.baseURL: is not a known key (did you mean baseUrl?)',
+    'c:6:14 environments.staging.authUrl: must begin with https:// (http:// only to this machine: 127.0.0.1, ::1, localhost)',
+    'c:8:49 sources[0].mapping: there is no mapping epr (did you mean erp?)',
+    'c:8:60 sources[0].poll: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 10',
+    'c:10:20 mappings.erp.encoding: expected one of utf-8, utf-16le, utf-16be, windows-1252, iso-8859-1, auto; found "utf8" (did you mean utf-8?)',
+  ]);
+});
+
+describe('a wrong value is told with what would be right', () => {
+  it.each([
+    ['delivery: { concurrency: 0 }', 'delivery.concurrency: expected a whole number from 1 to 1000, found 0'],
+    ['delivery: { concurrency: 2.5 }', 'expected a whole number from 1 to 1000, found 2.5'],
+    ['delivery: { concurrency: "8" }', 'expected a whole number from 1 to 1000, found "8"'],
+    ['delivery: { timeout: 30 }', 'delivery.timeout: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 30'],
+    ['delivery: { timeout: 0s }', 'delivery.timeout: must be between 10ms and 10m, found 0s'],
+    ['delivery: { probe: { max: 90d } }', 'delivery.probe.max: must be between 10ms and 24d, found 90d'],
+    ['delivery: { refusalHold: { share: 50 } }', 'expected a share such as 50%, found 50'],
+    ['delivery: { refusalHold: { share: 0% } }', 'must be above 0% and at most 100%, found 0%'],
+    ['delivery: { refusalHold: { share: 101% } }', 'must be above 0% and at most 100%, found 101%'],
+    ['delivery: { onDoubt: verfy }', 'expected one of verify, hold; found "verfy" (did you mean verify?)'],
+    ['delivery: { retries: 5 }', 'delivery.retries: is not a known key (known here: concurrency, timeout,'],
+    ['delivery: { atempts: 5 }', 'delivery.atempts: is not a known key (did you mean attempts?)'],
+    ['delivery: 8', 'delivery: expected keys and values, found 8'],
+    ['delivery:', 'delivery: has no value: give it one, or remove the key'],
+    ['reports: { path: "" }', 'reports.path: must not be empty'],
+    ['data: ~/po-sync', 'data: must not begin with ~'],
+    ['data: 5', 'data: expected text, found 5; put it in quotes'],
+    ['data: "a\\0b"', 'data: must not hold control characters'],
+    ['ledger: { keep: never }', 'ledger.keep: expected forever, or a duration such as 730d'],
+    ['admin: { port: 65536 }', 'admin.port: expected a whole number from 0 to 65535, found 65536'],
+    ['log: { level: verbose }', 'expected one of trace, debug, info, warn, error, fatal, silent; found "verbose"'],
+    ['redis: { url: "http://x" }', 'redis.url: must be an address such as redis://127.0.0.1:6379/0'],
+    ['redis: { url: "redis://127.0.0.1/zero" }', 'redis.url: must be an address such as'],
+    ['notify: [{ on: [attention] }]', 'notify[0]: must have a webhook or a command'],
+    ['notify: [{ on: [], webhook: "https://h.example" }]', 'notify[0].on: must name at least one of'],
+    ['notify: [{ on: [attenton], command: [x] }]', 'notify[0].on[0]: expected one of attention, paused, silent; found'],
+    ['notify: [{ on: [paused], webhook: "http://h.example" }]', 'notify[0].webhook: must begin with https://'],
+    ['notify: [{ on: [paused], command: [] }]', 'notify[0].command: must name a program'],
+    ['mappings: { m: { delimiter: ";;" } }', 'expected auto, or one character such as'],
+    [
+      'mappings: { m: { fields: { quantity: 5 } } }',
+      'fields.quantity: expected a column name, or a list of column names',
+    ],
+    ['mappings: { m: { fields: { quantity: [] } } }', 'fields.quantity: must name at least one column'],
+    [
+      'mappings: { m: { fields: { qty: Q } } }',
+      'mappings.m.fields.qty: is not a known key (known here: purchaseOrderNumber,',
+    ],
+    ['mappings: { m: { defaults: { orderState: OPEN } } }', 'defaults.orderState: must be NEW, the only state'],
+    ['mappings: { m: { defaults: { quantity: none } } }', 'defaults.quantity: expected a number above zero'],
+    [
+      'mappings: { m: { defaults: { articleCode: 4711 } } }',
+      'articleCode: expected text, found 4711; put it in quotes',
+    ],
+    ['mappings: { "a b": {} }', 'mappings.a b: "a b" must be a name of letters, digits, - and _'],
+  ])('%s', (yaml, sentence) => {
+    expect(problemsIn(withMore(yaml)).join('\n')).toContain(sentence);
+  });
+});
+
+describe('an environment is refused', () => {
+  const environments = (yaml: string) => LEAST.replace(/ {2}staging: .*\n/, yaml);
+
+  it.each([
+    ["  staging: { authUrl: 'https://auth.example.com' }\n", 'environments.staging.baseUrl: is missing'],
+    [
+      "  staging: { baseUrl: 'https://u:pw@a.example/api/v1', authUrl: 'https://b.example' }\n",
+      'must not hold credentials',
+    ],
+    ["  staging: { baseUrl: 'https://a.example/api/v1?x=1', authUrl: 'https://b.example' }\n", 'must not have a query'],
+    ["  staging: { baseUrl: 'http://a.example/api/v1', authUrl: 'https://b.example' }\n", 'must begin with https://'],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1/purchase-orders/', authUrl: 'https://b.example' }\n",
+      'po-sync adds /purchase-orders itself',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example/oauth2/token' }\n",
+      'must be the address before the token path',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', tokenPath: /oauth2/tokn }\n",
+      'did you mean /oauth2/token?',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', clientSecret: hunter2 }\n",
+      'credentials never stand in the file: set PO_SYNC_<ENVIRONMENT>_CLIENT_ID',
+    ],
+    ["  -x: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example' }\n", '"-x" must be a name'],
+    ["  __proto__: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example' }\n", 'this name is reserved'],
+    ['  {}\n', 'environments: must hold at least one environment'],
+  ])('%s', (yaml, sentence) => {
+    expect(problemsIn(environments(yaml)).join('\n')).toContain(sentence);
+  });
+
+  it('is refused without ever showing what may be a secret', () => {
+    const yaml = "  staging: { baseUrl: 'https://u:hunter2@a.example', authUrl: 'b', clientSecret: hunter2 }\n";
+    const text = `${environments(yaml)}redis: redis://:hunter2@h/0\nadmin: 'https://hunter2@x'\n`;
+    expect(problemsIn(text, { env: { PO_SYNC_REDIS_URL: 'http://:hunter2@h' } }).join('\n')).not.toContain('hunter2');
+  });
+});
+
+describe('the environment', () => {
+  const two = LEAST.replace(
+    'sources:',
+    "  uat: { baseUrl: 'https://uat.example.com/api/v1', authUrl: 'https://login.example.com' }\nsources:",
+  );
+  const unsaid = two.replace(/^environment: .*\n/, '');
+
+  it.each([
+    ['the flag', { environment: 'uat', env: { PO_SYNC_ENVIRONMENT: 'staging' } }, 'uat'],
+    ['the variable', { env: { PO_SYNC_ENVIRONMENT: 'uat' } }, 'uat'],
+    ['the file', { env: { PO_SYNC_ENVIRONMENT: '' } }, 'staging'],
+  ])('is chosen by %s', (_, given, environment) => {
+    expect(configOf(two, given).config.environment).toBe(environment);
+  });
+
+  it('must be said', () => {
+    expect(problemsIn(unsaid)).toEqual([
+      'c:1:1 environment: no environment is chosen; known: staging, uat (say it with --environment, PO_SYNC_ENVIRONMENT or the key environment)',
+    ]);
+  });
+
+  it.each([
+    ['--environment', { environment: 'uta' }],
+    ['PO_SYNC_ENVIRONMENT', { env: { PO_SYNC_ENVIRONMENT: 'uta' } }],
+  ])('that %s names must exist', (path, given) => {
+    expect(problemsIn(two, given)).toEqual([`${path}: there is no environment "uta" (did you mean uat?)`]);
+  });
+
+  it.each(['constructor', 'toString', '__proto__'])('is not found in what objects inherit: %s', (environment) => {
+    expect(problemsIn(two, { environment })).toHaveLength(1);
+  });
+});
+
+describe('variables', () => {
+  it('override the address of Redis and the admin port', () => {
+    const env = { PO_SYNC_REDIS_URL: 'redis://:pw@10.0.0.1:6380/2', PO_SYNC_ADMIN_PORT: '0' };
+    const { config } = configOf(withMore('redis: { url: "redis://127.0.0.1" }\nadmin: { port: 1 }'), { env });
+    expect(config.redis).toEqual({ url: env.PO_SYNC_REDIS_URL });
+    expect(config.admin.port).toBe(0);
+  });
+
+  it('that are set to nothing count as not set', () => {
+    const { config } = configOf(LEAST, { env: { PO_SYNC_REDIS_URL: '', PO_SYNC_ADMIN_PORT: '' } });
+    expect([config.redis, config.admin.port]).toEqual([{}, 9464]);
+  });
+
+  it.each(['7x', '-1', '65536', '0x10', ' 80', '1e3'])('hold a port, not %j', (value) => {
+    expect(problemsIn(LEAST, { env: { PO_SYNC_ADMIN_PORT: value } })[0]).toContain(
+      'PO_SYNC_ADMIN_PORT: expected a whole',
+    );
+  });
+});
+
+it.each([
+  ['', 'c:1:1 environments: is missing'],
+  ['# only a comment\n', 'c:1:1 environments: is missing'],
+  ['- a\n', 'expected keys and values, found a list'],
+  ['hello', 'expected keys and values, found "hello"'],
+  ['environment: [', 'is not valid YAML'],
+])('text that is no configuration is told, not thrown: %j', (text, sentence) => {
+  expect(problemsIn(text).join('\n')).toContain(sentence);
+});
+
+it('reads a file with a byte order mark and Windows line ends', () => {
+  expect(loadText(`\uFEFF${LEAST.replaceAll('\n', '\r\n')}`).ok).toBe(true);
+});
+
+it('warns of what is allowed but doubtful', () => {
+  const text = `environment: prod
+environments:
+  prod: { baseUrl: 'https://api.example.com', authUrl: 'https://auth.example.com' }
+sources:
+  - { name: inbox, type: inbox, path: ../inbox }
+mappings: { erp: {} }
+redis: { url: 'redis://:pw@redis.example.com' }
+delivery: { settle: 1s }
+`;
+  expect(warningsIn(text, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })).toEqual([
+    'NODE_TLS_REJECT_UNAUTHORIZED: switches off the check of certificates, also for prod (unset it)',
+    'c:3:3 environments.prod: is not protected (protected: true wants --confirm before anything is sent there)',
+    'c:3:20 environments.prod.baseUrl: does not end with /api/v1, the prefix of every API address (spec part 9)',
+    'c:6:13 mappings.erp: is not used by any source',
+    'c:7:15 redis.url: holds a password (give the address by PO_SYNC_REDIS_URL instead)',
+    'c:7:15 redis.url: goes over the network unencrypted, with the orders and the password (use rediss://)',
+    'c:8:21 delivery.settle: 1s is short: an order that the API stores later than that can be sent twice',
+  ]);
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { LEAST, problemsIn } from '../../support/config-text.ts';
+
+const withSources = (...sources: string[]) =>
+  LEAST.replace(/ {2}- .*\n/, sources.map((source) => `  - ${source}\n`).join(''));
+const withEnvironments = (yaml: string) => LEAST.replace('sources:', `${yaml}\nsources:`);
+
+describe('environments never share', () => {
+  it.each([
+    [
+      'an API address, however it is spelled',
+      "  uat: { baseUrl: 'https://API.example.com:443/api/v1/', authUrl: 'https://b.example.com' }",
+      'environments.uat.baseUrl: is the address of staging (each environment has its own)',
+    ],
+    [
+      'an authentication address',
+      "  uat: { baseUrl: 'https://b.example.com/api/v1', authUrl: 'https://auth.example.com/' }",
+      'environments.uat.authUrl: is the address of staging (each environment has its own)',
+    ],
+    [
+      'the names of their variables',
+      "  Staging: { baseUrl: 'https://b.example.com/api/v1', authUrl: 'https://c.example.com' }",
+      'environments.Staging: would take its credentials from the same variables as staging (PO_SYNC_STAGING_…)',
+    ],
+  ])('%s', (_, yaml, sentence) => {
+    expect(problemsIn(withEnvironments(yaml)).join('\n')).toContain(sentence);
+  });
+
+  it('but an environment may have API and authentication on one host', () => {
+    expect(
+      problemsIn(
+        withEnvironments("  uat: { baseUrl: 'https://b.example.com/api/v1', authUrl: 'https://b.example.com' }"),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('sources', () => {
+  it.each([
+    [
+      'have names of their own, whatever their case',
+      ['{ name: erp, type: inbox, path: /a }', '{ name: ERP, type: inbox, path: /b }'],
+      'sources[1].name: ERP is the name of sources[0] already',
+    ],
+    [
+      'have mappings that exist',
+      ['{ name: a, type: inbox, path: /a, mapping: erp }'],
+      'sources[0].mapping: there is no mapping erp (there are no mappings)',
+    ],
+    ['have a type', ['{ name: a, path: /a }'], 'sources[0].type: is missing (one of inbox, export)'],
+    [
+      'have a known type',
+      ['{ name: a, type: inbx, path: /a }'],
+      'sources[0].type: expected one of inbox, export; found "inbx" (did you mean inbox?)',
+    ],
+    [
+      'have known keys',
+      ['{ name: a, type: export, path: /a, pol: 3s }'],
+      'sources[0].pol: is not a known key (did you mean poll?)',
+    ],
+    [
+      'have addresses that are safe',
+      ['{ name: a, type: export, path: "http://erp.example/x" }'],
+      'must begin with https',
+    ],
+    [
+      'have addresses that are known',
+      ['{ name: a, type: export, path: "ftp://erp.example/x" }'],
+      'must be a whole address',
+    ],
+    ['are at least one', [], 'sources: '],
+  ])('%s', (_, sources, sentence) => {
+    expect(problemsIn(withSources(...sources)).join('\n')).toContain(sentence);
+  });
+
+  it('name the nearest mapping', () => {
+    const text = `${withSources('{ name: a, type: inbox, path: /a, mapping: epr }')}mappings: { erp: {}, shop: {} }\n`;
+    expect(problemsIn(text)[0]).toContain('there is no mapping epr (did you mean erp?)');
+  });
+});
+
+describe('folders lie apart', () => {
+  it.each([
+    [
+      'two inboxes in one folder',
+      '/in',
+      '/in/',
+      'sources[1].path: is the same folder as the inbox a (they must lie apart)',
+    ],
+    ['an inbox in an inbox', '/in', '/in/erp', 'sources[1].path: lies in the folder of the inbox a'],
+    ['an inbox around an inbox', '/in/erp', '/in', 'sources[0].path: lies in the folder of the inbox b'],
+    ['an inbox in an inbox, by a way around', '/in', '/x/../in/./erp', 'sources[1].path: lies in the folder of'],
+  ])('%s', (_, one, other, sentence) => {
+    const text = withSources(`{ name: a, type: inbox, path: ${one} }`, `{ name: b, type: inbox, path: ${other} }`);
+    expect(problemsIn(text)).toEqual([expect.stringContaining(sentence)]);
+  });
+
+  it.each([
+    [
+      'reports in an inbox',
+      'reports: { path: ../inbox/reports }',
+      'reports.path: lies in the folder of the inbox inbox',
+    ],
+    ['data in an inbox', 'data: ../inbox/data', 'data: lies in the folder of the inbox inbox'],
+    ['reports that are an inbox', 'reports: { path: ../inbox }', 'reports.path: is the same folder as the inbox inbox'],
+    [
+      'an inbox in the reports',
+      'reports: { path: .. }\ndata: /d',
+      'sources[0].path: lies in the folder of the reports',
+    ],
+    [
+      'an inbox in the data',
+      'data: ..\nreports: { path: /r }',
+      'sources[0].path: lies in the folder of the data folder',
+    ],
+    ['data in the reports', 'reports: { path: /r }\ndata: /r/data', 'data: lies in the folder of the reports'],
+    ['data that are the reports', 'reports: { path: /r }\ndata: /r', 'data: is the same folder as the reports'],
+  ])('%s', (_, yaml, sentence) => {
+    expect(problemsIn(`${LEAST}${yaml}\n`)).toEqual([expect.stringContaining(sentence)]);
+  });
+
+  it.each(['/in/orders.csv', '/in/*.csv', '/in/sub*/x.csv'])('an export is not in an inbox: %s', (path) => {
+    const text = withSources('{ name: a, type: inbox, path: /in }', `{ name: b, type: export, path: "${path}" }`);
+    expect(problemsIn(text)).toEqual([expect.stringContaining('sources[1].path: ')]);
+  });
+
+  it('neighbours with a common beginning are apart, and reports may lie in the data folder', () => {
+    const text = `${withSources('{ name: a, type: inbox, path: /in }', '{ name: b, type: inbox, path: /inbox }', '{ name: c, type: inbox, path: /in..x }', '{ name: d, type: export, path: /in.csv }')}data: /d\nreports: { path: /d/reports }\n`;
+    expect(problemsIn(text)).toEqual([]);
+  });
+});
+
+it.each([
+  [
+    'fields: { purchaseOrderNumber: NO, articleCode: " no" }',
+    'takes the column " no", which purchaseOrderNumber takes already',
+  ],
+  ['fields: { articleCode: [A, B, a] }', 'names the column "a" twice'],
+])('a column feeds one field: %s', (yaml, sentence) => {
+  expect(problemsIn(`${LEAST}mappings: { m: { ${yaml} } }\n`)[0]).toContain(sentence);
+});
+
+it.each(['backoff', 'probe'])('the waits of %s grow', (key) => {
+  expect(problemsIn(`${LEAST}delivery: { ${key}: { initial: 2h, max: 1m } }\n`)).toEqual([
+    expect.stringContaining(`delivery.${key}.initial: 2h is longer than ${key}.max, which is 1m`),
+  ]);
+});
+
+describe('the admin port', () => {
+  it.each(['0.0.0.0', '"::"', '10.1.2.3', 'po-sync.example.com'])('at %s wants a token', (host) => {
+    const text = `${LEAST}admin: { host: ${host} }\n`;
+    expect(problemsIn(text)[0]).toContain(
+      'can be reached from other machines and needs a token (set PO_SYNC_ADMIN_TOKEN',
+    );
+    expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN: '' } })).toHaveLength(1);
+    expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN: 'x' } })).toEqual([]);
+    expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN_FILE: '/x' } })).toEqual([]);
+  });
+
+  it.each(['127.0.0.1', '"::1"', 'localhost'])('at %s wants none', (host) => {
+    expect(problemsIn(`${LEAST}admin: { host: ${host} }\n`)).toEqual([]);
+  });
+});
+
+it('a protected environment does not start with certificates unchecked', () => {
+  const text = LEAST.replace('{ baseUrl', '{ protected: true, baseUrl');
+  expect(problemsIn(text, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })[0]).toContain('switches off the check');
+});
+
+it('rules speak although another part is wrong', () => {
+  const text = `${withSources('{ name: a, type: inbox, path: /in, mapping: no }', '{ name: b, type: nonsense }')}delivery: 5\n`;
+  expect(problemsIn(text).join('\n')).toContain('there is no mapping no');
+});

@@ -1,0 +1,126 @@
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { secretFilesFrom } from '../../src/config/secret-file.ts';
+import { loadAdminToken, loadSecrets } from '../../src/config/secrets.ts';
+import { configOf, LEAST } from '../support/config-text.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const { config } = configOf(
+  LEAST.replace(
+    'sources:',
+    "  uat-2: { baseUrl: 'https://uat.example.com/api/v1', authUrl: 'https://login.example.com' }\nsources:",
+  ),
+);
+const ID = 'PO_SYNC_STAGING_CLIENT_ID';
+const SECRET = 'PO_SYNC_STAGING_CLIENT_SECRET';
+const GIVEN = { [ID]: 'client', [SECRET]: 'hunter2' };
+
+it('come from the variables of the chosen environment', async () => {
+  const { clientId, clientSecret, warnings } = await loadSecrets(config, {
+    ...GIVEN,
+    PO_SYNC_UAT_2_CLIENT_ID: 'other',
+  });
+  expect([clientId, clientSecret.reveal(), warnings]).toEqual(['client', 'hunter2', []]);
+});
+
+it('find the variables of a name with other characters than letters', async () => {
+  const env = { PO_SYNC_UAT_2_CLIENT_ID: 'u', PO_SYNC_UAT_2_CLIENT_SECRET: 'p' };
+  expect((await loadSecrets({ ...config, environment: 'uat-2' }, env)).clientId).toBe('u');
+});
+
+describe('come from files', () => {
+  it.each([
+    ['s3cret', 's3cret'],
+    ['s3cret\n', 's3cret'],
+    ['s3cret\r\n', 's3cret'],
+    [' s3cret ', ' s3cret '],
+    ['pässwörd\n', 'pässwörd'],
+  ])('%j is %j', async (content, expected) => {
+    await using folder = await makeTempFolder();
+    await writeFile(path.join(folder.path, 'secret'), content, { mode: 0o600 });
+    const env = { [ID]: 'client', [`${SECRET}_FILE`]: 'secret' };
+    const { clientSecret, warnings } = await loadSecrets(config, env, secretFilesFrom(folder.path));
+    expect([clientSecret.reveal(), warnings]).toEqual([expected, []]);
+  });
+
+  it('also through links, as orchestrators mount them', async () => {
+    await using folder = await makeTempFolder();
+    await writeFile(path.join(folder.path, 'data'), 'x', { mode: 0o600 });
+    await symlink('data', path.join(folder.path, 'link'));
+    const env = { [ID]: 'client', [`${SECRET}_FILE`]: path.join(folder.path, 'link') };
+    expect((await loadSecrets(config, env)).clientSecret.reveal()).toBe('x');
+  });
+
+  it('with a warning when everybody can read them', async () => {
+    await using folder = await makeTempFolder();
+    const file = path.join(folder.path, 'secret');
+    await writeFile(file, 'x');
+    await chmod(file, 0o644);
+    const { warnings } = await loadSecrets(config, { [ID]: 'client', [`${SECRET}_FILE`]: file });
+    expect(warnings).toEqual([`${SECRET}_FILE: ${file} can be read by every user of this machine (chmod 600)`]);
+  });
+});
+
+describe('are refused', () => {
+  it.each([
+    ['when one is not set', { [ID]: 'client' }, 'secret-missing', `${SECRET} is not set.`],
+    ['when one is empty', { ...GIVEN, [SECRET]: '' }, 'secret-invalid', `${SECRET} is empty.`],
+    ['with a line break', { ...GIVEN, [SECRET]: 'a\nb' }, 'secret-invalid', `${SECRET} holds a line break`],
+    [
+      'when both ways are used',
+      { ...GIVEN, [`${SECRET}_FILE`]: '/x' },
+      'secret-ambiguous',
+      `${SECRET} and ${SECRET}_FILE`,
+    ],
+    [
+      'when the file is named by nothing',
+      { [ID]: 'c', [`${SECRET}_FILE`]: '' },
+      'secret-invalid',
+      '_FILE is set to nothing',
+    ],
+    ['when the file is not there', { [ID]: 'c', [`${SECRET}_FILE`]: '/no/such' }, 'secret-unreadable', '(ENOENT)'],
+    ['when the file is a folder', { [ID]: 'c', [`${SECRET}_FILE`]: '/' }, 'secret-unreadable', 'it is not a file'],
+    [
+      'when the file never ends',
+      { [ID]: 'c', [`${SECRET}_FILE`]: '/dev/zero' },
+      'secret-unreadable',
+      'it is not a file',
+    ],
+    [
+      'when two environments have one client id',
+      { ...GIVEN, PO_SYNC_UAT_2_CLIENT_ID: 'client' },
+      'secret-shared',
+      'staging and uat-2 have the same client id.',
+    ],
+  ])('%s', async (_, env, code, message) => {
+    const refusal = await loadSecrets(config, env).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ name: 'PoSyncError', code, message: expect.stringContaining(message) });
+    expect(JSON.stringify(refusal)).not.toContain('hunter2');
+  });
+
+  it('when a file is too large', async () => {
+    await using folder = await makeTempFolder();
+    await mkdir(path.join(folder.path, 'x'));
+    await writeFile(path.join(folder.path, 'x', 'big'), 'x'.repeat(70_000));
+    const env = { [ID]: 'c', [`${SECRET}_FILE`]: 'x/big' };
+    await expect(loadSecrets(config, env, secretFilesFrom(folder.path))).rejects.toThrow('larger than 64 KB');
+  });
+});
+
+it('point to a variable whose name is nearly right', async () => {
+  const env = { [ID]: 'client', PO_SYNC_STAGNG_CLIENT_SECRET: 'hunter2' };
+  await expect(loadSecrets(config, env)).rejects.toMatchObject({
+    mend: `Set it, or ${SECRET}_FILE to a file that holds it; PO_SYNC_STAGNG_CLIENT_SECRET is set, which looks like it.`,
+  });
+});
+
+it('leave out a file of another environment that cannot be read', async () => {
+  await expect(loadSecrets(config, { ...GIVEN, PO_SYNC_UAT_2_CLIENT_ID_FILE: '/no/such' })).resolves.toBeDefined();
+});
+
+it('hold the admin token, if there is one', async () => {
+  expect(await loadAdminToken({})).toBeUndefined();
+  expect(await loadAdminToken({ PO_SYNC_ADMIN_TOKEN: '' })).toBeUndefined();
+  expect((await loadAdminToken({ PO_SYNC_ADMIN_TOKEN: 'abc' }))?.reveal()).toBe('abc');
+});

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { loadConfig } from '../../src/config/load.ts';
+
+const folder = path.resolve(import.meta.dirname, '../../config');
+const load = async (name: string, environment?: string) => {
+  const file = path.join(folder, name);
+  const text = await readFile(file, 'utf8');
+  const loaded = loadConfig({ text, file, env: {}, ...(environment === undefined ? {} : { environment }) });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems, null, 2));
+  return loaded;
+};
+
+it.each(['staging', 'uat', 'production'])('the example is right for %s, without a warning', async (environment) => {
+  const { config, warnings } = await load('po-sync.example.yaml', environment);
+  expect(Object.keys(config.environments)).toEqual(['staging', 'uat', 'production']);
+  expect(config.environments['production']?.protected).toBe(true);
+  expect(warnings).toEqual([]);
+});
+
+it('the example shows the defaults where it shows what has one', async () => {
+  const { config } = await load('po-sync.example.yaml');
+  const least = loadConfig({
+    text: 'environments: { staging: { baseUrl: "https://a.b/api/v1", authUrl: "https://c.d" } }\nsources: [{ name: a, type: inbox, path: /a }]\nenvironment: staging\n',
+    file: path.join(folder, 'x.yaml'),
+    env: {},
+  });
+  if (!least.ok) throw new Error('the least is wrong');
+  for (const key of ['data', 'reports', 'ledger', 'delivery', 'admin', 'log'] as const) {
+    expect(config[key]).toEqual(least.config[key]);
+  }
+});
+
+/** Every name of a key that a schema knows, at any depth. */
+function keyNamesOf(schema: unknown): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(keyNamesOf);
+  if (typeof schema !== 'object' || schema === null) return [];
+  return Object.entries(schema).flatMap(([word, inner]) =>
+    word === 'properties' ? [...Object.keys(inner), ...Object.values(inner).flatMap(keyNamesOf)] : keyNamesOf(inner),
+  );
+}
+
+it('the example names every key of the schema', async () => {
+  const text = await readFile(path.join(folder, 'po-sync.example.yaml'), 'utf8');
+  const keys = new Set(keyNamesOf(configJsonSchema()));
+  expect(keys.size).toBeGreaterThan(50);
+  expect([...keys].filter((key) => !new RegExp(`\\b${key}\\b`).test(text))).toEqual([]);
+});
+
+it('the sandbox configuration stays on this machine', async () => {
+  const { config, warnings } = await load('sandbox.yaml');
+  const root = path.dirname(folder);
+  expect(config).toMatchObject({
+    environment: 'sandbox',
+    data: path.join(root, 'data'),
+    redis: {},
+    environments: { sandbox: { baseUrl: 'http://127.0.0.1:4010/api/v1', authUrl: 'http://127.0.0.1:4011' } },
+    sources: [{ name: 'inbox', type: 'inbox', path: path.join(root, 'inbox'), stable: 1_000, poll: 2_000 }],
+    reports: { path: path.join(root, 'reports') },
+    delivery: { settle: 5_000 },
+    admin: { host: '127.0.0.1', port: 9464 },
+  });
+  expect(warnings).toEqual([]);
+});
+
+it('the JSON Schema for editors is the current one (bin/po-sync config schema > config/po-sync.schema.json)', async () => {
+  const written: unknown = JSON.parse(await readFile(path.join(folder, 'po-sync.schema.json'), 'utf8'));
+  expect(written).toEqual(configJsonSchema());
+});
+
+it.each(['po-sync.example.yaml', 'sandbox.yaml'])('%s names the schema for editors', async (name) => {
+  const text = await readFile(path.join(folder, name), 'utf8');
+  expect(text).toMatch(/^# yaml-language-server: \$schema=\.\/po-sync\.schema\.json\n/);
+});

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { formatDuration } from '../../src/config/duration.ts';
+import { redactedConfig, showConfig } from '../../src/config/show.ts';
+import { CONFIG_FILE, configOf, LEAST } from '../support/config-text.ts';
+
+it.each(['po-sync.example.yaml', 'sandbox.yaml'])(
+  'what is shown of %s is a configuration that says the same',
+  async (name) => {
+    const text = await readFile(path.resolve(import.meta.dirname, '../../config', name), 'utf8');
+    const { config } = configOf(text.replace(/webhook:.*/, 'webhook: https://hooks.example.com/[redacted]'));
+    expect(configOf(showConfig(config)).config).toEqual(config);
+  },
+);
+
+it('whatever the values, what is shown says the same', () => {
+  const wait = fc.integer({ min: 10, max: 600_000 }).map(formatDuration);
+  const text = fc.string({ minLength: 1, maxLength: 20 });
+  const column = fc.oneof(text, fc.uniqueArray(text, { minLength: 1, selector: (name) => name.trim().toLowerCase() }));
+  const delivery = fc.record(
+    {
+      concurrency: fc.integer({ min: 1, max: 1000 }),
+      timeout: wait,
+      settle: wait,
+      refusalHold: fc.record({ share: fc.integer({ min: 1, max: 100_000 }).map((it) => `${it / 1000}%`) }),
+    },
+    { requiredKeys: [] },
+  );
+  const mapping = fc.record(
+    {
+      delimiter: fc.constantFrom(';', '|', '\t', 'auto', '~', ' ', '#'),
+      decimal: fc.constantFrom('.', ',', 'auto'),
+      fields: fc.record({ quantity: column }, { requiredKeys: [] }),
+    },
+    { requiredKeys: [] },
+  );
+  const environments = { staging: { baseUrl: 'https://api.example.com/api/v1', authUrl: 'https://auth.example.com' } };
+  const sources = [{ name: 'inbox', type: 'inbox', path: '../inbox' }];
+  fc.assert(
+    fc.property(delivery, mapping, (delivery, erp) => {
+      const given = { environment: 'staging', environments, sources, delivery, mappings: { erp } };
+      const { config } = configOf(JSON.stringify(given));
+      expect(configOf(showConfig(config)).config).toEqual(config);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+it('hides passwords and whatever an address lets its holder do', () => {
+  const { config } = configOf(`${LEAST}  - { name: erp, type: export, path: 'https://erp.example.com/o.csv?key=canary' }
+redis: { url: 'redis://user:canary@127.0.0.1:6379/3' }
+notify: [{ on: [paused], webhook: 'https://hooks.example.com/services/canary?canary' }]
+`);
+  for (const shown of [showConfig(config), JSON.stringify(redactedConfig(config))]) {
+    expect(shown).not.toContain('canary');
+    expect(shown).toContain('redis://[redacted]@127.0.0.1:6379/3');
+    expect(shown).toContain('https://hooks.example.com/[redacted]');
+    expect(shown).toContain('https://erp.example.com/o.csv?[redacted]');
+  }
+  expect(redactedConfig(config).file).toBe(CONFIG_FILE);
+});

@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readYaml } from '../../src/config/yaml-file.ts';
+
+const faultsIn = (text: string) =>
+  readYaml(text).faults.map(({ line, column, message }) => `${line}:${column} ${message}`);
+
+it('tells where each value and each key stands, also in lists and through anchors', () => {
+  const { positionOf } = readYaml('a:\n  b: [1, {c: 2}]\nx: &x\n  y: 3\nz: *x\n7: seven\n');
+  expect(positionOf(['a', 'b', 1, 'c'])).toEqual({ line: 2, column: 14 });
+  expect(positionOf(['a', 'b', 1, 'c'], 'key')).toEqual({ line: 2, column: 11 });
+  expect(positionOf(['a', 'b', 0])).toEqual({ line: 2, column: 7 });
+  expect(positionOf(['z', 'y'])).toEqual({ line: 4, column: 6 });
+  expect(positionOf(['7'])).toEqual({ line: 6, column: 4 });
+});
+
+it('gives the key above for what is not there', () => {
+  const { positionOf } = readYaml('a:\n  b: 1\nlist:\n  - c: 1\n');
+  expect(positionOf(['a', 'missing'])).toEqual({ line: 1, column: 1 });
+  expect(positionOf(['a', 'missing', 'deeper'])).toEqual({ line: 1, column: 1 });
+  expect(positionOf(['list', 0, 'missing'])).toEqual({ line: 4, column: 5 });
+  expect(positionOf(['missing'])).toEqual({ line: 1, column: 1 });
+});
+
+describe('reads on after', () => {
+  it.each([
+    ['a: 1\nb: 2\na: 3\n', '3:1 the key a stands here a second time'],
+    ['a: !env HOME\n', '1:4 YAML tags (!name) are not used here'],
+    ['__proto__: { a: 1 }\n', '1:1 this name is reserved'],
+    ['a: { __proto__: 1 }\n', '1:6 this name is reserved'],
+    ['? [a]\n: 1\n', '1:3 a key must be a plain word'],
+    ['~: 1\n', '1:1 a key must be a plain word'],
+  ])('%j', (text, fault) => {
+    expect(faultsIn(text)).toEqual([fault]);
+    expect(readYaml(text).broken).toBe(false);
+  });
+});
+
+describe('gives up on', () => {
+  const bomb = [
+    'a: &a [x, x, x, x, x, x, x, x, x]',
+    ...'bcdefghi'.split('').map((name, i) => {
+      const last = 'abcdefgh'[i];
+      return `${name}: &${name} [${Array(9).fill(`*${last}`).join(', ')}]`;
+    }),
+  ].join('\n');
+
+  it.each([
+    ['an open list', 'a: [1\n', '2:1 is not valid YAML'],
+    ['a tab', 'a:\n\tb: 1\n', '2:1 a tab cannot indent YAML'],
+    ['two documents', 'a: 1\n---\nb: 2\n', '2:1 a second document begins here'],
+    ['an alias without anchor', 'a: 1\nb: *nobody\n', '2:4 there is no anchor &nobody before this'],
+    ['a bomb of anchors', bomb, '1:1 uses anchors more than 100 times'],
+    ['deep nesting', '['.repeat(100_000), 'is nested too deeply'],
+    ['a huge file', '# '.repeat(600_000), '1:1 is larger than 1 MB'],
+  ])('%s', (_, text, fault) => {
+    const { broken, value } = readYaml(text);
+    expect({ broken, value }).toEqual({ broken: true, value: undefined });
+    expect(faultsIn(text).join('\n')).toContain(fault);
+  });
+});
+
+it('tells of an anchor that holds itself', () => {
+  expect(faultsIn('a: &a [*a]\n')).toContain('1:8 &a holds itself');
+});
+
+it('turns every text into a value or faults', () => {
+  const yamlish = fc.string({
+    unit: fc.constantFrom(
+      'a',
+      ':',
+      ' ',
+      '\n',
+      '-',
+      '[',
+      ']',
+      '{',
+      '}',
+      '&',
+      '*',
+      '!',
+      '"',
+      "'",
+      '|',
+      '#',
+      '\t',
+      '?',
+      '%',
+      '@',
+      '0',
+      ',',
+      '~',
+      '<',
+    ),
+  });
+  fc.assert(
+    fc.property(fc.oneof(yamlish, fc.string()), (text) => {
+      const read = readYaml(text);
+      return read.broken ? read.faults.length > 0 : read.positionOf(['a', 0, 'b']).line >= 1;
+    }),
+    { numRuns: 2_000 },
+  );
+});
