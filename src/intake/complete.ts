@@ -1,0 +1,78 @@
+import type { FileHandle } from 'node:fs/promises';
+import { openRegularFile } from '../regular-file.ts';
+
+const LOOKED_AT = 64 * 1024;
+
+/**
+ * Why a file looks as if its writer had not finished it; undefined when it looks whole. A quick look at its beginning
+ * and end, which decides only how long it is waited for, not whether it is readable.
+ */
+export async function whyIncomplete(path: string): Promise<string | undefined> {
+  const handle = await openRegularFile(path);
+  try {
+    return await lookAt(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function lookAt(handle: FileHandle): Promise<string | undefined> {
+  const { size } = await handle.stat();
+  if (size === 0) return 'it is empty';
+  const start = await bytesAt(handle, 0, LOOKED_AT);
+  if (start[0] === 0x1f && start[1] === 0x8b) return undefined;
+  if (start.subarray(0, 2).toString('latin1') === 'PK') return endOfZip(await bytesAt(handle, size - LOOKED_AT, size));
+  const width = unitWidth(start);
+  const end = await bytesAt(handle, Math.max(0, size - LOOKED_AT), size);
+  if (end.length >= width && end.subarray(-width).every((byte) => byte === 0)) return 'it ends in zeros';
+  const [head, tail] = [textOf(start, width), textOf(end, width)];
+  return /^\s*[[{]/.test(head) ? endOfJson(tail) : endOfTable(head, tail, size <= LOOKED_AT);
+}
+
+async function bytesAt(handle: FileHandle, from: number, to: number): Promise<Buffer> {
+  const start = Math.max(0, from);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.max(1, to - start)), 0, to - start, start);
+  return buffer.subarray(0, bytesRead);
+}
+
+/** Bytes a character takes: two in UTF-16, which shows by its mark or by zeros. */
+function unitWidth(start: Buffer): 1 | 2 {
+  const mark = start.subarray(0, 2).toString('hex');
+  return mark === 'fffe' || mark === 'feff' || start[0] === 0 || start[1] === 0 ? 2 : 1;
+}
+
+/** Good enough to find delimiters, quotes and line ends: those are ASCII in every encoding that is read. */
+function textOf(bytes: Buffer, width: 1 | 2): string {
+  const text = bytes.toString('latin1').replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '');
+  return width === 1 ? text : text.replaceAll('\0', '');
+}
+
+function endOfZip(end: Buffer): string | undefined {
+  return end.includes(Buffer.from('PK\x05\x06', 'latin1')) ? undefined : 'its zip archive has no end';
+}
+
+function endOfJson(tail: string): string | undefined {
+  return /[\]}]\s*$/.test(tail) ? undefined : 'its JSON does not end with a bracket';
+}
+
+/** A last row without line end is whole when it is as wide as the header. */
+function endOfTable(head: string, tail: string, isAll: boolean): string | undefined {
+  const quotes = tail.split('"').length - 1;
+  if (isAll && quotes % 2 === 1) return 'a quote is not closed';
+  if (/[\r\n]$/.test(tail)) return undefined;
+  const header = firstRow(head);
+  const last = tail.slice(Math.max(tail.lastIndexOf('\n'), tail.lastIndexOf('\r')) + 1);
+  const delimiter = [',', ';', '\t', '|'].reduce((a, b) => (count(header, b) > count(header, a) ? b : a));
+  return count(last, delimiter) < count(header, delimiter) ? 'its last row is shorter than its header' : undefined;
+}
+
+function firstRow(head: string): string {
+  const rows = head.split(/\r\n|\n|\r/);
+  return rows.find((row) => row.trim() !== '' && !/^"?sep=/i.test(row)) ?? '';
+}
+
+/** Delimiters outside of quotes. */
+function count(row: string, delimiter: string): number {
+  const outside = row.split('"').filter((_, index) => index % 2 === 0);
+  return outside.join('').split(delimiter).length - 1;
+}

@@ -1,0 +1,101 @@
+import { glob, lstat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { ExportSource } from '../config/config.ts';
+import { codeOf, PoSyncError } from '../errors.ts';
+import { exportCopied, exportUnchanged } from '../events/intake.ts';
+import type { Log } from '../log.ts';
+import type { ClaimedFile } from '../order/batch.ts';
+import { copyExport } from './copy-export.ts';
+import { doneFileOf, isLeftAlone } from './names.ts';
+import type { ReadyFile } from './readiness.ts';
+import { dropCopy } from './settle-file.ts';
+import { openWatch, type Watch } from './watch.ts';
+
+export type ExportDeps = {
+  source: ExportSource;
+  /** Folder for the copies of this source alone. */
+  spool: string;
+  clock: Clock;
+  log: Log;
+  /** The SHA-256 of the version of a file that was taken last. */
+  known: (path: string) => Promise<string | undefined>;
+  /** Gets the copy of a new version; from then on the copy is the receiver's. */
+  onReady: (copy: ClaimedFile) => Promise<void>;
+};
+
+/**
+ * Watches a file, or the files of a pattern, that somebody rewrites. They are only read: each new version is copied
+ * into the spool. A file that is not there yet is waited for; content that was taken last makes no copy.
+ */
+export function openExport({ source, spool, clock, log, known, onReady }: ExportDeps): Watch {
+  if (/^https?:/.test(source.path)) throw notAFile(source);
+  /** The version of each file that was dealt with, as its size and times show it. */
+  const versions = new Map<string, string>();
+
+  async function take({ file, version }: ReadyFile): Promise<void> {
+    if (versions.get(file) === version) return;
+    const { sha256, bytes, ...copy } = await copyExport(file, source.name, spool, new Date(clock.now()));
+    const facts = { source: source.name, file: path.basename(file) };
+    if ((await known(file)) === sha256) {
+      await dropCopy(copy);
+      exportUnchanged(log, facts);
+    } else {
+      exportCopied(log, { ...facts, batch: copy.batch, bytes });
+      // Even if it fails there: the copy lies in the spool and is found again.
+      versions.set(file, version);
+      await onReady(copy);
+    }
+    versions.set(file, version);
+  }
+
+  return openWatch({
+    source,
+    clock,
+    log,
+    folder: watchedFolder(source.path),
+    list: () => listExport(source),
+    onReady: take,
+  });
+}
+
+async function listExport({ path: pattern, doneFile }: ExportSource): Promise<string[]> {
+  const files: string[] = [];
+  for await (const file of matching(pattern)) {
+    if (isLeftAlone(path.basename(file), doneFile)) continue;
+    if (!doneFile || (await exists(doneFileOf(file)))) files.push(file);
+  }
+  return files;
+}
+
+async function* matching(pattern: string): AsyncGenerator<string> {
+  if (await exists(pattern)) yield pattern;
+  else if (isPattern(pattern)) yield* glob(pattern);
+}
+
+function isPattern(text: string): boolean {
+  return /[*?[{]/.test(text);
+}
+
+/** The deepest folder above any wildcard. */
+function watchedFolder(pattern: string): string {
+  const steps = path.dirname(pattern).split(path.sep);
+  const wild = steps.findIndex(isPattern);
+  return (wild < 0 ? steps : steps.slice(0, wild)).join(path.sep) || path.sep;
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await lstat(file);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+function notAFile({ name, path: address }: ExportSource): PoSyncError {
+  return new PoSyncError('export-address', `The source ${name} is an address, not a file: ${address}.`, {
+    mend: 'Let the ERP write the export into a folder, and name the file.',
+  });
+}

@@ -1,0 +1,127 @@
+import path from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { Source } from '../config/config.ts';
+import { toError } from '../errors.ts';
+import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../events/intake.ts';
+import type { Log } from '../log.ts';
+import { openOffers } from './offers.ts';
+import { openReadiness, type ReadyFile } from './readiness.ts';
+import { openRounds, watchFolder } from './rounds.ts';
+
+/** Watches one source for finished files. */
+export type Watch = AsyncDisposable & {
+  start(): Promise<void>;
+  /** Looks once at everything and offers what is finished. Never rejects. */
+  tick(): Promise<void>;
+  /**
+   * Resolves when every file that is there now was offered, which takes at least `stable`. PoSyncError `folder-…`
+   * when the source cannot be looked at.
+   */
+  settleOnce(): Promise<void>;
+  /** Whether the last look at the source worked. */
+  healthy(): boolean;
+};
+
+export type WatchDeps = {
+  source: Source;
+  clock: Clock;
+  log: Log;
+  /** The folder whose change messages are worth a look. */
+  folder: string;
+  /** The paths that may be taken. */
+  list: () => Promise<string[]>;
+  /** Gets finished files, one after the other, the oldest first, and again later when it rejects. */
+  onReady: (file: ReadyFile) => Promise<void>;
+};
+
+/** Files that are not finished are looked at again after this share of `stable`, but not sooner than `FINEST` ms. */
+const SHARE = 1 / 4;
+const FINEST = 20;
+
+/** A watch looks every `poll`; the system's change messages only make it quicker. */
+export function openWatch({ source, clock, log, folder, list, onReady }: WatchDeps): Watch {
+  const readiness = openReadiness(source.stable);
+  const offers = openOffers(source.name, clock, log, onReady);
+  const rounds = openRounds(clock, round);
+  const told = new Set<string>();
+  const hints = new AsyncDisposableStack();
+  const soon = Math.min(source.poll, Math.max(FINEST, source.stable * SHARE));
+  let lostSince: number | undefined;
+  let unfinished: ReadonlySet<string> = new Set();
+
+  async function round(): Promise<number> {
+    try {
+      unfinished = await look();
+      found();
+    } catch (error) {
+      lost(toError(error).message);
+    }
+    return unfinished.size === 0 ? source.poll : soon;
+  }
+
+  /** One look; returns the files that are still to be offered. */
+  async function look(): Promise<Set<string>> {
+    const files = await list();
+    offers.keepOnly(new Set(files));
+    const { ready, waiting, others } = await readiness.look(files, clock.monotonic());
+    for (const { file, kind } of others) {
+      tellOnce(file, () => fileLeft(log, { source: source.name, file: path.basename(file), kind }));
+    }
+    const kept = new Set(waiting);
+    for (const one of ready) {
+      if (rounds.isStopped) break;
+      tellIncomplete(one);
+      if ((await offers.offer(one)) === 'kept') kept.add(one.file);
+    }
+    return kept;
+  }
+
+  function tellIncomplete({ file, version, incomplete }: ReadyFile): void {
+    if (incomplete === undefined) return;
+    const facts = { source: source.name, file: path.basename(file), reason: incomplete };
+    tellOnce(`${file}\n${version}`, () => fileIncomplete(log, facts));
+  }
+
+  function tellOnce(about: string, tell: () => void): void {
+    if (told.has(about)) return;
+    if (told.size >= REMEMBERED) told.clear();
+    told.add(about);
+    tell();
+  }
+
+  function lost(reason: string): void {
+    if (lostSince === undefined) sourceLost(log, { source: source.name, path: source.path, reason });
+    lostSince ??= clock.monotonic();
+  }
+
+  function found(): void {
+    if (lostSince === undefined) return;
+    sourceBack(log, { source: source.name, path: source.path, durationMs: clock.monotonic() - lostSince });
+    lostSince = undefined;
+  }
+
+  return {
+    async start() {
+      const onFailure = (reason: string) => watcherFailed(log, { source: source.name, reason });
+      hints.use(watchFolder(folder, () => rounds.hint(), onFailure));
+      rounds.start();
+    },
+    tick: () => rounds.round(),
+    async settleOnce() {
+      const present = await list();
+      await rounds.round();
+      while (!rounds.isStopped && present.some((file) => unfinished.has(file))) {
+        await clock.sleep(soon);
+        await rounds.round();
+      }
+    },
+    healthy: () => lostSince === undefined,
+    async [Symbol.asyncDispose]() {
+      await hints.disposeAsync();
+      await rounds[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Things told once are remembered up to this number. */
+const REMEMBERED = 10_000;

@@ -1,0 +1,86 @@
+import { PoSyncError } from '../errors.ts';
+import { LIMITS } from '../order/limits.ts';
+import type { SourceRecord } from '../order/record.ts';
+import type { CheckedRow } from './check-row.ts';
+import { openSpill, type Spill } from './spill.ts';
+
+/** Rows of orders whose rows do not follow each other, kept until the end of the file: in memory, or on disk. */
+export type ApartRows = AsyncDisposable & {
+  add(rows: readonly CheckedRow[]): void;
+  /** Moves what is held to disk when it is more than the memory given. */
+  relieve(): Promise<void>;
+  /** The rows of each number, in the file's order; call once, after the last row. */
+  drain(): AsyncGenerator<CheckedRow[]>;
+};
+
+type RowRecord = Extract<SourceRecord, { kind: 'row' }>;
+
+export type ApartOptions = {
+  /** Bytes kept in memory; more goes to disk. */
+  memory: number;
+  /** Size of the file, from which the number of parts on disk follows. */
+  bytes: number;
+  /** Spreads the numbers over those parts as the sender of a file cannot foresee. */
+  seed: number;
+  /** Reads a row again that was on disk. */
+  check: (record: RowRecord) => CheckedRow;
+};
+
+/** Opens the store; nothing touches the disk before `memory` is used up. */
+export function openApartRows({ memory, bytes, seed, check }: ApartOptions): ApartRows {
+  let groups = new Map<string, CheckedRow[]>();
+  let held = 0;
+  let spill: Spill | undefined;
+
+  async function flush(): Promise<void> {
+    spill ??= await openSpill(bytes, seed);
+    for (const [number, rows] of groups) await spill.write(number, rows.map(toLine));
+    groups = new Map();
+    held = 0;
+  }
+
+  return {
+    add(rows) {
+      for (const row of rows) {
+        const group = groups.get(row.number);
+        if (group) group.push(row);
+        else groups.set(row.number, [row]);
+        held += sizeOf(row);
+      }
+    },
+    async relieve() {
+      if (held > memory) await flush();
+    },
+    async *drain() {
+      if (spill === undefined) {
+        yield* groups.values();
+        return;
+      }
+      await flush();
+      for await (const lines of spill.parts()) yield* grouped(lines.map((line) => check(fromLine(line)))).values();
+    },
+    async [Symbol.asyncDispose]() {
+      await spill?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function grouped(rows: readonly CheckedRow[]): Map<string, CheckedRow[]> {
+  return Map.groupBy(rows, ({ number }) => number);
+}
+
+function sizeOf({ record }: CheckedRow): number {
+  const cells: readonly string[] = record.kind === 'row' ? record.cells : [];
+  return cells.reduce((sum, cell) => sum + cell.length, Number(LIMITS.rowOverhead));
+}
+
+function toLine({ record }: CheckedRow): string {
+  return JSON.stringify(record.kind === 'row' ? [record.place.line, ...record.cells] : []);
+}
+
+function fromLine(line: string): RowRecord {
+  const parsed: unknown = JSON.parse(line);
+  const [at, ...cells]: unknown[] = Array.isArray(parsed) ? parsed : [];
+  if (typeof at !== 'number') throw new PoSyncError('spill-damaged', 'Rows laid aside on disk came back damaged.');
+  return { kind: 'row', place: { line: at }, cells: cells.map(String) };
+}

@@ -1,0 +1,76 @@
+import type { CheckedOrder } from '../order/checked-order.ts';
+import { LIMITS } from '../order/limits.ts';
+import type { NumberFilter } from '../read/number-filter.ts';
+import type { ApartRows } from './apart-rows.ts';
+import type { CheckedRow } from './check-row.ts';
+import { problemOf } from './problem.ts';
+
+/** Joins rows of one order number to orders, in the file's order; what stands apart comes at the end. */
+export type RowGroups = {
+  /** The orders that are whole with these rows. */
+  add(rows: readonly CheckedRow[]): Promise<CheckedOrder[]>;
+  /** The rest, after the last row. */
+  finish(): AsyncGenerator<CheckedOrder[]>;
+};
+
+/** Orders handed out in one go at the end. */
+const PAGE = 500;
+
+/** `apart` tells which numbers have rows that do not follow each other; those wait in `store`. */
+export function groupRows(apart: NumberFilter, store: ApartRows): RowGroups {
+  let run: CheckedRow[] = [];
+  let ordinal = 0;
+
+  /** The run is over: its order, if all of it is there. */
+  function endRun(): CheckedOrder | undefined {
+    const [first] = run;
+    if (first === undefined) return undefined;
+    const rows = run;
+    run = [];
+    if (first.number === '' || !apart.has(first.number)) return orderOf(rows, ordinal++);
+    store.add(rows);
+    return undefined;
+  }
+
+  return {
+    async add(rows) {
+      const orders: CheckedOrder[] = [];
+      for (const row of rows) {
+        if (run.length > 0 && (row.number === '' || run[0]?.number !== row.number)) {
+          const order = endRun();
+          if (order) orders.push(order);
+        }
+        run.push(row);
+      }
+      await store.relieve();
+      return orders;
+    },
+    async *finish() {
+      const last = endRun();
+      let page = last ? [last] : [];
+      for await (const rows of store.drain()) {
+        page.push(orderOf(rows, ordinal++));
+        if (page.length < PAGE) continue;
+        yield page;
+        page = [];
+      }
+      yield page;
+    },
+  };
+}
+
+/** One order from all its rows: if any of them is wrong, the whole order is. */
+function orderOf(rows: readonly CheckedRow[], ordinal: number): CheckedOrder {
+  const records = rows.map(({ record }) => record);
+  const items = rows.flatMap(({ item }) => item ?? []);
+  const number = rows[0]?.number ?? '';
+  const place = records[0]?.place ?? { line: 1 };
+  if (items.length === rows.length && items.length <= LIMITS.items) {
+    const order = { purchaseOrderNumber: number, orderState: 'NEW' as const, items };
+    return { ordinal, number, place, records, valid: true, order };
+  }
+  const problems = rows.flatMap((row) => row.problems ?? []);
+  if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', String(rows.length)));
+  const faulty = rows.find((row) => row.problems)?.record.place ?? place;
+  return { ordinal, number, place: faulty, records, valid: false, problems };
+}

@@ -1,0 +1,23 @@
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** What a file may hold at most. Beyond it is refused with its place: no real order file comes near. */
+export const LIMITS = {
+  /** Bytes of one row or one JSON object. */
+  recordBytes: MIB,
+  /** Lines of one order. */
+  items: 10_000,
+  /** Bytes of all rows of one order, each row with `rowOverhead` for what holding it costs. */
+  orderBytes: 64 * MIB,
+  rowOverhead: 256,
+  columns: 1_000,
+  /** Objects and arrays within each other. */
+  jsonDepth: 64,
+  records: 10_000_000,
+  /** Bytes of a gzip file once inflated. */
+  inflatedBytes: 8 * KIB * MIB,
+  /** Characters (code points) of an order number or an article code. */
+  textLength: 256,
+  /** Characters of a value that is shown with its problem. */
+  shownValue: 200,
+} as const;

@@ -1,0 +1,89 @@
+/**
+ * How a decimal sign stands in a text: `auto` reads what can only be read in one way and tells the rest as ambiguous.
+ */
+export type Decimal = '.' | ',' | 'auto';
+
+export type QuantityFault =
+  | 'missing'
+  | 'not-a-number'
+  | 'ambiguous-number'
+  | 'not-whole'
+  | 'not-positive'
+  | 'too-large'
+  | 'too-precise';
+
+/** `sign` is the decimal sign that the text shows beyond doubt. */
+export type QuantityText = { value: number; sign?: '.' | ',' } | { fault: QuantityFault };
+
+const PLAIN_WHOLE = /^[1-9]\d{0,14}$/;
+const SIGNED = /^([+-]?)(\d[\d.,'’\p{Zs}]*?|[.,]\d+)(-?)$/u;
+
+/** Thousands in threes, by one and the same separator. */
+const GROUPED = /^[1-9]\d{0,2}(?:([.,'’\p{Zs}])\d{3})(?:\1\d{3})*$/u;
+const DIGITS = /^\d+$/;
+
+/** One separator, one to three digits before it and three behind: 1,000 is a thousand here and one there. */
+const AMBIGUOUS = /^[1-9]\d{0,2}[.,]\d{3}$/;
+
+/** More digits than a double keeps are refused, so the number sent is the number read. */
+const KEPT_DIGITS = 15;
+
+/**
+ * Reads a trimmed text as a quantity by grammar: digits, thousands in threes, at most one decimal sign, a sign before
+ * or (as SAP writes it) behind. No exponent, no hexadecimal, nothing coerced. `whole` refuses fractions.
+ */
+export function readQuantity(text: string, decimal: Decimal, whole: boolean): QuantityText {
+  if (PLAIN_WHOLE.test(text)) return { value: Number(text) };
+  if (text === '') return { fault: 'missing' };
+  const [, before, digits, behind] = SIGNED.exec(text) ?? [];
+  if (digits === undefined || (before !== '' && behind !== '')) return { fault: 'not-a-number' };
+  const parts = split(digits, decimal);
+  if ('fault' in parts) return parts;
+  const fault = faultOf(parts, before === '-' || behind === '-', whole);
+  if (fault !== undefined) return { fault };
+  const value = Number(parts.fraction === '' ? parts.whole : `${parts.whole}.${parts.fraction}`);
+  return parts.sign === undefined ? { value } : { value, sign: parts.sign };
+}
+
+/** A JSON number by its own grammar (RFC 8259), from its source text; exponents are refused as nothing writes them. */
+export function readJsonQuantity(source: string, whole: boolean): QuantityText {
+  const [, minus, digits, fraction] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(source) ?? [];
+  if (digits === undefined) return { fault: 'not-a-number' };
+  const parts = { whole: digits, fraction: fraction ?? '' };
+  const fault = faultOf(parts, minus === '-', whole);
+  return fault === undefined ? { value: Number(source) } : { fault };
+}
+
+type Parts = { whole: string; fraction: string; sign?: '.' | ',' };
+
+function split(digits: string, decimal: Decimal): Parts | { fault: QuantityFault } {
+  if (DIGITS.test(digits)) return { whole: digits, fraction: '' };
+  if (decimal === 'auto' && AMBIGUOUS.test(digits)) return { fault: 'ambiguous-number' };
+  const grouping = GROUPED.exec(digits)?.[1];
+  if (grouping !== undefined && grouping !== decimal) {
+    const sign = grouping === '.' ? ',' : grouping === ',' ? '.' : undefined;
+    const whole = digits.replace(/\D/g, '');
+    return sign === undefined ? { whole, fraction: '' } : { whole, fraction: '', sign };
+  }
+  return splitAtSign(digits, decimal);
+}
+
+function splitAtSign(digits: string, decimal: Decimal): Parts | { fault: QuantityFault } {
+  const at = Math.max(digits.lastIndexOf('.'), digits.lastIndexOf(','));
+  const sign = digits[at];
+  if ((sign !== '.' && sign !== ',') || (decimal !== 'auto' && sign !== decimal)) return { fault: 'not-a-number' };
+  const before = digits.slice(0, at);
+  const fraction = digits.slice(at + 1);
+  const isGrouped = GROUPED.test(before) && !before.includes(sign);
+  if (!DIGITS.test(fraction) || !(before === '' || DIGITS.test(before) || isGrouped)) return { fault: 'not-a-number' };
+  return { whole: before.replace(/\D/g, '') || '0', fraction, sign };
+}
+
+function faultOf({ whole, fraction }: Parts, isNegative: boolean, mustBeWhole: boolean): QuantityFault | undefined {
+  const significant = whole.replace(/^0+/, '');
+  const rest = fraction.replace(/0+$/, '');
+  if (isNegative || (significant === '' && rest === '')) return 'not-positive';
+  if (mustBeWhole && rest !== '') return 'not-whole';
+  if (significant.length > KEPT_DIGITS) return 'too-large';
+  return significant.length + rest.length > KEPT_DIGITS ? 'too-precise' : undefined;
+}

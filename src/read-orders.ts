@@ -1,0 +1,94 @@
+import type { Mapping } from './config/config.ts';
+import { plainMapping } from './config/plain-mapping.ts';
+import { openApartRows } from './map/apart-rows.ts';
+import { checkObject, type LineOf } from './map/check-object.ts';
+import { type CheckedRow, rowChecker } from './map/check-row.ts';
+import { groupRows } from './map/group-rows.ts';
+import type { CheckedOrder } from './order/checked-order.ts';
+import type { SourceRecord } from './order/record.ts';
+import type { Proof, TableReading } from './read/proof.ts';
+import { readRecords } from './read/records.ts';
+
+export type ReadOptions = {
+  signal?: AbortSignal;
+  /** Bytes of rows that stand apart from their order's other rows, kept in memory; more goes to disk. */
+  memory?: number;
+};
+
+const MEMORY = 32 * 1024 * 1024;
+
+/**
+ * The second pass over a proved file: its orders, joined from their rows and checked, one at a time. Ordinals count
+ * from 0 and are the same whenever the same bytes are read.
+ * PoSyncError `file-changed` when the file is no longer the one that was proved: prove it again.
+ */
+export async function* readOrders(
+  path: string,
+  proof: Proof,
+  mapping: Mapping | undefined,
+  options: ReadOptions = {},
+): AsyncGenerator<CheckedOrder> {
+  for await (const page of readOrderPages(path, proof, mapping, options)) yield* page;
+}
+
+/** As `readOrders`, in pages as they come out of the file; a page may be empty. */
+export async function* readOrderPages(
+  path: string,
+  proof: Proof,
+  mapping: Mapping | undefined,
+  options: ReadOptions = {},
+): AsyncGenerator<CheckedOrder[]> {
+  const { reading } = proof;
+  switch (reading.kind) {
+    case 'table':
+      return yield* tableOrders(path, proof, reading, mapping ?? plainMapping(), options);
+    case 'json':
+      return yield* objectOrders(path, proof, mapping ?? plainMapping(), options);
+    case 'empty':
+      return;
+  }
+}
+
+async function* tableOrders(
+  path: string,
+  proof: Proof,
+  reading: TableReading,
+  mapping: Mapping,
+  { signal, memory = MEMORY }: ReadOptions,
+): AsyncGenerator<CheckedOrder[]> {
+  const check = rowChecker(reading.columns, mapping);
+  const seed = Number.parseInt(proof.sha256.slice(0, 8), 16);
+  await using store = openApartRows({ memory, bytes: proof.bytes, seed, check });
+  const groups = groupRows(reading.apart, store);
+  for await (const { records } of readRecords(path, proof, signal)) {
+    yield await groups.add(records.flatMap((record): CheckedRow[] => (record.kind === 'row' ? [check(record)] : [])));
+  }
+  yield* groups.finish();
+}
+
+async function* objectOrders(
+  path: string,
+  proof: Proof,
+  mapping: Mapping,
+  { signal }: ReadOptions,
+): AsyncGenerator<CheckedOrder[]> {
+  let ordinal = 0;
+  for await (const { records, lineOf } of readRecords(path, proof, signal)) {
+    yield records.flatMap((record) =>
+      record.kind === 'object' ? [objectOrder(record, ordinal++, mapping, lineOf)] : [],
+    );
+  }
+}
+
+/** In JSON each object is an order of its own. */
+function objectOrder(
+  record: Extract<SourceRecord, { kind: 'object' }>,
+  ordinal: number,
+  mapping: Mapping,
+  lineOf: LineOf,
+): CheckedOrder {
+  const { number, items, problems } = checkObject(record, mapping, lineOf);
+  const common = { ordinal, number, place: record.place, records: [record] };
+  if (items === undefined) return { ...common, valid: false, problems };
+  return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: 'NEW', items } };
+}

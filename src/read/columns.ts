@@ -1,0 +1,116 @@
+import type { Mapping } from '../config/config.ts';
+import { nearest } from '../config/nearest.ts';
+import { restore } from '../order/formula.ts';
+import { LIMITS } from '../order/limits.ts';
+import { plainName, shorten } from '../order/text.ts';
+import { unreadable } from './unreadable.ts';
+
+/** The fields that a table has a column for. */
+export type Field = 'purchaseOrderNumber' | 'orderState' | 'articleCode' | 'quantity';
+
+/** Where each field stands in a table's rows. */
+export type Columns = {
+  /** The file's own column names, without those that a fix file adds. */
+  header: readonly string[];
+  /** Index of each field among the own columns; absent: the mapping's default serves. */
+  at: { purchaseOrderNumber: number; orderState?: number; articleCode?: number; quantity?: number };
+  /** Indexes of a fix file's own added columns; empty: no fix file. */
+  errorColumns: readonly number[];
+};
+
+const FIELDS: readonly Field[] = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'];
+const ERROR_COLUMN = /^_error_(?:line|code|message)$/i;
+const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * Finds the columns by their names, case and spacing forgiven. PoSyncError `unreadable-header` for a name that stands
+ * twice, is dangerous, or could be two fields; `unreadable-column-missing` when a field has no column and no default.
+ */
+export function resolveColumns(cells: readonly string[], line: number, mapping: Mapping): Columns {
+  const errorColumns = cells.flatMap((name, index) => (ERROR_COLUMN.test(name.trim()) ? [index] : []));
+  const isFixFile = errorColumns.length > 0;
+  const own = cells.filter((_, index) => !errorColumns.includes(index));
+  const header = isFixFile ? own.map(restore) : own;
+  refuseBadNames(header, line);
+  const found = FIELDS.map((field) => [field, columnOf(field, header, line, mapping)] as const);
+  const at = Object.fromEntries(found.filter(([, index]) => index !== undefined));
+  const missing = FIELDS.filter((field) => at[field] === undefined && defaultOf(field, mapping) === undefined);
+  if (at.purchaseOrderNumber === undefined || missing.length > 0) throw missingColumns(missing, header, line, mapping);
+  return { header, at: { ...at, purchaseOrderNumber: at.purchaseOrderNumber }, errorColumns };
+}
+
+/** How many of the fields a header row has a column for. */
+export function countFields(cells: readonly string[], mapping: Mapping): number {
+  const names = new Set(cells.map(plainName));
+  return FIELDS.filter((field) => mapping.fields[field].some((name) => names.has(plainName(name)))).length;
+}
+
+/** The own cells of a row: without a fix file's columns, and with what that file had neutralised restored. */
+export function ownCells(cells: string[], { errorColumns }: Columns): string[] {
+  if (errorColumns.length === 0) return cells;
+  return cells.filter((_, index) => !errorColumns.includes(index)).map(restore);
+}
+
+function defaultOf(field: Field, mapping: Mapping): string | undefined {
+  switch (field) {
+    case 'purchaseOrderNumber':
+      return undefined;
+    case 'orderState':
+      return mapping.defaults.orderState ?? 'NEW';
+    case 'articleCode':
+    case 'quantity':
+      return mapping.defaults[field];
+  }
+}
+
+function refuseBadNames(header: readonly string[], line: number): void {
+  if (header.length > LIMITS.columns) {
+    const facts = { line, columns: header.length, limit: LIMITS.columns };
+    throw unreadable('header', `Line ${line} has ${header.length} columns; at most ${LIMITS.columns} are read.`, facts);
+  }
+  const seen = new Map<string, number>();
+  for (const [index, raw] of header.entries()) {
+    const name = raw.trim().normalize('NFC');
+    const column = index + 1;
+    const facts = { line, column, value: shorten(name) };
+    if (DANGEROUS.has(name)) throw unreadable('header', `Column ${column} has the reserved name ${name}.`, facts);
+    if (/\p{Cc}/u.test(name))
+      throw unreadable('header', `The name of column ${column} has a control character.`, facts);
+    const before = seen.get(name);
+    if (name !== '' && before !== undefined) {
+      const message = `Columns ${before} and ${column} have the same name "${shorten(name)}".`;
+      throw unreadable('header', message, facts, 'Give each column a name of its own.');
+    }
+    seen.set(name, column);
+  }
+}
+
+function columnOf(field: Field, header: readonly string[], line: number, mapping: Mapping): number | undefined {
+  const accepted = new Set(mapping.fields[field].map(plainName));
+  const matching = header.flatMap((name, index) => (accepted.has(plainName(name)) ? [index] : []));
+  const [first, second] = matching;
+  if (first === undefined || second === undefined) return first;
+  const names = `"${header[first]}" and "${header[second]}"`;
+  const facts = { line, column: second + 1, field };
+  throw unreadable(
+    'header',
+    `The columns ${names} could both be the ${field}.`,
+    facts,
+    'Rename or remove one of them.',
+  );
+}
+
+function missingColumns(missing: readonly Field[], header: readonly string[], line: number, mapping: Mapping) {
+  const wanted = missing.map((field) => mapping.fields[field].join(' or ')).join(', ');
+  const first = missing[0] ?? 'purchaseOrderNumber';
+  const near = nearest(mapping.fields[first][0] ?? first, header);
+  const shown = shorten(header.map((name) => JSON.stringify(name)).join(', '));
+  return unreadable(
+    'column-missing',
+    `Line ${line} has no column ${wanted}; it has ${shown}.`,
+    { line, field: missing.join(', '), value: shown },
+    near === undefined
+      ? 'Name the columns of the file in the mapping of its source.'
+      : `If "${shorten(near)}" is meant, name it in the mapping of its source.`,
+  );
+}

@@ -1,0 +1,17 @@
+const PREFIX = '_error_';
+
+/** Takes the keys that a fix file adds out of an order's object; tells whether there were any. */
+export function takeErrorKeys(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  let found = false;
+  for (const key in value) {
+    if (!key.startsWith(PREFIX)) continue;
+    found = true;
+    delete value[key];
+  }
+  return found;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,61 @@
+/**
+ * A set of order numbers in a fixed room (Bloom filter): what was added is always found; of what was not, one in some
+ * hundred to thousand is found too.
+ */
+export type NumberFilter = {
+  /** Adds a number; tells whether it may have been there before. */
+  add(number: string): boolean;
+  has(number: string): boolean;
+  /** How many numbers were added that were not there for certain. */
+  readonly size: number;
+};
+
+const PROBES = 5;
+const LEAST_BITS = 2 ** 16;
+const MOST_BITS = 2 ** 27;
+
+/** A filter for about `expected` numbers, with at least 14 bits each up to ten million of them (16 MiB). */
+export function openNumberFilter(expected: number): NumberFilter {
+  const bits = Math.min(MOST_BITS, Math.max(LEAST_BITS, 2 ** Math.ceil(Math.log2(expected * 14))));
+  const words = new Uint32Array(bits / 32);
+  const mask = bits - 1;
+  let size = 0;
+
+  function visit(number: string, isAdding: boolean): boolean {
+    const first = hash(number, 0x811c9dc5);
+    const step = hash(number, 0x9747b28c) | 1;
+    let isThere = true;
+    for (let probe = 0; probe < PROBES; probe++) {
+      const bit = (first + Math.imul(probe, step)) & mask;
+      const word = bit >>> 5;
+      const flag = 1 << (bit & 31);
+      const value = words[word] ?? 0;
+      if ((value & flag) !== 0) continue;
+      isThere = false;
+      if (!isAdding) return false;
+      words[word] = value | flag;
+    }
+    return isThere;
+  }
+
+  return {
+    add(number) {
+      const wasThere = visit(number, true);
+      if (!wasThere) size += 1;
+      return wasThere;
+    },
+    has: (number) => size > 0 && visit(number, false),
+    get size() {
+      return size;
+    },
+  };
+}
+
+/** FNV-1a over UTF-16 units with a final mix (MurmurHash3), so that numbers in a row spread. */
+export function hash(text: string, seed: number): number {
+  let value = seed;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+  return (value ^ (value >>> 16)) >>> 0;
+}

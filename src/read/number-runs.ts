@@ -1,0 +1,64 @@
+import { LIMITS } from '../order/limits.ts';
+import { shorten, trimBlanks } from '../order/text.ts';
+import type { Columns } from './columns.ts';
+import { hash, type NumberFilter, openNumberFilter } from './number-filter.ts';
+import type { Row } from './row-parser.ts';
+import { unreadable } from './unreadable.ts';
+
+/**
+ * Follows the order numbers down a table's rows in a fixed room: `apart` takes up each number that comes again after
+ * another one; an order whose rows would not fit in memory makes the file unreadable.
+ */
+export type Runs = {
+  columns: Columns;
+  records: number;
+  apart: NumberFilter;
+  add(cells: readonly string[], row: Row): void;
+};
+
+/** Bytes of a row that is hardly ever undercut; it only sizes the filters. */
+const LEAST_ROW = 8;
+const BUCKETS = 2 ** 16;
+
+/** Runs over the rows of a table of about `bytes` bytes. */
+export function openRuns(columns: Columns, bytes: number): Runs {
+  const expected = Math.min(LIMITS.records, bytes / LEAST_ROW);
+  const seen = openNumberFilter(expected);
+  const apart = openNumberFilter(expected);
+  const sizes = new Float64Array(BUCKETS);
+  let current = '';
+  let bucket = 0;
+  const runs: Runs = { columns, records: 0, apart, add };
+
+  function add(cells: readonly string[], row: Row): void {
+    runs.records += 1;
+    if (runs.records > LIMITS.records) throw tooMany();
+    const number = trimBlanks(cells[columns.at.purchaseOrderNumber] ?? '');
+    if (number !== current) {
+      current = number;
+      bucket = hash(number, 0) % BUCKETS;
+      if (number !== '' && seen.add(number)) apart.add(number);
+    }
+    if (number !== '') weigh(row);
+  }
+
+  /** Numbers that share a bucket are weighed together; ten million rows leave each some kilobytes. */
+  function weigh(row: Row): void {
+    const size = (sizes[bucket] ?? 0) + row.bytes + LIMITS.rowOverhead;
+    sizes[bucket] = size;
+    if (size > LIMITS.orderBytes) throw tooLarge(current, row.line);
+  }
+
+  return runs;
+}
+
+function tooMany() {
+  const message = `The file holds more than ${LIMITS.records} rows.`;
+  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Drop it in parts.');
+}
+
+function tooLarge(number: string, line: number) {
+  const shown = shorten(number, 60);
+  const message = `Up to line ${line}, the order ${JSON.stringify(shown)} has more rows than one order may have.`;
+  return unreadable('order-too-large', message, { line, value: shown }, 'Look whether that is an order number.');
+}

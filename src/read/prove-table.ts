@@ -1,0 +1,79 @@
+import type { Mapping } from '../config/config.ts';
+import { ownCells, resolveColumns } from './columns.ts';
+import { watchDecimals } from './decimal-evidence.ts';
+import { type Delimiter, findDelimiter } from './delimiter.ts';
+import { openRuns, type Runs } from './number-runs.ts';
+import type { TableReading } from './proof.ts';
+import { openRowParser, type Row } from './row-parser.ts';
+import { openTableBody } from './table-body.ts';
+
+/** What the first pass learns of a table. `reading` is absent when there is not even a header. */
+export type ProvedTable = {
+  records: number;
+  reading?: TableReading;
+  delimiter: string;
+  newline?: '\n' | '\r\n' | '\r';
+  decimal?: '.' | ',';
+  warnings: string[];
+};
+
+const ALL_NEWLINES = ['\r\n', '\n', '\r'] as const;
+
+/** Reads a table to its end: every quote matches, the header is good; finds numbers whose rows stand apart. */
+export async function proveTable(
+  content: AsyncIterable<Buffer>,
+  start: string,
+  bytes: number,
+  mapping: Mapping,
+): Promise<ProvedTable> {
+  const dialect = findDelimiter(start, mapping);
+  const parser = openRowParser({ delimiter: dialect.delimiter, newlines: ALL_NEWLINES });
+  const body = openTableBody(dialect.hasSepLine);
+  const decimals = watchDecimals();
+  let runs: Runs | undefined;
+  let hasCr = false;
+
+  function look(rows: readonly Row[]): void {
+    const data = body.take(rows);
+    if (body.header === undefined) return;
+    runs ??= openRuns(resolveColumns(body.header.cells, body.header.line, mapping), bytes);
+    for (const row of data) {
+      const cells = ownCells(row.cells, runs.columns);
+      runs.add(cells, row);
+      const { quantity } = runs.columns.at;
+      if (quantity !== undefined) decimals.look(cells[quantity] ?? '', row.line);
+    }
+  }
+
+  for await (const chunk of content) {
+    hasCr ||= chunk.includes(13);
+    look(await parser.write(chunk));
+  }
+  look(await parser.end());
+
+  const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
+  return {
+    records: runs?.records ?? 0,
+    ...(runs && { reading: readingOf(dialect, hasCr ? ALL_NEWLINES : ['\n'], runs) }),
+    delimiter: dialect.delimiter,
+    ...newlineOf(start),
+    ...(sign !== undefined && { decimal: sign }),
+    warnings: [...blankWarnings(body.blankRows), ...(mapping.decimal === 'auto' ? decimals.warnings() : [])],
+  };
+}
+
+function readingOf(dialect: Delimiter, newlines: readonly string[], { columns, apart }: Runs): TableReading {
+  return { kind: 'table', ...dialect, newlines, columns, apart };
+}
+
+function blankWarnings(rows: number): string[] {
+  if (rows === 0) return [];
+  return [rows === 1 ? 'One row without any value was skipped.' : `${rows} rows without any value were skipped.`];
+}
+
+function newlineOf(start: string): { newline?: '\n' | '\r\n' | '\r' } {
+  const newline = ALL_NEWLINES.map((text) => ({ text, at: start.indexOf(text) }))
+    .filter(({ at }) => at >= 0)
+    .reduce<{ text: '\n' | '\r\n' | '\r'; at: number } | undefined>((a, b) => (a && a.at <= b.at ? a : b), undefined);
+  return newline === undefined ? {} : { newline: newline.text };
+}

@@ -1,0 +1,72 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { SourceRecord } from '../order/record.ts';
+import { openRegularFile } from '../regular-file.ts';
+import { ownCells } from './columns.ts';
+import { readContent } from './content.ts';
+import { takeErrorKeys } from './error-keys.ts';
+import { type JsonRecord, openJsonParser } from './json-records.ts';
+import type { JsonReading, Proof, TableReading } from './proof.ts';
+import { openRowParser, type Row } from './row-parser.ts';
+import { openTableBody } from './table-body.ts';
+
+/** The records of one piece of a file. `lineOf` tells where an object within a JSON record begins. */
+export type RecordPage = { records: readonly SourceRecord[]; lineOf: (container: object) => number | undefined };
+
+/**
+ * The second pass: the records of a proved file with their places, page by page, in the file's order.
+ * PoSyncError `file-changed` when the file is no longer the one that was proved.
+ */
+export async function* readRecords(
+  path: string,
+  proof: Proof,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RecordPage> {
+  const handle = await openRegularFile(path);
+  try {
+    yield* pagesOf(handle, proof, signal);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* pagesOf(handle: FileHandle, { stamp, reading }: Proof, signal: AbortSignal | undefined) {
+  const content = readContent(handle, stamp, { ...reading, signal });
+  switch (reading.kind) {
+    case 'table':
+      return yield* tablePages(content, reading);
+    case 'json':
+      return yield* jsonPages(content, reading);
+    case 'empty':
+      return;
+  }
+}
+
+async function* tablePages(content: AsyncIterable<Buffer>, reading: TableReading): AsyncGenerator<RecordPage> {
+  const parser = openRowParser(reading);
+  const body = openTableBody(reading.hasSepLine);
+  const pageOf = (rows: Row[]) => ({ records: body.take(rows).map(toRecord), lineOf: nowhere });
+  const toRecord = ({ line, cells }: Row): SourceRecord => {
+    return { kind: 'row', place: { line }, cells: ownCells(cells, reading.columns) };
+  };
+  for await (const chunk of content) yield pageOf(await parser.write(chunk));
+  yield pageOf(await parser.end());
+}
+
+function nowhere(): undefined {
+  return undefined;
+}
+
+async function* jsonPages(content: AsyncIterable<Buffer>, { layout }: JsonReading): AsyncGenerator<RecordPage> {
+  const parser = openJsonParser(layout);
+  const pageOf = (found: JsonRecord[]) => ({
+    records: found.map(fromObject),
+    lineOf: (container: object) => parser.lineOf(container),
+  });
+  for await (const chunk of content) yield pageOf(parser.write(chunk));
+  yield pageOf(parser.end());
+}
+
+function fromObject({ line, pointer, value }: JsonRecord): SourceRecord {
+  takeErrorKeys(value);
+  return { kind: 'object', place: { line, pointer }, value };
+}

@@ -1,0 +1,64 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { codeOf, PoSyncError } from './errors.ts';
+
+/** What changes when a file's content may have changed: identity, size and both times, in nanoseconds. */
+export type Stamp = { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint };
+
+/** Whether nothing was written to the file between the two. */
+export function sameStamp(a: Stamp, b: Stamp): boolean {
+  return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
+}
+
+/** The stamp of an open file. */
+export async function stampOf(handle: FileHandle): Promise<Stamp> {
+  const { dev, ino, size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
+  return { dev, ino, size, mtimeNs, ctimeNs };
+}
+
+/**
+ * Opens a file for reading if it is a regular one. A FIFO would block a thread for ever and a link would lead out of
+ * the folder, hence the flags and the look before the first read.
+ * PoSyncError `file-missing`, `not-a-file`, `file-not-readable`; other errors (EBUSY, EIO) as the system tells them.
+ */
+export async function openRegularFile(path: string): Promise<FileHandle> {
+  const handle = await openUnblocked(path);
+  try {
+    if (!(await handle.stat()).isFile()) throw notAFile(path);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function openUnblocked(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    switch (codeOf(error)) {
+      case 'ENOENT':
+        throw new PoSyncError('file-missing', `There is no file ${path}.`, { cause: error, facts: { file: path } });
+      case 'ELOOP':
+      case 'EMLINK':
+      case 'ENXIO':
+        throw notAFile(path);
+      case 'EACCES':
+      case 'EPERM':
+        throw new PoSyncError('file-not-readable', `The file ${path} may not be read.`, {
+          mend: 'Give the user of po-sync the right to read it.',
+          cause: error,
+          facts: { file: path },
+        });
+      default:
+        throw error;
+    }
+  }
+}
+
+function notAFile(path: string): PoSyncError {
+  return new PoSyncError('not-a-file', `${path} is not a regular file.`, {
+    mend: 'Give a file itself, not a link, folder, pipe or device.',
+    facts: { file: path },
+  });
+}
