@@ -28,8 +28,11 @@ export type IngestDeps = {
   onUnreadable(batch: Batch, error: PoSyncError): Promise<void>;
 };
 
-/** `theirs`: another daemon has the file in hand. `left`: the daemon stops, the file stays claimed. */
-export type Ingested = 'admitted' | 'unreadable' | 'theirs' | 'left';
+/**
+ * `theirs`: another daemon has the file in hand. `left`: the daemon stops, the file stays claimed.
+ * `sha256` of a file that was dealt with to its end.
+ */
+export type Ingested = { end: 'admitted' | 'unreadable' | 'theirs' | 'left'; sha256?: string };
 
 /**
  * The spine of intake: from a claimed file to orders in the ledger and the queue. Begun again after a crash it meets
@@ -38,17 +41,17 @@ export type Ingested = 'admitted' | 'unreadable' | 'theirs' | 'left';
 export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): Promise<Ingested> {
   const { batches, log, stopping } = deps;
   const lease = await batches.lease(file.batch);
-  if (lease === undefined) return 'theirs';
+  if (lease === undefined) return { end: 'theirs' };
   try {
     const batch = await batches.begin(file, claimedAt);
-    if (batch.state !== 'reading') return 'admitted';
+    if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
     const mapping = deps.mappingOf(file.source);
     const proof = await prove(file, mapping, signal);
     if (proof instanceof PoSyncError) {
       batchUnreadable(log, { ...named(file), code: proof.code, reason: proof.message });
       await deps.onUnreadable(batch, proof);
-      return 'unreadable';
+      return { end: 'unreadable', ...hashOf(proof) };
     }
     const { sha256, bytes, records, shape, warnings } = proof;
     deps.proofs.set(file.batch, proof);
@@ -56,16 +59,20 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
     fileProved(log, { ...named(file), records, bytes });
     await deps.onProgress(file.batch);
     const total = await admitAll(file, batch, proof, mapping, signal, deps);
-    if (total === undefined) return 'left';
+    if (total === undefined) return { end: 'left' };
     await batches.admitted(file.batch, total);
     batchAdmitted(log, { ...named(file), orders: total });
-    return 'admitted';
+    return { end: 'admitted', sha256 };
   } catch (error) {
-    if (stopping.aborted || lease.signal.aborted) return 'left';
+    if (stopping.aborted || lease.signal.aborted) return { end: 'left' };
     throw error;
   } finally {
     await lease.release();
   }
+}
+
+function hashOf({ facts }: PoSyncError): { sha256?: string } {
+  return typeof facts['sha256'] === 'string' ? { sha256: facts['sha256'] } : {};
 }
 
 async function prove(

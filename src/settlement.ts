@@ -84,7 +84,7 @@ export function openSettlement(deps: SettlementDeps) {
       });
       await putAway(batch, 'done', folder, needsFix);
     }
-    await close(batch);
+    await close(batch, needPersonIn(batch));
   }
 
   /** A file that cannot be read as orders: it is told, and put with the failed ones. */
@@ -93,7 +93,7 @@ export function openSettlement(deps: SettlementDeps) {
     const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identityOf(error) };
     await writeReport({ folder, report, shape: undefined, orders: nothing() });
     await putAway(batch, 'failed', folder, false);
-    await close(batch);
+    await close(batch, 1);
   }
 
   async function putAway(batch: Batch, where: 'done' | 'failed', folder: string, needsFix: boolean): Promise<void> {
@@ -103,10 +103,9 @@ export function openSettlement(deps: SettlementDeps) {
     await layBeside(settled, folder, { needsFix });
   }
 
-  async function close(batch: Batch): Promise<void> {
+  async function close(batch: Batch, needPerson: number): Promise<void> {
     await batches.done(batch.batch);
     deps.proofs.delete(batch.batch);
-    const needPerson = OUTCOMES.filter(needsPerson).reduce((sum, outcome) => sum + batch.counts[outcome], 0);
     const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
     const facts = { orders, accepted: counts.accepted, needPerson, durationMs: lastAt - startedAt };
     batchFinished(log, { batch: name, source, file, ...facts, report: folderOf(name) });
@@ -157,6 +156,11 @@ export function openSettlement(deps: SettlementDeps) {
   }
 
   return { tick, refresh, settleUnreadable, progress };
+}
+
+/** Orders of the batch that a person must see to; an unreadable file counts as one. */
+function needPersonIn({ counts }: Batch): number {
+  return OUTCOMES.filter(needsPerson).reduce((sum, outcome) => sum + counts[outcome], 0);
 }
 
 function claimOf({ batch, source, kind, name, path }: Batch): ClaimedFile {

@@ -1,14 +1,15 @@
 import { access } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Clock } from './clock.ts';
-import type { Config, InboxSource } from './config/config.ts';
+import type { Config, ExportSource, InboxSource } from './config/config.ts';
 import { openPermits } from './deliver/permits.ts';
 import { toError } from './errors.ts';
 import { batchTakenUp, batchTrouble } from './events/batch.ts';
+import type { Ingested } from './ingest.ts';
 import { claimFile } from './intake/claim.ts';
 import { openExport } from './intake/export.ts';
 import { openInbox } from './intake/inbox.ts';
-import { leftClaims } from './intake/left-claims.ts';
+import { leftClaims, leftCopies } from './intake/left-claims.ts';
 import { markInbox } from './intake/mark.ts';
 import type { Batches } from './ledger/batches.ts';
 import type { Log } from './log.ts';
@@ -28,7 +29,7 @@ type SourcesDeps = {
   log: Log;
   stopping: AbortSignal;
   /** Reads a claimed file to its last admitted order. */
-  ingest(file: ClaimedFile, claimedAt: number): Promise<unknown>;
+  ingest(file: ClaimedFile, claimedAt: number): Promise<Ingested>;
 };
 
 export type Sources = Awaited<ReturnType<typeof openSources>>;
@@ -40,23 +41,29 @@ export async function openSources(deps: SourcesDeps) {
   const inHand = new Map<string, Promise<void>>();
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
   for (const { path } of inboxes) await markInbox(path, config.environment);
-  const watchers = [
-    ...inboxes.map(watchInbox),
-    ...config.sources.flatMap((one) => (one.type === 'export' ? [watchExport(one)] : [])),
-  ];
+  const exports = config.sources.filter((source) => source.type === 'export');
+  const watchers = [...inboxes.map(watchInbox), ...exports.map(watchExport)];
+
+  function spoolOf(source: string): string {
+    return join(config.data, 'spool', source);
+  }
 
   function watchInbox(source: InboxSource) {
     return openInbox({ source, clock, log, onReady: (path) => claimAndRead(path, source) });
   }
 
-  function watchExport(source: Parameters<typeof openExport>[0]['source']) {
+  function watchExport(source: ExportSource) {
     return openExport({
       source,
-      spool: join(config.data, 'spool'),
+      spool: spoolOf(source.name),
       clock,
       log,
-      known: async (path) => (await redis.hget(keys.exports, path)) ?? undefined,
-      onReady: async (copy) => read(copy, clock.now()),
+      known: async (path) => (await redis.hget(keys.exports, `${source.name}/${basename(path)}`)) ?? undefined,
+      onReady: async (copy) =>
+        keep(
+          copy.batch,
+          slots.hold(() => read(copy, clock.now())),
+        ),
     });
   }
 
@@ -82,16 +89,19 @@ export async function openSources(deps: SourcesDeps) {
   }
 
   async function read(file: ClaimedFile, claimedAt: number): Promise<void> {
-    await deps
-      .ingest(file, claimedAt)
-      .catch((error: unknown) => batchTrouble(log, { batch: file.batch, reason: toError(error).message }));
+    try {
+      const { sha256 } = await deps.ingest(file, claimedAt);
+      if (file.kind === 'export' && sha256) await redis.hset(keys.exports, `${file.source}/${file.name}`, sha256);
+    } catch (error) {
+      batchTrouble(log, { batch: file.batch, reason: toError(error).message });
+    }
   }
 
   /** Takes up what was claimed but not read to its end: by a daemon that died, or by us before Redis lost its memory. */
   async function reclaim(): Promise<void> {
-    const left = (await Promise.all(inboxes.map(leftClaims))).flat();
-    const known = (await batches.underWay()).filter(({ state, kind }) => state === 'reading' && kind === 'export');
-    for (const file of [...left, ...known]) await takeUp(file);
+    const claims = await Promise.all(inboxes.map(leftClaims));
+    const copies = await Promise.all(exports.map(({ name }) => leftCopies(spoolOf(name), name)));
+    for (const file of [...claims, ...copies].flat()) await takeUp(file);
   }
 
   async function takeUp(file: ClaimedFile): Promise<void> {

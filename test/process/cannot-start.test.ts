@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { freePort } from '../support/test-redis.ts';
+import { credentials, csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
+
+/** One clear message on standard error, exit code 1, and never a stack trace. */
+async function refuses(
+  place: Workplace,
+  args: string[],
+  env: Record<string, string>,
+  ...says: (string | RegExp)[]
+): Promise<void> {
+  const { code, err } = await place.run(args, env);
+  expect(code).toBe(1);
+  for (const text of says) expect(err).toMatch(text);
+  expect(err).not.toMatch(/^\s+at /m);
+  expect(err.match(/po-sync:/g)).toHaveLength(1);
+}
+
+describe('start', () => {
+  it('tells every problem of a configuration with file and line, and the nearest key', async () => {
+    await using place = await openWorkplace();
+    await writeFile(place.config, 'enviroment: staging\nenvironments:\n  staging: { baseUrl: 5 }\nsources: []\n');
+    await refuses(
+      place,
+      ['start'],
+      {},
+      /po-sync\.yaml:1:\d+.*enviroment/,
+      /environment/,
+      /po-sync\.yaml:3:\d+.*baseUrl/,
+    );
+  });
+
+  it('tells a missing configuration file', async () => {
+    await using place = await openWorkplace();
+    await rm(place.config);
+    await refuses(place, ['start'], {}, 'po-sync.yaml');
+  });
+
+  it('tells missing and wrong credentials', async () => {
+    await using place = await openWorkplace();
+    const { PO_SYNC_STAGING_CLIENT_ID: id = '' } = credentials('STAGING');
+    await refuses(place, ['start'], { PO_SYNC_STAGING_CLIENT_SECRET: '' }, 'PO_SYNC_STAGING_CLIENT_SECRET');
+    await refuses(
+      place,
+      ['start'],
+      { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong', PO_SYNC_STAGING_CLIENT_ID: id },
+      'invalid_client',
+    );
+  });
+
+  it('tells a missing inbox', async () => {
+    await using place = await openWorkplace();
+    await rm(place.inbox, { recursive: true });
+    await refuses(place, ['start'], {}, place.inbox);
+  });
+
+  it('tells an occupied admin port', async () => {
+    await using place = await openWorkplace();
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    await refuses(place, ['start'], { PO_SYNC_ADMIN_PORT: String(port) }, new RegExp(`127\\.0\\.0\\.1.*${port}`));
+    taken.close();
+  });
+
+  it('tells an unreachable Redis after ten seconds', async () => {
+    await using place = await openWorkplace();
+    const url = `redis://:pass-word@127.0.0.1:${await freePort()}/0`;
+    const began = performance.now();
+    await refuses(
+      place,
+      ['start'],
+      { PO_SYNC_REDIS_URL: url },
+      /Redis at redis:\/\/127\.0\.0\.1:\d+\/0 does not answer/,
+    );
+    expect(performance.now() - began).toBeGreaterThan(9_000);
+  });
+
+  it('refuses an inbox that another environment uses', async () => {
+    await using place = await openWorkplace();
+    await place.drop('orders.csv', csvOf(1));
+    await place.run(['start', '--once']);
+    const { baseUrl, authUrl } = place.api;
+    await writeFile(
+      place.config,
+      `environment: uat\ndata: data\nenvironments:\n  uat: { baseUrl: '${baseUrl}', authUrl: '${authUrl}' }\n` +
+        `sources:\n  - { name: inbox, type: inbox, path: inbox }\nreports: { path: reports }\n`,
+    );
+    await refuses(place, ['start', '--once'], credentials('UAT'), /staging/, /uat/);
+  });
+
+  it('wants a confirmation for a protected environment', async () => {
+    await using place = await openWorkplace();
+    const { baseUrl, authUrl } = place.api;
+    await writeFile(
+      place.config,
+      `environment: production\ndata: data\nenvironments:\n  production: { protected: true, baseUrl: '${baseUrl}', authUrl: '${authUrl}' }\n` +
+        `sources:\n  - { name: inbox, type: inbox, path: inbox }\nreports: { path: reports }\n`,
+    );
+    await refuses(place, ['start', '--once'], credentials('PRODUCTION'), '--confirm production');
+    expect(await place.run(['--confirm', 'production', 'start', '--once'], credentials('PRODUCTION'))).toMatchObject({
+      code: 0,
+    });
+  });
+
+  it('tells an unknown command and an unknown flag', async () => {
+    await using place = await openWorkplace();
+    expect(await place.run(['begin'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("unknown command 'begin'"),
+    });
+    expect(await place.run(['start', '--twice'])).toMatchObject({ code: 1, err: expect.stringContaining('--twice') });
+  });
+
+  it('says the error as one JSON document with --json', async () => {
+    await using place = await openWorkplace();
+    const { code, out } = await place.run(['start', '--json'], { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ error: { code: 'token-refused', mend: expect.any(String) } });
+  });
+});
+
+describe('po-sync', () => {
+  it('tells its version and its help', async () => {
+    await using place = await openWorkplace();
+    expect(await place.run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+    const { code, out } = await place.run(['--help']);
+    expect(code).toBe(0);
+    for (const command of ['start', 'check', 'config', 'sandbox']) expect(out).toContain(command);
+  });
+});

@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
+import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
+
+function accepted(place: Workplace): number {
+  return place.events.filter(({ type }) => type === 'stored').length;
+}
+
+async function finished(place: Workplace): Promise<void> {
+  await until(
+    'one finished report',
+    async () => (await place.reportsNow()).every(({ state }) => state === 'finished'),
+    60_000,
+  );
+}
+
+function expectOnce(place: Workplace, orders: number): void {
+  const stored = place.stored();
+  expect(stored.size).toBe(orders);
+  expect([...stored].filter(([, times]) => times !== 1)).toEqual([]);
+}
+
+describe('the daemon', () => {
+  it('killed with kill -9 in the middle of 2,000 orders and started again creates each order once, in one report', async () => {
+    await using place = await openWorkplace({ delivery: ', concurrency: 16' });
+    const first = place.start(['start']);
+    await place.drop('orders.csv', csvOf(2000));
+    await until('some orders', () => accepted(place) > 300 && accepted(place) < 1900);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    expect(accepted(place)).toBeLessThan(2000);
+    const second = place.start(['start']);
+    await until('all orders', () => place.stored().size === 2000, 60_000);
+    await finished(place);
+    expectOnce(place, 2000);
+    const reports = await place.reportsNow();
+    expect(reports).toHaveLength(1);
+    expect(reports[0]).toMatchObject({
+      state: 'finished',
+      open: 0,
+      counts: { records: 2000, orders: 2000, accepted: 2000 },
+    });
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toMatchObject({ code: 0 });
+  });
+
+  it('killed while it reads a file takes it up again', async () => {
+    await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '30ms' }] } });
+    const first = place.start(['start']);
+    await place.drop('orders.csv', csvOf(3000));
+    await until('first orders', () => accepted(place) > 20);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const second = place.start(['start']);
+    await until('progress', () => accepted(place) > 600, 60_000);
+    second.child.kill('SIGKILL');
+    await second.ended;
+    const third = place.start(['start']);
+    await until('all orders', () => place.stored().size === 3000, 120_000);
+    await finished(place);
+    expectOnce(place, 3000);
+    expect(await place.reportsNow()).toMatchObject([{ counts: { orders: 3000, accepted: 3000 } }]);
+    third.child.kill('SIGTERM');
+    await third.ended;
+  }, 200_000);
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s finishes the calls in flight, hands the rest back and ends with 0',
+    async (signal) => {
+      await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '100ms' }] } });
+      const first = place.start(['start']);
+      await place.drop('orders.csv', csvOf(200));
+      await until('first orders', () => accepted(place) > 10);
+      first.child.kill(signal);
+      expect(await first.ended).toMatchObject({ code: 0 });
+      const received = place.events.filter(({ type }) => type === 'received').length;
+      expect(received).toBeLessThan(200);
+      expect(received).toBe(accepted(place));
+      // Nothing is in doubt, so nothing waits for a settle: the rest goes at once.
+      expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+      expectOnce(place, 200);
+      expect(await place.reportsNow()).toMatchObject([{ counts: { accepted: 200 } }]);
+    },
+  );
+
+  it('a second signal forces the end', async () => {
+    await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '1900ms' }] } });
+    const running = place.start(['start']);
+    await place.drop('orders.csv', csvOf(20));
+    await until('calls', () => place.events.some(({ type }) => type === 'received'));
+    running.child.kill('SIGINT');
+    await until('the stop', () => running.out().includes('po-sync stops'));
+    running.child.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ code: 130 });
+  });
+
+  it('--once that is interrupted ends with 143', async () => {
+    await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '200ms' }] } });
+    const running = place.start(['start', '--once']);
+    await place.drop('orders.csv', csvOf(100));
+    await until('calls', () => place.events.some(({ type }) => type === 'received'));
+    running.child.kill('SIGTERM');
+    const [code] = await once(running.child, 'close');
+    expect(code).toBe(143);
+  });
+
+  it('serves health and readiness, and takes what is dropped while it runs', async () => {
+    await using place = await openWorkplace();
+    const running = place.start(['start']);
+    const port = await until('readiness', () => /"adminPort":(\d+)/.exec(running.out())?.[1]);
+    const health = await fetch(`http://127.0.0.1:${port}/healthz`);
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
+    expect([health.status, ready.status]).toEqual([200, 200]);
+    await place.drop('a.csv', csvOf(3));
+    await place.drop('b.csv', csvOf(3, 10));
+    await until(
+      'both reports',
+      async () => (await place.reportsNow()).filter(({ state }) => state === 'finished').length === 2,
+    );
+    expectOnce(place, 6);
+    running.child.kill('SIGTERM');
+    const { code, out } = await running.ended;
+    expect(code).toBe(0);
+    for (const line of out.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
+  });
+});

@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Report } from '../../src/report/report.ts';
+import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
+import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
+import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
+import { CLIENT_ID, CLIENT_SECRET, type OpenSandbox, openSandbox } from './open-sandbox.ts';
+import { makeTempFolder } from './temp-folder.ts';
+
+const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
+
+export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string };
+
+/** A po-sync process; `ended` resolves with its exit and everything it printed. */
+export type Running = { child: ChildProcess; ended: Promise<Ended>; out(): string };
+
+/** A folder with configuration, inbox and reports, and a reference API in this process. */
+export type Workplace = AsyncDisposable & {
+  folder: string;
+  inbox: string;
+  reports: string;
+  config: string;
+  api: OpenSandbox;
+  events: SandboxEvent[];
+  /** Puts a file into the inbox the way a careful sender does: whole, by rename. */
+  drop(name: string, content: string | Buffer): Promise<void>;
+  /** Starts `bin/po-sync` with the workplace's credentials. */
+  start(args: readonly string[], env?: Record<string, string>): Running;
+  /** Runs it to its end. */
+  run(args: readonly string[], env?: Record<string, string>): Promise<Ended>;
+  /** Every report there is, oldest first. */
+  reportsNow(): Promise<Report[]>;
+  /** A file of a report's folder. */
+  read(report: Report, name: string): Promise<string>;
+  /** How often the API stored each number. */
+  stored(): Map<string, number>;
+};
+
+type WorkplaceOptions = {
+  sandbox?: Partial<SandboxOptions>;
+  faults?: unknown;
+  /** More lines of the configuration, at its top level. */
+  more?: string;
+  /** Lines of `delivery:`. */
+  delivery?: string;
+};
+
+/** Everything a daemon needs, at a quick pace. Redis is the private one, stopped by its last user. */
+export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Workplace> {
+  await using stack = new AsyncDisposableStack();
+  const { path: folder } = stack.use(await makeTempFolder());
+  const events: SandboxEvent[] = [];
+  const faults = options.faults === undefined ? {} : { faults: faultFile.parse(options.faults) };
+  const api = stack.use(await openSandbox({ onEvent: (event) => events.push(event), ...faults, ...options.sandbox }));
+  const [inbox, reports, config] = ['inbox', 'reports', 'po-sync.yaml'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await mkdir(inbox);
+  await writeFile(config, configOf(api, options));
+  const running = new Set<ChildProcess>();
+
+  function start(args: readonly string[], env: Record<string, string> = {}): Running {
+    const child = spawn(LAUNCHER, ['--config', config, ...args], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', ...credentials('STAGING'), PO_SYNC_ADMIN_PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.add(child);
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (chunk) => {
+      out += String(chunk);
+    });
+    child.stderr.on('data', (chunk) => {
+      err += String(chunk);
+    });
+    const ended = once(child, 'close').then(([code, signal]) => {
+      running.delete(child);
+      return { code, signal, out, err };
+    });
+    return { child, ended, out: () => out };
+  }
+
+  stack.defer(async () => {
+    for (const child of running) child.kill('SIGKILL');
+    // A daemon that was killed leaves its private Redis behind; the next command stops it as its last user.
+    await start(['start', '--once', '--max-wait', '100ms']).ended;
+  });
+  const kept = stack.move();
+  return {
+    ...{ folder, inbox, reports, config, api, events, start },
+    run: (args, env) => start(args, env).ended,
+    async drop(name, content) {
+      await writeFile(path.join(folder, 'dropping'), content);
+      await rename(path.join(folder, 'dropping'), path.join(inbox, name));
+    },
+    async reportsNow() {
+      const names = (await readdir(reports).catch(() => [])).sort();
+      const texts = await Promise.all(names.map((name) => readFile(path.join(reports, name, 'report.json'), 'utf8')));
+      return texts.map((text) => JSON.parse(text) as Report);
+    },
+    read: (report, name) => readFile(path.join(reports, report.batch, name), 'utf8'),
+    stored() {
+      const counts = new Map<string, number>();
+      for (const event of events) {
+        if (event.type === 'stored') counts.set(event.order, (counts.get(event.order) ?? 0) + 1);
+      }
+      return counts;
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+export function credentials(environment: string): Record<string, string> {
+  return { [`PO_SYNC_${environment}_CLIENT_ID`]: CLIENT_ID, [`PO_SYNC_${environment}_CLIENT_SECRET`]: CLIENT_SECRET };
+}
+
+function configOf({ baseUrl, authUrl }: OpenSandbox, { more = '', delivery = '' }: WorkplaceOptions): string {
+  return `environment: staging
+data: data
+environments:
+  staging: { baseUrl: '${baseUrl}', authUrl: '${authUrl}' }
+sources:
+  - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }
+reports: { path: reports }
+delivery: { settle: 1s, timeout: 2s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }${delivery} }
+admin: { port: 0 }
+${more}`;
+}
+
+/** A CSV of one-item orders, numbered from `first`. */
+export function csvOf(count: number, first = 1): string {
+  const rows = Array.from({ length: count }, (_, i) => `PO-${first + i},NEW,ART-${i % 7},${(i % 9) + 1}`);
+  return `purchaseOrderNumber,orderState,articleCode,quantity\n${rows.join('\n')}\n`;
+}
