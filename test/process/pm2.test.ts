@@ -15,7 +15,7 @@ import { until } from '../support/until.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const ORDERS = 60;
 
-type Listed = { pid: number; pm2_env: { status: string; restart_time: number } };
+type Listed = { pid: number; pm2_env: { status: string; restart_time: number; pm_out_log_path: string } };
 
 /** The real pm2 with a daemon of its own. */
 function openPm2(home: string, env: Record<string, string>) {
@@ -36,7 +36,6 @@ function openPm2(home: string, env: Record<string, string>) {
       if (!first) throw new Error('pm2 runs nothing');
       return first;
     },
-    log: () => readFile(path.join(home, 'logs', 'po-sync-out.log'), 'utf8'),
     [Symbol.asyncDispose]: () => run('kill').then(() => undefined),
   };
 }
@@ -78,7 +77,8 @@ reports: { path: reports }
   await pm2.run('start', path.join(root, 'ecosystem.config.cjs'));
   const first = await pm2.show();
   expect(first.pm2_env.status).toBe('online');
-  expect(await pm2.log()).toContain('po-sync is ready');
+  const log = () => readFile(first.pm2_env.pm_out_log_path, 'utf8');
+  expect(await log()).toContain('po-sync is ready');
 
   const rows = Array.from({ length: ORDERS }, (_, index) => `P-${index},A-1,${index + 1}`);
   await writeFile(at('inbox', '.orders.csv'), ['purchaseOrderNumber,articleCode,quantity', ...rows, ''].join('\n'));
@@ -102,5 +102,7 @@ reports: { path: reports }
   await pm2.run('delete', 'po-sync');
   expect(isAlive(second.pid)).toBe(false);
   expect(await processesIn(at('data', 'redis'))).toEqual([]);
-  expect(await pm2.log()).toContain('private Redis stopped');
+  expect(await log()).toContain('private Redis stopped');
+  // It was ended by the daemon as the last thing, never by pm2.
+  expect(await log()).not.toContain('private Redis is gone');
 });
