@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { CsvError, Parser } from 'csv-parse';
 import { LIMITS } from '../order/limits.ts';
 import { unreadable } from './unreadable.ts';
@@ -44,13 +43,11 @@ export function openRowParser({ delimiter, newlines }: RowDialect): RowParser {
       return taken();
     },
     async end() {
-      const failed = once(parser, 'error').then(([error]) => Promise.reject(error));
-      const finished = new Promise<void>((resolve) => parser.end(resolve));
-      try {
-        await Promise.race([finished, failed]);
-      } catch (error) {
-        throw asUnreadable(error, parser.nextLine);
-      }
+      await new Promise<void>((resolve, reject) => {
+        // Node's types leave out that the callback of end gets the error of the last step.
+        const ended = (error?: Error | null) => (error ? reject(asUnreadable(error, parser.nextLine)) : resolve());
+        parser.end(ended);
+      });
       return taken();
     },
   };
