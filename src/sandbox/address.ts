@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, PoSyncError, toError } from '../errors.ts';
 import { failureText } from './envelope.ts';
+import { JSON_TYPE } from './reply.ts';
 
 /** A host and port where calls are taken, and which can go away and come back. */
 export type Address = {
@@ -25,8 +26,8 @@ export async function openAddress(host: string, port: number, take: RequestListe
   const server = createServer({ requireHostHeader: false, keepAliveTimeout: 60_000, requestTimeout: 60_000 }, take);
   server.on('clientError', (error, socket) => refuseRaw(socket, codeOf(error)));
   server.on('checkExpectation', (_request, response) => {
-    response.writeHead(417, { 'content-type': 'application/json' });
-    response.end(failureText(417, 'The header Expect is not supported.'));
+    const body = failureText(417, 'The header Expect is not supported.');
+    response.writeHead(417, { 'content-type': JSON_TYPE, 'content-length': body.length }).end(body);
   });
   server.on('connect', (_request, socket) => endRaw(socket, 405, 'The method CONNECT is not supported.'));
 
@@ -96,7 +97,7 @@ function endRaw(socket: Duplex, status: number, message: string): void {
   }
   const body = failureText(status, message);
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${JSON_TYPE}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }

@@ -13,7 +13,8 @@ export type Reply =
   /** No answer: FIN (`close`) or RST (`reset`). */
   | { kind: 'drop'; how: 'close' | 'reset' };
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+/** The media type of every answer that is not told otherwise. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Puts a reply on the wire. `broken` hears of a stream that could not be made to its end; the connection ends then. */
 export function sendReply(response: ServerResponse, reply: Reply, broken: (error: Error) => void): void {

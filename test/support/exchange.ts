@@ -11,7 +11,7 @@ export type Exchange = {
   json: Record<string, unknown>;
 };
 
-type ExchangeOptions = { headers?: Record<string, string>; body?: string | Buffer; localAddress?: string };
+export type ExchangeOptions = { headers?: Record<string, string>; body?: string | Buffer; localAddress?: string };
 
 /**
  * Makes one HTTP call with exactly the headers given, on a connection of its own.
@@ -19,7 +19,10 @@ type ExchangeOptions = { headers?: Record<string, string>; body?: string | Buffe
  */
 export function exchange(method: string, url: string, options: ExchangeOptions = {}): Promise<Exchange> {
   return new Promise((resolve, reject) => {
-    const { localAddress, headers = {}, body } = options;
+    const { localAddress, body } = options;
+    // Node frames the body of a GET or DELETE only when told how long it is.
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const headers = { ...length, ...options.headers };
     const call = request(url, { method, headers, agent: false, ...(localAddress && { localAddress }) }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -1,6 +1,6 @@
 import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
-import { type Exchange, exchange } from './exchange.ts';
+import { type Exchange, type ExchangeOptions, exchange } from './exchange.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 export const CLIENT_ID = 'client-of-tests';
@@ -13,6 +13,8 @@ export type OpenSandbox = Sandbox & {
   requestToken(form?: Record<string, string | undefined>): Promise<Exchange>;
   /** An access token with all scopes, or with the given ones. */
   token(scope?: string): Promise<string>;
+  /** Any call; `path` is relative to the API's base address, or a whole address. */
+  call(method: string, path: string, options?: ExchangeOptions): Promise<Exchange>;
   /** POSTs an order, or any text. */
   create(order: unknown, token: string): Promise<Exchange>;
   list(token: string): Promise<Exchange>;
@@ -20,31 +22,42 @@ export type OpenSandbox = Sandbox & {
   orders(token: string): Promise<unknown[]>;
 };
 
-/** Starts a sandbox on a folder of its own, gone without a trace when disposed; a `data` that was given is kept. */
-export async function openSandbox(options: Partial<SandboxOptions> = {}): Promise<OpenSandbox> {
+/**
+ * Starts a sandbox on a folder of its own, gone without a trace when disposed; a `data` that was given is kept.
+ * `check` sees every answer.
+ */
+export async function openSandbox(
+  options: Partial<SandboxOptions> = {},
+  check: (exchange: Exchange) => void = () => undefined,
+): Promise<OpenSandbox> {
   await using stack = new AsyncDisposableStack();
   const data = options.data ?? stack.use(await makeTempFolder()).path;
   const credentials = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET };
   const sandbox = stack.use(await startSandbox({ environment: 'staging', port: 0, ...credentials, ...options, data }));
-  const resource = `${sandbox.baseUrl}/purchase-orders`;
+  const call: OpenSandbox['call'] = async (method, path, more) => {
+    const seen = await exchange(method, path.startsWith('/') ? `${sandbox.baseUrl}${path}` : path, more);
+    check(seen);
+    return seen;
+  };
   const requestToken: OpenSandbox['requestToken'] = (form = {}) =>
-    exchange('POST', `${sandbox.authUrl}${options.tokenPath ?? '/oauth2/token'}`, {
+    call('POST', `${sandbox.authUrl}${options.tokenPath ?? '/oauth2/token'}`, {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: formOf({ grant_type: 'client_credentials', client_id: CLIENT_ID, client_secret: CLIENT_SECRET, ...form }),
     });
-  const list: OpenSandbox['list'] = (token) => exchange('GET', resource, { headers: bearerHeaders(token) });
+  const list: OpenSandbox['list'] = (token) => call('GET', '/purchase-orders', { headers: bearerHeaders(token) });
   const opened = stack.move();
   return {
     environment: sandbox.environment,
     baseUrl: sandbox.baseUrl,
     authUrl: sandbox.authUrl,
     data,
+    call,
     requestToken,
     list,
     token: async (scope) => String((await requestToken({ scope })).json.access_token),
     orders: async (token) => ordersIn((await list(token)).json.data),
     create: (order, token) =>
-      exchange('POST', resource, {
+      call('POST', '/purchase-orders', {
         headers: bearerHeaders(token),
         body: typeof order === 'string' ? order : JSON.stringify(order),
       }),

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { openApi, PLACEHOLDERS } from '../../src/sandbox/openapi.ts';
+import { exchange } from '../support/exchange.ts';
+import { openSandbox } from '../support/open-sandbox.ts';
+
+const DEFAULTS = { listShape: 'object', listItems: true, tokenPath: '/oauth2/token' } as const;
+const DOCUMENT = 'docs/openapi.yaml';
+
+// After a change of the schemas: npx vitest run test/sandbox/openapi.test.ts -u
+test('docs/openapi.yaml is what the schemas say', async () => {
+  expect(existsSync(DOCUMENT)).toBe(true);
+  const text = stringify(openApi(PLACEHOLDERS, DEFAULTS), { aliasDuplicateObjects: false, lineWidth: 0 });
+  await expect(
+    `# Generated from the schemas in src/sandbox/; test/sandbox/openapi.test.ts keeps it current.\n${text}`,
+  ).toMatchFileSnapshot(`../../${DOCUMENT}`);
+});
+
+test('an independent validator finds nothing wrong with docs/openapi.yaml', async () => {
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const lint = await promisify(execFile)('node_modules/.bin/redocly', ['lint', '--format=json', DOCUMENT], { env });
+  expect(JSON.parse(lint.stdout)).toMatchObject({ totals: { errors: 0, warnings: 0 } });
+});
+
+test('a running sandbox serves the document of itself without a token', async () => {
+  await using sandbox = await openSandbox({ listShape: 'array', listItems: false, tokenPath: '/oauth/token' });
+  const { status, json } = await exchange('GET', `${sandbox.baseUrl}/openapi.json`);
+  expect(status).toBe(200);
+  const { baseUrl, authUrl } = sandbox;
+  expect(json).toEqual(
+    openApi({ baseUrl, authUrl }, { listShape: 'array', listItems: false, tokenPath: '/oauth/token' }),
+  );
+  expect(json).toMatchObject({
+    servers: [{ url: baseUrl }],
+    paths: { '/oauth/token': { servers: [{ url: authUrl }] } },
+    components: {
+      schemas: { ListEnvelope: { properties: { data: { type: 'array' } } } },
+      securitySchemes: { clientCredentials: { flows: { clientCredentials: { tokenUrl: `${authUrl}/oauth/token` } } } },
+    },
+  });
+});
