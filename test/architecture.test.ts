@@ -18,7 +18,7 @@ const RANKS = [
   ['intake', 'read', 'map', 'queue', 'deliver', 'verify', 'report', 'notify'],
   ['admit', 'read-orders', 'report-orders'],
   ['ingest', 'delivery', 'settlement', 'operate'],
-  ['admin', 'open-store', 'sources', 'delivery-side'],
+  ['admin', 'open-store', 'sources', 'delivery-side', 'housekeeping'],
   ['daemon'],
   ['cli'],
   ['main'],
@@ -114,11 +114,14 @@ function placesOf(pattern: RegExp, of: (file: SourceFile) => boolean): string[] 
     );
 }
 
-/** Whether the one thing a file exports carries a word of its name, in whatever form: `list.ts` → `listOrders`. */
-function isNamedAfterExport({ path: file, exports }: SourceFile): boolean {
-  const [only, ...others] = exports;
+/**
+ * Whether a file that exports one thing is named after that, or after a type it brings along: a word of its name,
+ * in whatever form, as in `list.ts` and `listOrders`.
+ */
+function isNamedAfterExport({ path: file, exports, types }: SourceFile): boolean {
+  if (exports.length !== 1) return true;
   const words = path.basename(file, '.ts').split('-');
-  return only === undefined || others.length > 0 || words.some((word) => only.toLowerCase().includes(word.slice(0, 4)));
+  return [...exports, ...types].some((name) => words.some((word) => name.toLowerCase().includes(word.slice(0, 4))));
 }
 
 describe('imports', () => {

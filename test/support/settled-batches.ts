@@ -7,7 +7,7 @@ export type SettledBatch = { folder: string; report: Report; results: Record<str
 
 /** The batches below a reports folder that are finished or unreadable, in the order of their names. */
 export async function settledBatches(reports: string): Promise<SettledBatch[]> {
-  const names = await readdir(reports).catch(() => []);
+  const names: string[] = await readdir(reports).catch(() => []);
   const all = await Promise.all(names.sort().map((name) => settledBatch(path.join(reports, name))));
   return all.filter((batch) => batch !== undefined);
 }

@@ -16,6 +16,8 @@ export type SourceFile = {
   imports: Import[];
   /** Names of what it exports for run time. */
   exports: string[];
+  /** Names of the types it exports. */
+  types: string[];
   /** The text with comments and plain strings blanked, so that only code is left. */
   code: string;
 };
@@ -36,6 +38,7 @@ function readSourceFile(folder: string, name: string): SourceFile {
     lines: text.split('\n').length - 1,
     imports: importsOf(withoutComments, name),
     exports: exportsOf(withoutComments),
+    types: [...withoutComments.matchAll(/^export\s+(?:type|interface)\s+(\w+)/gm)].map(([, type = '']) => type),
     code: text.replace(COMMENT_OR_STRING, (match) => (isComment(match) ? '' : "''")),
   };
 }
