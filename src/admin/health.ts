@@ -3,7 +3,7 @@ import { jsonReply } from './json-reply.ts';
 import type { Route } from './route.ts';
 
 /** Whether the daemon can do its work: each check with `ok` or what is wrong. */
-export type Readiness = { ok: boolean; checks: Record<string, string> };
+type Readiness = { ok: boolean; checks: Record<string, string> };
 
 export type Checks = { ready(): Promise<Readiness> };
 

@@ -29,6 +29,3 @@ export const environmentSchema = z.strictObject({
     .exactOptional()
     .describe('Shared by all daemons.'),
 });
-
-/** One environment as read: defaults filled in, durations in milliseconds. */
-export type EnvironmentSettings = z.output<typeof environmentSchema>;

@@ -57,6 +57,3 @@ export const mappingSchema = z.strictObject({
     .prefault('integer')
     .describe('integer refuses fractions; number allows them.'),
 });
-
-/** One mapping as read, defaults filled in. */
-export type MappingSettings = z.output<typeof mappingSchema>;

@@ -14,8 +14,8 @@ import {
 } from 'yaml';
 import type { KeyPath } from './problem.ts';
 
-export type Position = { line: number; column: number };
-export type YamlFault = Position & { message: string; hint?: string };
+type Position = { line: number; column: number };
+type YamlFault = Position & { message: string; hint?: string };
 
 export type YamlFile = {
   /** What the text says, as plain values; undefined when `broken`. */
