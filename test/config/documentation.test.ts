@@ -38,7 +38,9 @@ it.each(keysIn(configJsonSchema()))(
         ? section
         : (section.split('\n').find((line) => line.startsWith(`| \`${rest.join('.')}\` |`)) ?? '');
     expect(row).not.toBe('');
-    if (standard !== undefined && typeof standard !== 'object') expect(row).toContain(`\`${String(standard)}\``);
+    if (['string', 'number', 'boolean'].includes(typeof standard)) {
+      expect(row).toContain(`\`${JSON.stringify(standard).replaceAll('"', '')}\``);
+    }
   },
 );
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -107,6 +108,14 @@ describe('are refused', () => {
     await expect(loadSecrets(config, env, secretFilesFrom(folder.path))).rejects.toThrow('larger than 64 KB');
   });
 });
+
+it('are not waited for at a pipe that nobody writes to', async () => {
+  await using folder = await makeTempFolder();
+  const pipe = path.join(folder.path, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const refusal = loadSecrets(config, { [ID]: 'c', [`${SECRET}_FILE`]: pipe });
+  await expect(refusal).rejects.toThrow('it is not a file');
+}, 5_000);
 
 it('point to a variable whose name is nearly right', async () => {
   const env = { [ID]: 'client', PO_SYNC_STAGNG_CLIENT_SECRET: 'hunter2' };

@@ -89,6 +89,7 @@ describe('folders lie apart', () => {
     ],
     ['an inbox in an inbox', '/in', '/in/erp', 'sources[1].path: lies in the folder of the inbox a'],
     ['an inbox around an inbox', '/in/erp', '/in', 'sources[0].path: lies in the folder of the inbox b'],
+    ['an inbox in an inbox, hidden by its name', '/in', '/in/..erp', 'sources[1].path: lies in the folder of'],
     ['an inbox in an inbox, by a way around', '/in', '/x/../in/./erp', 'sources[1].path: lies in the folder of'],
   ])('%s', (_, one, other, sentence) => {
     const text = withSources(`{ name: a, type: inbox, path: ${one} }`, `{ name: b, type: inbox, path: ${other} }`);
