@@ -1,68 +1,96 @@
-import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { access, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { codeOf } from '../errors.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { openDraft } from './draft.ts';
-import { addError } from './error-groups.ts';
+import { type Draft, openDraft } from './draft.ts';
 import { fixFileName } from './fix-file.ts';
 import { letterList } from './letter-list.ts';
 import { reportPage } from './page/report-page.ts';
+import { readLetters } from './read-letters.ts';
 import type { Report } from './report.ts';
-import { newStory } from './story.ts';
+import { addLetter, newStory, type Story } from './story.ts';
+import { openThinning, type Thinning } from './thin-fix-file.ts';
 import { reportJson } from './write-progress.ts';
+import { written } from './written.ts';
 
 /** How the dead letter of an order number was closed. */
 type Closing = { at: string; by: string; batch: string };
 
+type Closings = ReadonlyMap<string, Closing>;
+
 /**
- * Writes a finished report anew after some of its dead letters were closed: the list, the page, and how many are
- * `open`. What the batch counted stays as it was. A report that expired meanwhile is left alone.
+ * Writes a finished report anew after some of its dead letters were closed: the list, the page, how many are `open`,
+ * and the fix file without the orders that are settled. What the batch counted stays as it was. A report that expired
+ * meanwhile is left alone. Throws `report-not-written`.
  */
-export async function refreshReport(
-  folder: string,
-  open: number,
-  closings: ReadonlyMap<string, Closing>,
-): Promise<void> {
+export async function refreshReport(folder: string, open: number, closings: Closings): Promise<void> {
   const before = await readReport(folder);
   if (before === undefined) return;
   const report: Report = { ...before, open };
   await using drafts = new AsyncDisposableStack();
-  const letters = drafts.use(await openDraft(join(folder, 'dead-letters.json')));
-  const page = drafts.use(await openDraft(join(folder, 'report.html')));
-  const summary = drafts.use(await openDraft(join(folder, 'report.json')));
-  const story = { ...newStory(), firstAt: report.startedAt, lastAt: report.finishedAt ?? undefined, open };
+  const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
+
+  const letters = await draft('dead-letters.json');
+  const fixName = await fixFileIn(folder, report);
+  const fix = fixName && open > 0 ? await draft(fixName) : undefined;
+  const thinning = fix && report.format ? drafts.use(await openThinning(fix.path, report.format, fix)) : undefined;
+  const page = await draft('report.html');
+  const summary = await draft('report.json');
+
+  const story = { ...(await closeLetters(folder, closings, letters, thinning)), open };
+  const isThinned = await thinning?.finish();
+  await page.write(reportPage({ report, story, fixFile: fix && fixName }));
+  await summary.write(reportJson(report));
+
+  // A fix file that does not hold what the list says is better kept than cut at the wrong rows.
+  const files = [letters, ...(fix && isThinned ? [fix] : []), page, summary];
+  for (const file of files) await file.seal();
+  if (fixName && open === 0) await written(fixName, () => rm(join(folder, fixName), { force: true }));
+  for (const file of files) await file.publish();
+}
+
+async function closeLetters(
+  folder: string,
+  closings: Closings,
+  letters: Draft,
+  thinning: Thinning | undefined,
+): Promise<Story> {
+  const story = newStory();
   const list = letterList();
-  for await (const letter of lettersIn(folder)) {
-    const closing = letter.closed ? undefined : closings.get(letter.purchaseOrderNumber);
-    const now = closing ? { ...letter, closed: { at: closing.at, by: closing.by, batch: closing.batch } } : letter;
-    addError(story.groups, now);
+  for await (const letter of readLetters(folder)) {
+    const now = closedBy(letter, closings);
+    addLetter(story, now);
     await letters.write(list.entry(now));
+    if (letter.closed === undefined) await thinning?.order(recordsOf(letter), now.closed === undefined);
   }
   await letters.write(list.closing());
-  const fixFile = open > 0 && report.format ? fixFileName(report.format) : undefined;
-  await page.write(reportPage({ report, story, fixFile }));
-  await summary.write(reportJson(report));
-  for (const file of [letters, page, summary]) await file.publish();
+  return story;
+}
+
+function closedBy(letter: DeadLetter, closings: Closings): DeadLetter {
+  const closing = letter.closed ? undefined : closings.get(letter.purchaseOrderNumber);
+  return closing ? { ...letter, closed: { at: closing.at, by: closing.by, batch: closing.batch } } : letter;
+}
+
+function recordsOf({ location }: DeadLetter): number {
+  return location.lines?.length ?? 1;
+}
+
+async function fixFileIn(folder: string, report: Report): Promise<string | undefined> {
+  if (report.format === null) return undefined;
+  const name = fixFileName(report.format);
+  const exists = await access(join(folder, name)).then(
+    () => true,
+    () => false,
+  );
+  return exists ? name : undefined;
 }
 
 async function readReport(folder: string): Promise<Report | undefined> {
   try {
-    return JSON.parse(await readFile(join(folder, 'report.json'), 'utf8')) as Report;
+    return JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-/** The entries of a list as `letterList` writes it: each on a line of its own, between commas. */
-async function* lettersIn(folder: string): AsyncGenerator<DeadLetter> {
-  const lines = createInterface({
-    input: createReadStream(join(folder, 'dead-letters.json')),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  });
-  for await (const line of lines) {
-    if (line.startsWith('{')) yield JSON.parse(line) as DeadLetter;
   }
 }

@@ -21,7 +21,11 @@ export function newStory(): Story {
 export function addOrder(story: Story, result: OrderResult, letter: DeadLetter | undefined): void {
   if (story.firstAt === undefined || result.at < story.firstAt) story.firstAt = result.at;
   if (story.lastAt === undefined || result.at > story.lastAt) story.lastAt = result.at;
-  if (letter === undefined) return;
+  if (letter !== undefined) addLetter(story, letter);
+}
+
+/** Adds a dead letter alone, where the times of the outcomes are not known any more. */
+export function addLetter(story: Story, letter: DeadLetter): void {
   addError(story.groups, letter);
   if (letter.closed === undefined) story.open += 1;
 }

@@ -1,9 +1,8 @@
-import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { type DeadLetterKind, noOutcomes, type Outcome } from '../../src/order/outcome.ts';
 import type { FileShape, Problem, SourceRecord } from '../../src/order/record.ts';
 import { deadLetterOf } from '../../src/report/dead-letter-of.ts';
+import { deliveryLetterOf } from '../../src/report/delivery-letter-of.ts';
 import type { Report } from '../../src/report/report.ts';
-import { signatureOf } from '../../src/report/signature.ts';
 import type { ReportedOrder, ReportInput } from '../../src/report/write-report.ts';
 
 export const AT = '2026-11-21T07:15:04.000Z';
@@ -28,18 +27,7 @@ export function done(records: SourceRecord[], outcome: Outcome = 'accepted'): Re
 /** A valid order of these records that needs a person. */
 export function dead(records: SourceRecord[], kind: DeadLetterKind, code: string, message: string): ReportedOrder {
   const { order, result } = base(records);
-  const letter: DeadLetter = {
-    purchaseOrderNumber: order.number,
-    kind,
-    stage: 'delivery',
-    code,
-    message,
-    signature: signatureOf({ code, message, known: [order.number] }),
-    attempts: 1,
-    firstAt: AT,
-    lastAt: AT,
-    location: { ...order.place },
-  };
+  const letter = deliveryLetterOf(order, { kind, code, message, attempts: 1, firstAt: AT, lastAt: AT });
   return { order, result: { ...result, outcome: kind, code, message }, deadLetter: letter };
 }
 

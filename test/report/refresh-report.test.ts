@@ -1,0 +1,150 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { FileShape, SourceRecord } from '../../src/order/record.ts';
+import { refreshReport } from '../../src/report/refresh-report.ts';
+import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
+import { dead, done, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const CLOSING = { at: '2026-11-22T08:00:00.000Z', by: 'mended', batch: '20261122T080000Z-inbox-orders-00000000' };
+
+let temp: Awaited<ReturnType<typeof makeTempFolder>>;
+let folder: string;
+beforeEach(async () => {
+  temp = await makeTempFolder();
+  folder = join(temp.path, 'batch');
+});
+afterEach(() => temp[Symbol.asyncDispose]());
+
+const mixed: ReportedOrder[] = [
+  wrong(rows(2, ['1', 'A', '1'], ['1', 'line\nbreak', '1,5']), problem(3)),
+  done(rows(4, ['2', 'A', '1'])),
+  dead(rows(5, ['3', '"', '1']), 'refused', '400', 'No'),
+  dead(rows(6, ['4', ';', '1'], ['4', 'A', '1']), 'conflict', 'conflict', 'Other content'),
+];
+
+const read = (name: string) => readFile(join(folder, name), 'utf8');
+const close = (...numbers: string[]) => new Map(numbers.map((number) => [number, CLOSING]));
+
+it('closes the entries, counts what is open, and takes what is settled out of the fix file', async () => {
+  await writeReport(inputOf(folder, mixed));
+  await refreshReport(folder, 2, close('3'));
+  expect(JSON.parse(await read('report.json'))).toEqual({ ...reportOf(mixed), open: 2 });
+  const letters = JSON.parse(await read('dead-letters.json'));
+  expect(letters.map((letter: { closed?: object }) => letter.closed)).toEqual([undefined, CLOSING, undefined]);
+  expect(await read('dead-letters.csv')).not.toContain('\n3;');
+  expect(await read('report.html')).toContain('<h1>2 of 4 orders need you</h1>');
+});
+
+it('removes the fix file with the last open entry', async () => {
+  await writeReport(inputOf(folder, mixed));
+  await refreshReport(folder, 0, close('1', '3', '4'));
+  expect(await readdir(folder)).not.toContain('dead-letters.csv');
+  expect(await read('report.html')).toContain('<h1>Nothing here needs you</h1>');
+});
+
+it('keeps every text of the list as it was', async () => {
+  const message = 'a\u2028b\u2029c\r\n"d", {e},';
+  const orders = [dead(rows(2, ['1']), 'refused', '400', message), dead(rows(3, ['2']), 'refused', '400', message)];
+  await writeReport(inputOf(folder, orders));
+  await refreshReport(folder, 1, close('2'));
+  const letters = JSON.parse(await read('dead-letters.json'));
+  expect(letters.map((letter: { message: string }) => letter.message)).toEqual([message, message]);
+});
+
+it('may be done step by step, and again', async () => {
+  await writeReport(inputOf(folder, mixed));
+  await refreshReport(folder, 2, close('4'));
+  await refreshReport(folder, 1, close('4', '1'));
+  await refreshReport(folder, 1, close('4', '1'));
+  expect((await read('dead-letters.csv')).split('\n')).toEqual([
+    'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message',
+    '3;"""";1;5;400;No',
+    '',
+  ]);
+});
+
+it('keeps a fix file whole that does not hold what the list says', async () => {
+  await writeReport(inputOf(folder, mixed));
+  const cut = (await read('dead-letters.csv')).split('\n').slice(0, 3).join('\n');
+  await writeFile(join(folder, 'dead-letters.csv'), cut);
+  await refreshReport(folder, 2, close('3'));
+  expect(await read('dead-letters.csv')).toBe(cut);
+  expect(JSON.parse(await read('report.json')).open).toBe(2);
+});
+
+it('goes on without a fix file, and leaves an expired report alone', async () => {
+  await writeReport(inputOf(folder, mixed));
+  await rm(join(folder, 'dead-letters.csv'));
+  await refreshReport(folder, 2, close('3'));
+  expect(await read('report.html')).not.toContain('href="dead-letters.csv"');
+  await rm(folder, { recursive: true });
+  await refreshReport(folder, 0, close('1', '3', '4'));
+  expect(await readdir(temp.path)).toEqual([]);
+});
+
+const cell = fc.string({ unit: fc.constantFrom('"', '\r', '\n', ';', ',', 'ä', "'", '=', '{', '}', ' ') });
+const tableShape: fc.Arbitrary<FileShape> = fc.record({
+  format: fc.record({
+    type: fc.constantFrom('csv' as const, 'xlsx' as const),
+    delimiter: fc.constantFrom(';', ','),
+    encoding: fc.constantFrom('utf-8', 'utf-16le', 'utf-16be', 'windows-1252'),
+  }),
+  header: fc.constant(['PO', 'ART', 'NOTE']),
+  newline: fc.constantFrom('\n', '\r\n', '\r'),
+});
+const jsonShape: fc.Arbitrary<FileShape> = fc.record({
+  format: fc.record({ type: fc.constantFrom('json' as const, 'ndjson' as const) }),
+  bom: fc.boolean(),
+  newline: fc.constantFrom('\n', '\r\n', '\r'),
+});
+const toRows = (cells: string[][], number: number): SourceRecord[] => {
+  return rows(number * 10, ...cells.map(([first = '', second = '']) => [String(number), first, second]));
+};
+const toObject = ([first = []]: string[][], number: number): SourceRecord[] => {
+  return [{ kind: 'object', place: { line: number }, value: { id: String(number), note: first } }];
+};
+
+it.each([
+  ['table', tableShape, toRows],
+  ['JSON', jsonShape, toObject],
+] as const)('leaves a %s as it would have been written without the settled orders', async (_, shapes, toRecords) => {
+  const order = fc.record({
+    cells: fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 3 }),
+    closes: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(shapes, fc.array(order, { minLength: 1, maxLength: 6 }), async (shape, made) => {
+      const orders = made.map(({ cells, closes }, index) => {
+        const one = dead(toRecords(cells, index + 1), 'refused', '400', 'No');
+        return { one: withNumber(one, String(index + 1)), closes };
+      });
+      const input = (some: ReportedOrder[]) =>
+        inputOf(folder, some, { shape, report: reportOf(some, { format: shape.format }) });
+      const fixFile = async () => {
+        const name = (await readdir(folder)).find((each) => /^dead-letters\.(?:csv|ndjson|fix\.json)$/.test(each));
+        return name === undefined ? undefined : readFile(join(folder, name), 'latin1');
+      };
+      const left = orders.filter(({ closes }) => !closes).map(({ one }) => one);
+      await writeReport(input(left));
+      const expected = await fixFile();
+      await writeReport(input(orders.map(({ one }) => one)));
+      const numbers = orders.filter(({ closes }) => closes).map(({ one }) => one.result.purchaseOrderNumber);
+      await refreshReport(folder, left.length, close(...numbers));
+      expect(await fixFile()).toBe(expected);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+function withNumber(one: ReportedOrder, number: string): ReportedOrder {
+  const { order, result, deadLetter } = one;
+  if (deadLetter === undefined) return one;
+  return {
+    order: { ...order, number },
+    result: { ...result, purchaseOrderNumber: number },
+    deadLetter: { ...deadLetter, purchaseOrderNumber: number },
+  };
+}
