@@ -24,8 +24,8 @@ export type IngestDeps = {
   stopping: AbortSignal;
   /** Called for a batch that just became known or changed, to keep its report current. */
   onProgress(batch: string): Promise<void>;
-  /** Called for a file that cannot be read as orders at all. */
-  onUnreadable(batch: Batch, error: PoSyncError): Promise<void>;
+  /** Called for a file that cannot be read as orders at all; gives its SHA-256. */
+  onUnreadable(batch: Batch, error: PoSyncError): Promise<string>;
 };
 
 /**
@@ -50,8 +50,7 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
     const proof = await prove(file, mapping, signal);
     if (proof instanceof PoSyncError) {
       batchUnreadable(log, { ...named(file), code: proof.code, reason: proof.message });
-      await deps.onUnreadable(batch, proof);
-      return { end: 'unreadable', ...hashOf(proof) };
+      return { end: 'unreadable', sha256: await deps.onUnreadable(batch, proof) };
     }
     const { sha256, bytes, records, shape, warnings } = proof;
     deps.proofs.set(file.batch, proof);
@@ -69,10 +68,6 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
   } finally {
     await lease.release();
   }
-}
-
-function hashOf({ facts }: PoSyncError): { sha256?: string } {
-  return typeof facts['sha256'] === 'string' ? { sha256: facts['sha256'] } : {};
 }
 
 async function prove(

@@ -11,6 +11,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { Log } from './log.ts';
 import type { ClaimedFile } from './order/batch.ts';
 import { needsPerson, OUTCOMES } from './order/outcome.ts';
+import { hashFile } from './read/hash-file.ts';
 import type { Proof } from './read/proof.ts';
 import { proveFile } from './read/prove.ts';
 import { readOrders } from './read-orders.ts';
@@ -87,13 +88,15 @@ export function openSettlement(deps: SettlementDeps) {
     await close(batch, needPersonIn(batch));
   }
 
-  /** A file that cannot be read as orders: it is told, and put with the failed ones. */
-  async function settleUnreadable(batch: Batch, error: PoSyncError): Promise<void> {
+  /** A file that cannot be read as orders: it is told, and put with the failed ones. Gives its SHA-256. */
+  async function settleUnreadable(batch: Batch, error: PoSyncError): Promise<string> {
     const folder = folderOf(batch.batch);
-    const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identityOf(error) };
+    const identity = await hashFile(batch.path);
+    const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identity };
     await writeReport({ folder, report, shape: undefined, orders: nothing() });
     await putAway(batch, 'failed', folder, false);
     await close(batch, 1);
+    return identity.sha256;
   }
 
   async function putAway(batch: Batch, where: 'done' | 'failed', folder: string, needsFix: boolean): Promise<void> {
@@ -175,12 +178,6 @@ function errorOf({ code, message, facts }: PoSyncError): NonNullable<Report['err
     ...(typeof line === 'number' ? { line } : {}),
     ...(typeof column === 'number' ? { column } : {}),
   };
-}
-
-/** What the reader found out about an unreadable file before it gave up. */
-function identityOf({ facts }: PoSyncError): Partial<Pick<Report, 'sha256' | 'bytes'>> {
-  const { sha256, bytes } = facts;
-  return { ...(typeof sha256 === 'string' ? { sha256 } : {}), ...(typeof bytes === 'number' ? { bytes } : {}) };
 }
 
 async function* nothing(): AsyncGenerator<never> {}

@@ -76,8 +76,9 @@ function startWorker(
   const worker = new Worker<JobData>(QUEUE, (job, token) => runJob(job, token, work), {
     ...shared,
     concurrency,
-    lockDuration: 30_000,
-    stalledInterval: 10_000,
+    // Short, so that a dead daemon's jobs come back soon; a live one that loses its lock is stopped by the ledger.
+    lockDuration: 10_000,
+    stalledInterval: 5_000,
     // A job may lose its worker any number of times: attempts are counted in the ledger.
     maxStalledCount: 1_000_000,
     removeOnComplete: KEEP_NOTHING,
