@@ -34,9 +34,9 @@ export async function openConfig(
 
 function invalid(file: string, name: string, problems: readonly ConfigProblem[]): PoSyncError {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-  const lines = problems.map((problem) => sentenceOf(problem, name));
+  const lines = [`${count} in the configuration:`, ...problems.map((problem) => sentenceOf(problem, name))];
   return new PoSyncError('config-invalid', lines.join('\n'), {
-    mend: `${count} in the configuration; every key is described in docs/configuration.md.`,
+    mend: 'Every key is described in docs/configuration.md.',
     facts: { file, problems: problems.length },
   });
 }

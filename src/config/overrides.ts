@@ -50,7 +50,7 @@ export function chooseEnvironment(
 function unsaid(known: readonly string[]): Finding {
   return {
     path: ['environment'],
-    message: `no environment is chosen; known: ${known.join(', ') || 'none'}`,
+    message: `no environment is chosen${known.length === 0 ? '' : `; known: ${known.join(', ')}`}`,
     hint: `say it with --environment, ${ENVIRONMENT} or the key environment`,
   };
 }

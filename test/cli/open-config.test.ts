@@ -67,11 +67,12 @@ it('throws one error with every problem as a line that an editor can follow', as
   await expect(refusal).rejects.toMatchObject({
     code: 'config-invalid',
     message: [
+      '3 problems in the configuration:',
       '--environment: there is no environment "uat" (known: staging)',
       'po.yaml:6:13 delivery.atempts: is not a known key (did you mean attempts?)',
       'po.yaml:6:34 delivery.timeout: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 1',
     ].join('\n'),
-    mend: '3 problems in the configuration; every key is described in docs/configuration.md.',
+    mend: 'Every key is described in docs/configuration.md.',
   });
 });
 
