@@ -30,7 +30,7 @@ export type ErrorGroup = {
 export type ErrorGroups = Map<string, ErrorGroup>;
 
 /** So many orders of a group are kept; the rest is counted. */
-export const ORDERS_SHOWN = 50;
+const ORDERS_SHOWN = 50;
 
 /** Signatures beyond these share one group for each kind: what a page can hold is bounded. */
 const MOST_GROUPS = 200;
