@@ -4,7 +4,7 @@ import { codeOf, PoSyncError } from '../errors.ts';
 import { besideName } from './beside-name.ts';
 import { draftPath } from './draft.ts';
 import { FIX_FILE_NAMES, type FixFileName } from './fix-file.ts';
-import { batchMark, pageBeside } from './page/links.ts';
+import { markIn, pageBeside } from './page/links.ts';
 import { sameBytes } from './same-bytes.ts';
 import { syncFolder } from './sync-folder.ts';
 import { written } from './written.ts';
@@ -49,10 +49,10 @@ async function layPage(
 ): Promise<void> {
   const page = await readFile(join(folder, 'report.html'), 'utf8');
   const report = `${basename(dirname(folder))}/${basename(folder)}`;
-  const mark = batchMark(basename(folder)).markup;
+  const mark = markIn(page);
   await lay(settledPath, '.result.html', {
     make: (temporary) => writeFile(temporary, pageBeside(page, { report, ...(fix && { fix }) })),
-    isOurs: async (path) => (await readStart(path)).includes(mark),
+    isOurs: async (path) => mark !== undefined && markIn(await readStart(path)) === mark,
   });
 }
 

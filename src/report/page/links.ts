@@ -26,3 +26,8 @@ export function pageBeside(page: string, place: { report: string; fix?: { name: 
 export function batchMark(batch: string): Html {
   return html`<meta name="po-sync-batch" content="${batch}">`;
 }
+
+/** The mark that a page bears; undefined when it is no page of ours. */
+export function markIn(page: string): string | undefined {
+  return /<meta name="po-sync-batch" content="[^"]*">/.exec(page)?.[0];
+}
