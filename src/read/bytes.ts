@@ -65,7 +65,7 @@ function changed(): PoSyncError {
   });
 }
 
-/** Inflates; what follows the last gzip member must be nothing, or the zeros that tapes are padded with. */
+/** Inflates; gunzip itself would pass over what follows the last gzip member. */
 async function* inflate(raw: AsyncGenerator<Buffer>, size: number): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK });
   const source = Readable.from(copies(raw), { objectMode: false });

@@ -37,5 +37,5 @@ export function openTableBody(hasSepLine: boolean): TableBody {
 }
 
 function isBlank({ cells }: Row): boolean {
-  return (cells[0] ?? '') === '' ? cells.every((cell) => cell.trim() === '') : false;
+  return (cells[0] ?? '').trim() === '' && cells.every((cell) => cell.trim() === '');
 }

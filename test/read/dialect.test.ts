@@ -1,0 +1,206 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Order } from '../../src/order/order.ts';
+import { inShort, mappingOf, readText } from '../support/read-text.ts';
+
+type Dialect = {
+  delimiter: string;
+  newline: string;
+  quote: 'always' | 'needed';
+  encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'iso-8859-1';
+  bom: boolean;
+  endsWithNewline: boolean;
+  gzip: boolean;
+};
+
+const dialects: fc.Arbitrary<Dialect> = fc.record({
+  delimiter: fc.constantFrom(',', ';', '\t', '|'),
+  newline: fc.constantFrom('\n', '\r\n', '\r'),
+  quote: fc.constantFrom('always', 'needed'),
+  encoding: fc.constantFrom('utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1'),
+  bom: fc.boolean(),
+  endsWithNewline: fc.boolean(),
+  gzip: fc.boolean(),
+});
+
+/**
+ * Characters that every one of the encodings has, with those that dialects stumble over. None that could be the second
+ * byte of a UTF-8 character: `Ã¤` in windows-1252 is `ä` in UTF-8, and nothing can tell.
+ */
+const letters = fc.constantFrom(...'AZaz09äöüÄÖÜßéñ ,;|"\'-_/.=+@#');
+const codes = fc
+  .string({ unit: letters, minLength: 1, maxLength: 12 })
+  .map((text) => text.trim())
+  .filter((text) => text !== '' && !/^="[^"]*"$/.test(text));
+const orderLists: fc.Arbitrary<Order[]> = fc.uniqueArray(
+  fc.record({
+    purchaseOrderNumber: codes,
+    orderState: fc.constant('NEW' as const),
+    items: fc.array(fc.record({ articleCode: codes, quantity: fc.integer({ min: 1, max: 999_999_999 }) }), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+  }),
+  { selector: ({ purchaseOrderNumber }) => purchaseOrderNumber, maxLength: 12 },
+);
+
+const HEADER = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'];
+
+function rowsOf(orders: readonly Order[]): string[][] {
+  return orders.flatMap(({ purchaseOrderNumber, orderState, items }) =>
+    items.map(({ articleCode, quantity }) => [purchaseOrderNumber, orderState, articleCode, String(quantity)]),
+  );
+}
+
+function write(rows: readonly string[][], dialect: Dialect): Buffer {
+  const { delimiter, newline, quote, endsWithNewline } = dialect;
+  const cell = (text: string) =>
+    quote === 'always' || /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
+  const lines = [HEADER, ...rows].map((row) => row.map(cell).join(delimiter));
+  const bytes = encode(lines.join(newline) + (endsWithNewline ? newline : ''), dialect);
+  return dialect.gzip ? gzipSync(bytes) : bytes;
+}
+
+function encode(text: string, { encoding, bom }: Dialect): Buffer {
+  switch (encoding) {
+    case 'utf-8':
+      return Buffer.from((bom ? '\ufeff' : '') + text);
+    case 'utf-16le':
+      return Buffer.from((bom ? '\ufeff' : '') + text, 'utf16le');
+    case 'utf-16be':
+      return Buffer.from((bom ? '\ufeff' : '') + text, 'utf16le').swap16();
+    case 'windows-1252':
+    case 'iso-8859-1':
+      return Buffer.from(text, 'latin1');
+  }
+}
+
+describe('any orders in any dialect', () => {
+  test('are the same orders when read', async () => {
+    await fc.assert(
+      fc.asyncProperty(orderLists, dialects, async (list, dialect) => {
+        const { orders, proof } = await readText(write(rowsOf(list), dialect));
+        expect(inShort(orders)).toEqual(list);
+        expect(proof.records).toBe(rowsOf(list).length);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('are the same orders when the mapping names the dialect', async () => {
+    await fc.assert(
+      fc.asyncProperty(orderLists, dialects, async (list, dialect) => {
+        const { delimiter, encoding } = dialect;
+        const { orders, proof } = await readText(write(rowsOf(list), dialect), mappingOf({ delimiter, encoding }));
+        expect(inShort(orders)).toEqual(list);
+        expect(proof.shape.format).toMatchObject({ delimiter, encoding });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('are joined from shuffled rows, in memory and on disk', async () => {
+    const cases = orderLists.chain((list) => {
+      const rows = rowsOf(list).map((row, index) => ({ row, index }));
+      return fc.tuple(fc.constant(list), fc.shuffledSubarray(rows, { minLength: rows.length }));
+    });
+    await fc.assert(
+      fc.asyncProperty(cases, dialects, fc.constantFrom(100, 1e6), async ([list, shuffled], dialect, memory) => {
+        const { orders } = await readText(
+          write(
+            shuffled.map(({ row }) => row),
+            dialect,
+          ),
+          undefined,
+          { memory },
+        );
+        const expected = list.map(({ purchaseOrderNumber, items }) => [
+          purchaseOrderNumber,
+          shuffled.filter(({ row }) => row[0] === purchaseOrderNumber).map(({ row }) => row[2]),
+          items.length,
+        ]);
+        const found = orders.map((order) => {
+          const items = order.valid ? order.order.items : [];
+          return [order.number, items.map(({ articleCode }) => articleCode), items.length];
+        });
+        expect(sorted(found)).toEqual(sorted(expected));
+        expect(orders.map(({ ordinal }) => ordinal)).toEqual(orders.map((_, index) => index));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('are the same orders as JSON of any shape', async () => {
+    const shapes = fc.constantFrom<(list: readonly object[]) => string>(
+      (list) => JSON.stringify(list),
+      (list) => JSON.stringify(list, null, 2),
+      (list) => JSON.stringify({ count: list.length, list }, null, '\t'),
+      (list) => list.map((one) => `${JSON.stringify(one)}\n`).join(''),
+      (list) => `\ufeff${JSON.stringify(list)}\r\n`,
+    );
+    const anyText = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+      .filter((text) => /^[^\p{Cc}\p{Zs}="]+$/u.test(text));
+    const lists = fc.array(
+      fc.record({
+        purchaseOrderNumber: anyText,
+        orderState: fc.constant('NEW' as const),
+        items: fc.array(fc.record({ articleCode: anyText, quantity: fc.integer({ min: 1, max: 1e9 }) }), {
+          minLength: 1,
+        }),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(lists, shapes, fc.boolean(), async (list, shape, gzip) => {
+        const text = Buffer.from(shape(list));
+        const { orders } = await readText(gzip ? gzipSync(text) : text);
+        expect(inShort(orders)).toEqual(list);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+function sorted(list: readonly unknown[]): string[] {
+  return list.map((one) => JSON.stringify(one)).sort();
+}
+
+describe('the format that was found', () => {
+  test.each([
+    ['a;b;c\n', undefined],
+    ['purchaseOrderNumber;articleCode;quantity\n1,2;A,B;3\n', ';'],
+    ['purchaseOrderNumber\tarticleCode\tquantity\n1\tA;B\t3\n', '\t'],
+    ['sep=|\npurchaseOrderNumber|articleCode|quantity\n1|A|3\n', '|'],
+    ['purchaseOrderNumber,"a;b;c;d;e",articleCode,quantity\n1,x,A,3\n', ','],
+  ])('of %j has the delimiter %j', async (text, delimiter) => {
+    const found = await readText(text).catch(() => undefined);
+    expect(found?.proof.shape.format.delimiter).toBe(delimiter);
+  });
+
+  test('tells decimal sign, encoding, line end and byte order mark', async () => {
+    const text = '\ufeffpurchaseOrderNumber;articleCode;quantity\r\n1;A;1,50\r\n2;B;1.234,5\r\n';
+    const { proof } = await readText(Buffer.from(text, 'utf16le'), mappingOf({ quantity: 'number' }));
+    expect(proof.shape).toEqual({
+      format: { type: 'csv', delimiter: ';', encoding: 'utf-16le', decimal: ',' },
+      header: ['purchaseOrderNumber', 'articleCode', 'quantity'],
+      newline: '\r\n',
+      bom: true,
+    });
+  });
+
+  test('says when both decimal signs occur, and when the encoding is a guess', async () => {
+    const rows = 'purchaseOrderNumber;articleCode;quantity\n1;Grün;1,5\n2;B;2.5\n';
+    const { proof } = await readText(Buffer.from(rows, 'latin1'));
+    expect(proof.shape.format).not.toHaveProperty('decimal');
+    expect(proof.warnings).toEqual([
+      'The file is not UTF-8: read as windows-1252.',
+      'Quantities are written with decimal point (line 3) and decimal comma (line 2).',
+    ]);
+  });
+
+  test('of windows-1252 has the letters that ISO-8859-1 lacks', async () => {
+    const text = Buffer.from('purchaseOrderNumber,articleCode,quantity\n1,\x80\x9f,1\n', 'latin1');
+    expect(inShort((await readText(text)).orders)).toMatchObject([{ items: [{ articleCode: '€Ÿ' }] }]);
+  });
+});

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
+
+const HEADER = 'purchaseOrderNumber,articleCode,quantity';
+
+describe('a table is unreadable', () => {
+  test.each([
+    [
+      'a quote that is never closed',
+      `${HEADER}\n1,A,1\n2,"B,1\n3,C,1\n`,
+      { code: 'unreadable-quote', line: 3, column: 2 },
+    ],
+    [
+      'a quote within a field',
+      `${HEADER}\r\n1,"A\r\n\r\nB",1\r\n2,B"x,1\r\n`,
+      { code: 'unreadable-quote', line: 5, column: 2 },
+    ],
+    ['text after a closing quote', `${HEADER}\n1,"A"x,1\n`, { code: 'unreadable-quote', line: 2, column: 2 }],
+    ['a column that stands twice', `${HEADER},articleCode\n`, { code: 'unreadable-header', line: 1, column: 4 }],
+    ['two columns for one field', `${HEADER},Article Code\n`, { code: 'unreadable-header', line: 1, column: 4 }],
+    ['a dangerous column', `${HEADER},__proto__\n`, { code: 'unreadable-header', line: 1, column: 4 }],
+    ['a control character in the header', `${HEADER},a\u0000b\n`, { code: 'unreadable-header', line: 1, column: 4 }],
+    ['a field without column', '\n\nnumber,articleCode\n', { code: 'unreadable-column-missing', line: 3 }],
+    ['too many columns', `${HEADER}${',x'.repeat(998)}\n`, { code: 'unreadable-header', line: 1 }],
+    [
+      'a row beyond the limit',
+      `${HEADER}\n1,A,1\n2,"${'x'.repeat(1_100_000)}",1\n`,
+      { code: 'unreadable-too-large', line: 3 },
+    ],
+    [
+      'a quote over megabytes',
+      `${HEADER}\n1,"A,1\n${'2,B,1\n'.repeat(1_000_000)}`,
+      { code: 'unreadable-too-large', line: 2 },
+    ],
+    ['delimiters over megabytes', `${HEADER}\n${','.repeat(8_000_000)}`, { code: 'unreadable-too-large', line: 2 }],
+  ])('for %s', async (_, text, why) => {
+    expect(await whyUnreadable(text)).toEqual(why);
+  });
+
+  test('for an order with more rows than memory holds, together or apart', async () => {
+    const row = (number: string) => `${number},${'x'.repeat(100_000)},1\n`;
+    const together = `${HEADER}\n${row('1').repeat(700)}`;
+    expect(await whyUnreadable(together)).toMatchObject({ code: 'unreadable-order-too-large' });
+    const apart = `${HEADER}\n${(row('1') + row('2').slice(0, 30)).replace(/$/, ',1\n').repeat(700)}`;
+    expect(await whyUnreadable(apart)).toMatchObject({ code: 'unreadable-order-too-large' });
+  });
+
+  test('with the nearest column named', async () => {
+    await expect(readText('purchaseOrderNr,articleCode,quantity\n')).rejects.toMatchObject({
+      mend: expect.stringContaining('"purchaseOrderNr"'),
+    });
+  });
+});
+
+describe('bytes that are not the encoding are unreadable', () => {
+  const good = `${HEADER}\n1,Größe,1\n2,`;
+
+  test.each([
+    ['UTF-8', [Buffer.from(good), Buffer.from([0xe4]), Buffer.from(',1\n')], { line: 3, column: 3 }],
+    ['UTF-8 cut off', [Buffer.from(`${HEADER}\n1,Gr`), Buffer.from([0xc3])], { line: 2, column: 5 }],
+    ['windows-1252', [Buffer.from(good, 'latin1'), Buffer.from([0x81]), Buffer.from(',1\n')], { line: 3, column: 3 }],
+    ['UTF-16', [Buffer.from(`\ufeff${good}`, 'utf16le'), Buffer.from([0x00, 0xdc])], { line: 3, column: 3 }],
+    ['half a UTF-16 unit', [Buffer.from(`\ufeff${good}`, 'utf16le'), Buffer.from([0x41])], { line: 3, column: 3 }],
+  ])('%s', async (_, parts, place) => {
+    expect(await whyUnreadable(Buffer.concat(parts))).toEqual({ code: 'unreadable-encoding', ...place });
+  });
+
+  test('also megabytes after the beginning, with the right line', async () => {
+    const rows = Buffer.from('1,Größe,1\r\n'.repeat(200_000));
+    const broken = Buffer.concat([Buffer.from(`${HEADER}\r\n`), rows, Buffer.from([0xff])]);
+    expect(await whyUnreadable(broken)).toEqual({ code: 'unreadable-encoding', line: 200_002, column: 1 });
+  });
+
+  test('when the mapping says another one', async () => {
+    const text = Buffer.from(good.slice(0, -3), 'latin1');
+    expect(await whyUnreadable(text, mappingOf({ encoding: 'utf-8' }))).toMatchObject({ code: 'unreadable-encoding' });
+    expect(await whyUnreadable(text)).toMatchObject({ code: 'readable' });
+  });
+});
+
+describe('JSON is unreadable', () => {
+  test.each([
+    ['cut off in an array', '[\n{"purchaseOrderNumber":"1"},\n', { code: 'unreadable-json', line: 1 }],
+    ['cut off in a text', '[\n{"purchaseOrderNumber":"1', { code: 'unreadable-json', line: 2, column: 23 }],
+    ['cut off in an object', '{"orders":[{"a":1}', { code: 'unreadable-json', line: 1 }],
+    ['with a comma too many', '[\n{"a":1},\n]', { code: 'unreadable-json', line: 3, column: 1 }],
+    ['with a comma missing', '[{"a":1}\n{"a":1}]', { code: 'unreadable-json', line: 2, column: 1 }],
+    ['with a comment', '[1] // x', { code: 'unreadable-json', line: 1, column: 5 }],
+    ['with single quotes', "[{'a':1}]", { code: 'unreadable-json', line: 1, column: 3 }],
+    ['with a bare line break in a text', '["a\nb"]', { code: 'unreadable-json', line: 1, column: 4 }],
+    ['with a leading zero', '[01]', { code: 'unreadable-json', line: 1, column: 3 }],
+    ['going on after its end', '[]\n[]', { code: 'unreadable-json', line: 2 }],
+    ['with one bad line among many', '{"a":1}\n{"a":\n{"a":1}\n', { code: 'unreadable-json', line: 2 }],
+    ['with a key twice', '[{"a":1,\n "b":{"c":1,"c":2}}]', { code: 'unreadable-repeated-key', line: 2, column: 13 }],
+    ['with a key twice around', '{"orders":[],\n"orders":[]}', { code: 'unreadable-repeated-key', line: 2, column: 1 }],
+    ['holding two arrays', '{"orders":[],"errors":[]}', { code: 'unreadable-json-shape', line: 1 }],
+    ['nested without end', '['.repeat(200_000), { code: 'unreadable-json-depth', line: 1 }],
+    [
+      'with an object beyond the limit',
+      `[{"a":1},\n{"a":"${'x'.repeat(1_100_000)}"}]`,
+      { code: 'unreadable-too-large', line: 2 },
+    ],
+    ['with a text that never ends', `[{"a":"${'x'.repeat(4_000_000)}`, { code: 'unreadable-too-large', line: 1 }],
+    [
+      'with something large beside the orders',
+      `{"x":[${'1,'.repeat(700_000)}1],"purchaseOrderNumber":"1"}`,
+      { code: 'unreadable-too-large', line: 1 },
+    ],
+  ])('%s', async (_, text, why) => {
+    expect(await whyUnreadable(text)).toMatchObject(why);
+  });
+});
+
+describe('gzip is unreadable', () => {
+  const packed = gzipSync(`${HEADER}\n${'1,A,1\n'.repeat(100_000)}`);
+
+  test.each([
+    ['cut off', packed.subarray(0, -9)],
+    ['damaged', Buffer.concat([packed.subarray(0, 40), randomBytes(20), packed.subarray(60)])],
+    ['followed by something else', Buffer.concat([packed, Buffer.from('2,B,1\n')])],
+  ])('%s', async (_, bytes) => {
+    expect(await whyUnreadable(bytes)).toEqual({ code: 'unreadable-gzip' });
+  });
+
+  test('but not in several parts', async () => {
+    const parts = Buffer.concat([packed, gzipSync('2,B,1\n')]);
+    expect(await whyUnreadable(parts)).toEqual({ code: 'readable', records: 100_001 });
+  });
+
+  test('when it is a bomb', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000, 'x'));
+    expect(await whyUnreadable(bomb)).toMatchObject({ code: 'unreadable-too-large' });
+  });
+});
+
+test.each([
+  ['a workbook', Buffer.from('PK\x03\x04rest')],
+  ['a PDF', Buffer.from('%PDF-1.7')],
+  ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
+])('%s is unreadable', async (_, bytes) => {
+  expect(await whyUnreadable(bytes)).toEqual({ code: 'unreadable-format', line: 1 });
+});

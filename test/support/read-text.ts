@@ -1,0 +1,53 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Mapping } from '../../src/config/config.ts';
+import { mappingSchema } from '../../src/config/mapping-schema.ts';
+import { PoSyncError } from '../../src/errors.ts';
+import type { CheckedOrder } from '../../src/order/checked-order.ts';
+import type { Proof } from '../../src/read/proof.ts';
+import { proveFile } from '../../src/read/prove.ts';
+import { readOrders } from '../../src/read-orders.ts';
+import { makeTempFolder } from './temp-folder.ts';
+
+/** A mapping as a configuration would give it, from what differs from the defaults. */
+export function mappingOf(settings: Parameters<typeof mappingSchema.parse>[0] = {}): Mapping {
+  return mappingSchema.parse(settings);
+}
+
+export type ReadFile = { proof: Proof; orders: CheckedOrder[] };
+
+/** Both passes over a file with this content. */
+export async function readText(
+  content: string | Buffer,
+  mapping?: Mapping,
+  options: { memory?: number } = {},
+): Promise<ReadFile> {
+  await using folder = await makeTempFolder();
+  const file = path.join(folder.path, 'orders');
+  await writeFile(file, content);
+  const proof = await proveFile(file, mapping);
+  return { proof, orders: await Array.fromAsync(readOrders(file, proof, mapping, options)) };
+}
+
+/** Why a file with this content is unreadable: code, line and column. */
+export async function whyUnreadable(content: string | Buffer, mapping?: Mapping): Promise<Record<string, unknown>> {
+  try {
+    const { proof } = await readText(content, mapping);
+    return { code: 'readable', records: proof.records };
+  } catch (error) {
+    if (!(error instanceof PoSyncError)) throw error;
+    const { line, column } = error.facts;
+    return { code: error.code, ...(line !== undefined && { line }), ...(column !== undefined && { column }) };
+  }
+}
+
+/** What would be sent, and in short what is wrong: `8 quantity not-a-number`. */
+export function inShort(orders: readonly CheckedOrder[]): unknown[] {
+  return orders.map((order) =>
+    order.valid
+      ? order.order
+      : {
+          [order.number]: order.problems.map(({ line, field, code }) => `${line} ${field} ${code}`.replace('  ', ' ')),
+        },
+  );
+}
