@@ -1,6 +1,8 @@
 const HIDDEN = '[redacted]';
 /** Shorter texts occur by chance. */
 const SHORTEST = 4;
+/** A token that was replaced expires soon; without an end, every renewal would slow each line. */
+const TOKENS_KEPT = 8;
 
 /** What a regular expression would read as more than the character itself. */
 const SYNTAX = /[\\^$.*+?()[\]{}|/-]/g;
@@ -8,7 +10,9 @@ const SYNTAX = /[\\^$.*+?()[\]{}|/-]/g;
 /** Keeps secrets out of texts by their value, wherever and in whichever usual form they occur. */
 export type Redaction = {
   /** From now on this text is hidden, also JSON-escaped, URL-encoded, in hexadecimal, and within base64 (Basic). */
-  hideSecret(value: string): void;
+  hideSecret: (value: string) => void;
+  /** The same for a value that is soon replaced: the last few of them are hidden. */
+  hideToken: (value: string) => void;
   /** Any text without the secrets. */
   redact(text: string): string;
   /** A line of JSON without the secrets; it stays JSON. */
@@ -17,15 +21,15 @@ export type Redaction = {
 
 /** Opens a redaction that hides nothing yet. */
 export function createRedaction(): Redaction {
-  const forms = new Set<string>();
+  const secrets = new Map<string, string[]>();
+  const tokens = new Map<string, string[]>();
   let pattern: RegExp | undefined;
 
-  function hideSecret(value: string): void {
-    if (value.length < SHORTEST) return;
-    for (const form of formsOf(value)) forms.add(form);
-    // The longest first: a form may begin like another.
-    const longestFirst = [...forms].sort((one, other) => other.length - one.length);
-    pattern = new RegExp(longestFirst.map((form) => form.replace(SYNTAX, '\\$&')).join('|'), 'g');
+  function hide(value: string, among: Map<string, string[]>): void {
+    if (value.length < SHORTEST || among.has(value)) return;
+    among.set(value, formsOf(value));
+    for (const oldest of [...tokens.keys()].slice(0, -TOKENS_KEPT)) tokens.delete(oldest);
+    pattern = anyOf(new Set([...secrets.values(), ...tokens.values()].flat()));
   }
 
   function redact(text: string): string {
@@ -41,7 +45,18 @@ export function createRedaction(): Redaction {
     });
   }
 
-  return { hideSecret, redact, redactLine };
+  return {
+    hideSecret: (value) => hide(value, secrets),
+    hideToken: (value) => hide(value, tokens),
+    redact,
+    redactLine,
+  };
+}
+
+/** The longest first: a form may begin like another. */
+function anyOf(forms: ReadonlySet<string>): RegExp {
+  const longestFirst = [...forms].sort((one, other) => other.length - one.length);
+  return new RegExp(longestFirst.map((form) => form.replace(SYNTAX, '\\$&')).join('|'), 'g');
 }
 
 /** Texts and numbers, the only places of a JSON line that can hold a secret. */

@@ -57,6 +57,13 @@ describe('a secret is hidden', () => {
   });
 });
 
+it('hides the last tokens and every secret, however often tokens are renewed', () => {
+  const redaction = hiding('the-secret');
+  for (let n = 0; n < 1_000; n++) redaction.hideToken(`token-${n}-of-many`);
+  expect(redaction.redact('the-secret token-999-of-many token-992-of-many')).toBe('[redacted] [redacted] [redacted]');
+  expect(redaction.redact('token-991-of-many')).toBe('token-991-of-many');
+});
+
 it('leaves other texts as they are', () => {
   expect(hiding(CANARY).redact('orders.csv was read')).toBe('orders.csv was read');
   expect(createRedaction().redact('secret')).toBe('secret');
