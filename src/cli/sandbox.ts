@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { secretFilesFrom } from '../config/secret-file.ts';
+import { readSecret } from '../config/secret-variable.ts';
+import { ENVIRONMENT, variablePrefix } from '../config/variables.ts';
 import { PoSyncError, toError } from '../errors.ts';
 import type { FaultFile } from '../sandbox/faults/fault-file.ts';
 import { type SandboxOptions, SCOPES, type Scope, TOKEN_PATHS } from '../sandbox/sandbox-options.ts';
@@ -9,7 +12,7 @@ import type { Shell } from './shell.ts';
 
 /** The flags of `po-sync sandbox` as they were typed. */
 export type SandboxArgs = {
-  environment: string;
+  environment?: string;
   port?: string;
   authPort?: string;
   host?: string;
@@ -39,45 +42,47 @@ export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<n
 }
 
 async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOptions> {
-  const { environment } = args;
+  const environment = environmentOf(args, shell);
   return {
     environment,
-    clientId: credential('CLIENT_ID', environment, shell),
-    clientSecret: credential('CLIENT_SECRET', environment, shell),
-    port: args.port === undefined ? 0 : whole('--port', args.port, 0, 65_535),
+    clientId: await credential('CLIENT_ID', environment, shell),
+    clientSecret: await credential('CLIENT_SECRET', environment, shell),
+    port: whole('--port', args.port ?? '0', 0, 65_535),
     data: resolve(shell.cwd, args.data ?? 'data/sandbox'),
-    ...(args.authPort !== undefined && { authPort: whole('--auth-port', args.authPort, 0, 65_535) }),
-    ...(args.host !== undefined && { host: args.host }),
-    ...(args.tokenPath !== undefined && { tokenPath: oneOf('--token-path', args.tokenPath, TOKEN_PATHS) }),
-    ...(args.scopes !== undefined && { scopes: scopesOf(args.scopes) }),
-    ...(args.allowIp !== undefined && { allowIp: args.allowIp }),
-    ...(args.onDuplicate !== undefined && {
-      onDuplicate: oneOf('--on-duplicate', args.onDuplicate, ['accept', 'refuse']),
-    }),
-    ...(args.faults !== undefined && { faults: await faultsOf(resolve(shell.cwd, args.faults)) }),
-    ...(args.record !== undefined && { record: args.record }),
-    ...(args.tokenLifetime !== undefined && {
-      tokenLifetime: whole('--token-lifetime', args.tokenLifetime, 1, 86_400 * 365),
-    }),
-    ...(args.listShape !== undefined && { listShape: oneOf('--list-shape', args.listShape, ['array', 'object']) }),
-    ...(args.listItems !== undefined && { listItems: oneOf('--list-items', args.listItems, ['yes', 'no']) === 'yes' }),
+    authPort: given(args.authPort, (value) => whole('--auth-port', value, 0, 65_535)),
+    host: args.host,
+    tokenPath: given(args.tokenPath, (value) => oneOf('--token-path', value, TOKEN_PATHS)),
+    scopes: given(args.scopes, scopesOf),
+    allowIp: args.allowIp,
+    onDuplicate: given(args.onDuplicate, (value) => oneOf('--on-duplicate', value, ['accept', 'refuse'])),
+    faults: await given(args.faults, (value) => faultsOf(resolve(shell.cwd, value))),
+    record: args.record,
+    tokenLifetime: given(args.tokenLifetime, (value) => whole('--token-lifetime', value, 1, 86_400 * 365)),
+    listShape: given(args.listShape, (value) => oneOf('--list-shape', value, ['array', 'object'])),
+    listItems: given(args.listItems, (value) => oneOf('--list-items', value, ['yes', 'no']) === 'yes'),
   };
 }
 
-/** `PO_SYNC_<ENVIRONMENT>_<WHAT>`, or the content of the file that `…_FILE` names. */
-function credential(what: 'CLIENT_ID' | 'CLIENT_SECRET', environment: string, { env, cwd }: Shell): string {
-  const name = `PO_SYNC_${environment.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_${what}`;
-  const file = env[`${name}_FILE`];
-  const value = env[name] || (file ? read(resolve(cwd, file)).trim() : '');
-  if (value !== '') return value;
-  throw new PoSyncError(
-    'credentials-missing',
-    `The sandbox has no credentials for ${environment}: ${name} is not set.`,
-    {
-      mend: `Set ${name}, or ${name}_FILE to the path of a file that holds it.`,
-      facts: { variable: name },
-    },
-  );
+function given<T, R>(value: T | undefined, read: (value: T) => R): R | undefined {
+  return value === undefined ? undefined : read(value);
+}
+
+function environmentOf(args: SandboxArgs, { env }: Shell): string {
+  const environment = args.environment ?? env[ENVIRONMENT];
+  if (environment) return environment;
+  throw new PoSyncError('environment-missing', 'The sandbox is not told which environment it is.', {
+    mend: `Say --environment NAME, or set ${ENVIRONMENT}.`,
+  });
+}
+
+async function credential(what: string, environment: string, { env, cwd }: Shell): Promise<string> {
+  const name = `${variablePrefix(environment)}_${what}`;
+  const found = await readSecret(name, env, secretFilesFrom(cwd));
+  if (found !== undefined) return found.value;
+  throw new PoSyncError('secret-missing', `The sandbox has no credentials for ${environment}: ${name} is not set.`, {
+    mend: `Set ${name}, or ${name}_FILE to a file that holds it.`,
+    facts: { variable: name },
+  });
 }
 
 async function faultsOf(path: string): Promise<FaultFile> {

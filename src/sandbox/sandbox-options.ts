@@ -16,35 +16,40 @@ export type SandboxOptions = {
   /** 0 takes any free port. */
   port: number;
   /** The token endpoint's own port (0: any free one); without it the token endpoint shares the API's address. */
-  authPort?: number;
-  host?: string;
-  tokenPath?: TokenPath;
+  authPort?: number | undefined;
+  host?: string | undefined;
+  tokenPath?: TokenPath | undefined;
   clientId: string;
   clientSecret: string;
   /** What the credentials may ask for; all three when absent. */
-  scopes?: readonly Scope[];
+  scopes?: readonly Scope[] | undefined;
   /** Folder of the environment's SQLite file; made when absent. */
   data: string;
   /** CIDR ranges or addresses that may call; anybody when empty. */
-  allowIp?: readonly string[];
+  allowIp?: readonly string[] | undefined;
   /** What a second POST of a number becomes: another order, or a 409. */
-  onDuplicate?: 'accept' | 'refuse';
-  faults?: FaultFile;
+  onDuplicate?: 'accept' | 'refuse' | undefined;
+  faults?: FaultFile | undefined;
   /** Opens `GET /rehearsal` on the auth address. */
-  record?: boolean;
+  record?: boolean | undefined;
   /** Seconds; 3600 as in spec part 8. */
-  tokenLifetime?: number;
+  tokenLifetime?: number | undefined;
   /** Whether `data` of the list is the array itself or an object that holds it. */
-  listShape?: 'array' | 'object';
+  listShape?: 'array' | 'object' | undefined;
   /** Whether listed orders show their items. */
-  listItems?: boolean;
+  listItems?: boolean | undefined;
   /** Largest request body of the API, in bytes. */
-  bodyLimit?: number;
-  onEvent?: (event: SandboxEvent) => void;
+  bodyLimit?: number | undefined;
+  onEvent?: ((event: SandboxEvent) => void) | undefined;
 };
 
 /** The options with every default in its place. */
-export type SandboxSettings = Required<Omit<SandboxOptions, 'authPort' | 'faults' | 'onEvent' | 'record' | 'port'>>;
+export type SandboxSettings = {
+  [Name in Exclude<keyof SandboxOptions, 'port' | 'authPort' | 'faults' | 'record' | 'onEvent'>]-?: Exclude<
+    SandboxOptions[Name],
+    undefined
+  >;
+};
 
 /** Fills in what was left open; what the fault file says of list and tokens yields to an explicit option. */
 export function settingsOf(options: SandboxOptions): SandboxSettings {

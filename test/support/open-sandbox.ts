@@ -81,7 +81,8 @@ export function formOf(fields: Record<string, string | undefined>): string {
   return new URLSearchParams(given).toString();
 }
 
-function ordersIn(data: unknown): unknown[] {
+/** The orders in the data of a list, whatever its shape. */
+export function ordersIn(data: unknown): unknown[] {
   if (Array.isArray(data)) return data;
   if (typeof data === 'object' && data !== null && 'purchaseOrders' in data) return ordersIn(data.purchaseOrders);
   throw new Error(`This is no list of purchase orders: ${JSON.stringify(data)}`);

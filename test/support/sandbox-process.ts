@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { CLIENT_ID, CLIENT_SECRET } from './open-sandbox.ts';
+
+const MAIN = path.resolve(import.meta.dirname, '../../src/main.ts');
+
+export const CREDENTIALS = { PO_SYNC_STAGING_CLIENT_ID: CLIENT_ID, PO_SYNC_STAGING_CLIENT_SECRET: CLIENT_SECRET };
+
+/** `po-sync sandbox` in a process of its own. */
+export type SandboxProcess = AsyncDisposable & {
+  child: ChildProcess;
+  /** What its first line of standard output says. */
+  environment: string;
+  baseUrl: string;
+  authUrl: string;
+  /** Ends it with a signal; gives its exit code, or the signal that killed it. */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+};
+
+/** Starts one for `staging` on a data folder. */
+export async function startSandboxProcess(data: string, flags: readonly string[] = []): Promise<SandboxProcess> {
+  const args = [MAIN, 'sandbox', '--environment', 'staging', '--data', data, ...flags];
+  const child = spawn(process.execPath, args, { env: CREDENTIALS, stdio: ['ignore', 'pipe', 'inherit'] });
+  const closed = once(child, 'close');
+  const [line] = await once(createInterface(child.stdout), 'line');
+  async function end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
+    child.kill(signal);
+    const [code, by] = await closed;
+    return code ?? by;
+  }
+  return { child, ...JSON.parse(String(line)), end, [Symbol.asyncDispose]: async () => void (await end('SIGKILL')) };
+}
+
+/** Runs it to its end, for flags and surroundings that it refuses. */
+export async function runSandbox(flags: readonly string[], env: Record<string, string> = CREDENTIALS) {
+  const child = spawn(process.execPath, [MAIN, 'sandbox', ...flags], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const written = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    written.out += String(chunk);
+  });
+  child.stderr.on('data', (chunk) => {
+    written.err += String(chunk);
+  });
+  const [code] = await once(child, 'close');
+  return { code, ...written };
+}
