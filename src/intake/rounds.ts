@@ -34,7 +34,7 @@ export function openRounds(clock: Clock, work: () => Promise<number>): Rounds {
       nudge = new AbortController();
       const due = await roundNow();
       await clock.sleep(Math.min(LEAST_GAP, due), stopped.signal);
-      await clock.sleep(due - LEAST_GAP, AbortSignal.any([stopped.signal, nudge.signal]));
+      await clock.sleep(Math.max(0, due - LEAST_GAP), AbortSignal.any([stopped.signal, nudge.signal]));
     }
   }
 

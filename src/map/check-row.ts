@@ -50,7 +50,7 @@ export function rowChecker(columns: Columns, mapping: Mapping): (record: RowReco
 
   function widthProblem(record: RowRecord): Problem {
     const fault = record.cells.length < width ? 'too-few-fields' : 'too-many-fields';
-    return problemOf(fault, record.place, '', `${record.cells.length} instead of ${width}`);
+    return problemOf(fault, record.place, '', '', `${record.cells.length} instead of ${width}`);
   }
 
   function nameOf(field: Field): string {

@@ -70,7 +70,7 @@ function orderOf(rows: readonly CheckedRow[], ordinal: number): CheckedOrder {
     return { ordinal, number, place, records, valid: true, order };
   }
   const problems = rows.flatMap((row) => row.problems ?? []);
-  if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', String(rows.length)));
+  if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   return { ordinal, number, place: faulty, records, valid: false, problems };
 }

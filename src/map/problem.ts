@@ -18,15 +18,18 @@ export type Fault =
   | 'not-a-list'
   | 'too-many-items';
 
-/** One thing wrong with one field, with the sentence that says what would be right. */
-export function problemOf(fault: Fault, place: Place, field: string, value: string): Problem {
+/**
+ * One thing wrong with one field, with the sentence that says what would be right. `detail` stands in the sentence
+ * where that is not about the value found.
+ */
+export function problemOf(fault: Fault, place: Place, field: string, value: string, detail = value): Problem {
   return {
     line: place.line,
     ...(place.pointer !== undefined && { pointer: place.pointer }),
     field,
     code: fault,
     value: shorten(value),
-    message: sentence(fault, value),
+    message: sentence(fault, detail),
   };
 }
 

@@ -26,7 +26,9 @@ export async function readText(
   const file = path.join(folder.path, 'orders');
   await writeFile(file, content);
   const proof = await proveFile(file, mapping);
-  return { proof, orders: await Array.fromAsync(readOrders(file, proof, mapping, options)) };
+  const orders: CheckedOrder[] = [];
+  for await (const order of readOrders(file, proof, mapping, options)) orders.push(order);
+  return { proof, orders };
 }
 
 /** Why a file with this content is unreadable: code, line and column. */

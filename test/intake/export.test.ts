@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { copyExport } from '../../src/intake/copy-export.ts';
+import { openExport } from '../../src/intake/export.ts';
+import { leftCopies } from '../../src/intake/left-claims.ts';
+import type { ClaimedFile } from '../../src/order/batch.ts';
+import { capturedLog } from '../support/captured-log.ts';
+import { exportSource } from '../support/inbox-source.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const ROWS = 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n';
+
+async function openTestExport(pattern: string) {
+  const folder = await makeTempFolder();
+  const spool = path.join(folder.path, 'spool');
+  const { log, lines } = capturedLog();
+  const copies: ClaimedFile[] = [];
+  const known = new Map<string, string>();
+  const source = exportSource(path.join(folder.path, pattern));
+  const open = () =>
+    openExport({
+      source,
+      spool,
+      clock: systemClock,
+      log,
+      known: async (file) => known.get(file),
+      onReady: async (copy) => {
+        copies.push(copy);
+        const sha256 = createHash('sha256')
+          .update(await readFile(copy.path))
+          .digest('hex');
+        known.set(path.join(path.dirname(source.path), copy.name), sha256);
+      },
+    });
+  return {
+    path: folder.path,
+    spool,
+    copies,
+    lines,
+    open,
+    write: (name: string, text = ROWS) => writeFile(path.join(folder.path, name), text),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+describe('an export', () => {
+  test('is copied when it is new and again when its content changes, and is left as it is', async () => {
+    await using it = await openTestExport('orders.csv');
+    await using watch = it.open();
+    await it.write('orders.csv');
+    await watch.settleOnce();
+    await watch.settleOnce();
+    expect(it.copies).toHaveLength(1);
+    expect(it.copies[0]).toMatchObject({ kind: 'export', name: 'orders.csv', source: 'erp' });
+    await appendFile(path.join(it.path, 'orders.csv'), '2,B,1\n');
+    await watch.settleOnce();
+    expect(await Promise.all(it.copies.map((copy) => readFile(copy.path, 'utf8')))).toEqual([ROWS, `${ROWS}2,B,1\n`]);
+    expect(await readFile(path.join(it.path, 'orders.csv'), 'utf8')).toBe(`${ROWS}2,B,1\n`);
+  });
+
+  test('with the content that was taken last makes no copy, also after a restart', async () => {
+    await using it = await openTestExport('orders.csv');
+    await it.write('orders.csv');
+    await using first = it.open();
+    await first.settleOnce();
+    await using second = it.open();
+    await second.settleOnce();
+    await it.write('orders.csv');
+    await second.settleOnce();
+    expect(it.copies).toHaveLength(1);
+    expect(await readdir(it.spool)).toHaveLength(1);
+  });
+
+  test('that is not there yet is waited for', async () => {
+    await using it = await openTestExport('not/yet/orders.csv');
+    await using watch = it.open();
+    await watch.settleOnce();
+    expect(watch.healthy()).toBe(true);
+    await mkdir(path.join(it.path, 'not/yet'), { recursive: true });
+    await it.write('not/yet/orders.csv');
+    await watch.settleOnce();
+    expect(it.copies).toHaveLength(1);
+  });
+
+  test('may be a pattern', async () => {
+    await using it = await openTestExport('*-orders.{csv,json}');
+    await using watch = it.open();
+    for (const name of ['a-orders.csv', 'b-orders.json', 'c-orders.txt', '.d-orders.csv']) await it.write(name);
+    await symlink('/etc/passwd', path.join(it.path, 'e-orders.csv'));
+    await watch.settleOnce();
+    expect(it.copies.map(({ name }) => name).sort()).toEqual(['a-orders.csv', 'b-orders.json']);
+    expect(it.lines.filter(({ kind }) => kind === 'link')).toHaveLength(1);
+  });
+
+  test('is copied whole or not at all', async () => {
+    await using it = await openTestExport('orders.csv');
+    const file = path.join(it.path, 'orders.csv');
+    await it.write('orders.csv', 'x'.repeat(64 * 1024 * 1024));
+    const copying = copyExport(file, 'erp', it.spool, new Date());
+    const failed = expect(copying).rejects.toMatchObject({ code: 'file-changed' });
+    while (!(await isBeingCopied(it.spool))) await delay(1);
+    await appendFile(file, 'y');
+    await failed;
+    expect(await readdir(it.spool)).toEqual([]);
+  });
+
+  test('leaves copies that are found again, but not those broken off', async () => {
+    await using it = await openTestExport('orders.csv');
+    await it.write('orders.csv');
+    const { sha256, bytes, ...copy } = await copyExport(path.join(it.path, 'orders.csv'), 'erp', it.spool, new Date());
+    await mkdir(path.join(it.spool, 'broken'));
+    await writeFile(path.join(it.spool, 'broken', '.part'), 'half');
+    expect(await leftCopies(it.spool, 'erp')).toEqual([copy]);
+    expect([sha256, bytes]).toEqual([createHash('sha256').update(ROWS).digest('hex'), ROWS.length]);
+  });
+});
+
+async function isBeingCopied(spool: string): Promise<boolean> {
+  const [batch] = await readdir(spool).catch(() => []);
+  const draft = batch === undefined ? undefined : await stat(path.join(spool, batch, '.part')).catch(() => undefined);
+  return draft !== undefined && draft.size > 0;
+}

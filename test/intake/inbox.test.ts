@@ -1,0 +1,249 @@
+import { execFile } from 'node:child_process';
+import { mkdir, open, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { InboxSource } from '../../src/config/config.ts';
+import { openInbox } from '../../src/intake/inbox.ts';
+import { markInbox } from '../../src/intake/mark.ts';
+import { capturedLog } from '../support/captured-log.ts';
+import { inboxSource } from '../support/inbox-source.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
+
+const run = promisify(execFile);
+const ROWS = 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n';
+
+/** An inbox whose files are removed when they are offered. */
+async function openTestInbox(more: Partial<InboxSource> = {}, onReady = (file: string): Promise<void> => rm(file)) {
+  const folder = await makeTempFolder();
+  const { log, lines } = capturedLog();
+  const offered: string[] = [];
+  const source = inboxSource(folder.path, more);
+  const inbox = openInbox({
+    source,
+    clock: systemClock,
+    log,
+    onReady: async (file) => {
+      await onReady(file);
+      offered.push(path.basename(file));
+    },
+  });
+  return {
+    path: folder.path,
+    inbox,
+    offered,
+    lines,
+    drop: (name: string, text = ROWS) => writeFile(path.join(folder.path, name), text),
+    async [Symbol.asyncDispose]() {
+      await inbox[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('an inbox', () => {
+  test('offers what is there and what comes, once it is stable, and nothing twice', async () => {
+    await using it = await openTestInbox({ poll: 10_000 });
+    await it.drop('there.csv');
+    await it.inbox.start();
+    await until('the file that was there', () => it.offered.length === 1);
+    await it.drop('new.csv');
+    await until('the file that came, long before the next poll', () => it.offered.length === 2, 5_000);
+    await it.inbox.tick();
+    expect(it.offered).toEqual(['there.csv', 'new.csv']);
+  });
+
+  test('finds files by polling alone', async () => {
+    await using it = await openTestInbox();
+    await it.inbox.tick();
+    await it.drop('a.csv');
+    await until('the file', async () => {
+      await it.inbox.tick();
+      return it.offered.length === 1;
+    });
+  });
+
+  test('waits while a file grows, also one that was there at the start and whose times are old', async () => {
+    await using it = await openTestInbox({ stable: 300 });
+    await it.drop('slow.csv');
+    const growing = path.join(it.path, 'slow.csv');
+    const started = performance.now();
+    const settled = it.inbox.settleOnce();
+    for (let i = 0; i < 8; i++) {
+      await delay(100);
+      expect(it.offered).toEqual([]);
+      const handle = await open(growing, 'a');
+      await handle.writeFile('1,A,1\n');
+      await handle.utimes(1, 1);
+      await handle.close();
+    }
+    await settled;
+    expect(it.offered).toEqual(['slow.csv']);
+    expect(performance.now() - started).toBeGreaterThan(1000);
+  });
+
+  test.each([
+    ['an open quote', 'a,b\n"1,2\n', 'a quote is not closed'],
+    ['half a last row', `${ROWS}2,`, 'its last row is shorter than its header'],
+    ['JSON without end', '[{"a":1},', 'its JSON does not end with a bracket'],
+    ['zeros at its end', `${ROWS}${'\0'.repeat(4096)}`, 'it ends in zeros'],
+    ['nothing in it', '', 'it is empty'],
+  ])('waits longer for a file with %s, then takes it as it is', async (_, text, reason) => {
+    await using it = await openTestInbox({ stable: 40 });
+    await it.drop('half.csv', text);
+    const started = performance.now();
+    await it.inbox.settleOnce();
+    expect(performance.now() - started).toBeGreaterThan(390);
+    expect(it.offered).toEqual(['half.csv']);
+    expect(it.lines.find(({ file }) => file === 'half.csv')).toMatchObject({ reason, source: 'inbox' });
+  });
+
+  test('takes a last row of full width without line end at once', async () => {
+    await using it = await openTestInbox({ stable: 200 });
+    await it.drop('whole.csv', ROWS.trimEnd());
+    await it.drop('whole.json', '{"a":[1]}\n');
+    const started = performance.now();
+    await it.inbox.settleOnce();
+    expect(performance.now() - started).toBeLessThan(1500);
+    expect(it.offered.sort()).toEqual(['whole.csv', 'whole.json']);
+  });
+
+  test('leaves unfinished and hidden names alone until they get their real name', async () => {
+    await using it = await openTestInbox();
+    const names = ['a.csv.tmp', 'b.part', 'c.PARTIAL', 'd.filepart', 'e.crdownload', '.f.csv', '~g.csv', 'Thumbs.db'];
+    for (const name of names) await it.drop(name);
+    await it.inbox.settleOnce();
+    expect(it.offered).toEqual([]);
+    await rename(path.join(it.path, 'b.part'), path.join(it.path, 'b.csv'));
+    await it.inbox.settleOnce();
+    expect(it.offered).toEqual(['b.csv']);
+  });
+
+  test('waits for the done file where the source says so', async () => {
+    await using it = await openTestInbox({ doneFile: true });
+    await it.drop('orders.csv');
+    await it.drop('other.done');
+    await it.inbox.settleOnce();
+    expect(it.offered).toEqual([]);
+    await it.drop('orders.csv.done', '');
+    await it.inbox.settleOnce();
+    expect(it.offered).toEqual(['orders.csv']);
+  });
+
+  test('tells once of pipes, links and folders, hangs at none, and goes on with the others', async () => {
+    await using it = await openTestInbox();
+    for (let i = 0; i < 5; i++) await run('mkfifo', [path.join(it.path, `pipe${i}.csv`)]);
+    await symlink('/etc/passwd', path.join(it.path, 'link.csv'));
+    await mkdir(path.join(it.path, 'folder.csv'));
+    await it.drop('orders.csv');
+    await it.inbox.settleOnce();
+    await it.inbox.tick();
+    expect(it.offered).toEqual(['orders.csv']);
+    const told = it.lines.filter(({ msg }) => msg === 'not a regular file, left alone');
+    expect(told.map(({ file, kind }) => `${file} ${kind}`).sort()).toEqual([
+      'folder.csv folder',
+      'link.csv link',
+      ...[0, 1, 2, 3, 4].map((i) => `pipe${i}.csv pipe`),
+    ]);
+  });
+
+  test('takes files of any name, and makes names UTF-8 that are not', async () => {
+    await using it = await openTestInbox();
+    const names = ['a\nb.csv', '..csv', 'x'.repeat(255), 'ü\u202e.csv', '-rf', 'no ending'];
+    for (const name of names.filter((one) => one !== '..csv')) await it.drop(name);
+    await writeFile(Buffer.concat([Buffer.from(`${it.path}/b`), Buffer.from([0xff]), Buffer.from('.csv')]), ROWS);
+    await it.inbox.settleOnce();
+    await it.inbox.settleOnce();
+    expect(it.offered).toHaveLength(6);
+    expect(it.offered.find((name) => name.endsWith('b%ff.csv'))).toBeDefined();
+  });
+
+  test('hands over the oldest first', async () => {
+    await using it = await openTestInbox();
+    for (const [name, time] of [
+      ['new.csv', 3000],
+      ['old.csv', 1000],
+      ['middle.csv', 2000],
+    ] as const) {
+      await it.drop(name);
+      const handle = await open(path.join(it.path, name), 'r+');
+      await handle.utimes(time, time);
+      await handle.close();
+    }
+    await it.inbox.settleOnce();
+    expect(it.offered).toEqual(['old.csv', 'middle.csv', 'new.csv']);
+  });
+
+  test('offers a file again that could not be handed over, and tells of it once', async () => {
+    let failures = 2;
+    await using it = await openTestInbox({}, async (file) => {
+      if (failures-- > 0) throw new Error('the disk is full');
+      await rm(file);
+    });
+    await it.drop('orders.csv');
+    await it.drop('other.csv');
+    await it.inbox.settleOnce();
+    expect(it.offered.sort()).toEqual(['orders.csv', 'other.csv']);
+    expect(it.lines.filter(({ msg }) => msg === 'file could not be handed over, tried again')).toHaveLength(2);
+  });
+
+  test('is patient with a file in use and does not tell of it yet', async () => {
+    let failures = 1;
+    await using it = await openTestInbox({}, async (file) => {
+      if (failures-- > 0) throw Object.assign(new Error('busy'), { code: 'EBUSY' });
+      await rm(file);
+    });
+    await it.drop('orders.csv');
+    await it.inbox.settleOnce();
+    expect(it.offered).toEqual(['orders.csv']);
+    expect(it.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
+  });
+
+  test('that disappears is unhealthy, not empty, and healthy when it is back', async () => {
+    await using it = await openTestInbox();
+    await markInbox(it.path, 'staging');
+    await it.inbox.tick();
+    expect(it.inbox.healthy()).toBe(true);
+    await rename(it.path, `${it.path}-away`);
+    await it.inbox.tick();
+    expect(it.inbox.healthy()).toBe(false);
+    await expect(it.inbox.settleOnce()).rejects.toMatchObject({ code: 'folder-missing' });
+    await mkdir(it.path);
+    await it.drop('wrong-place.csv');
+    await it.inbox.tick();
+    expect(it.inbox.healthy()).toBe(false);
+    await rm(it.path, { recursive: true });
+    await rename(`${it.path}-away`, it.path);
+    await it.inbox.tick();
+    expect(it.inbox.healthy()).toBe(true);
+    expect(it.offered).toEqual([]);
+    expect(it.lines.map(({ msg }) => msg)).toEqual(['source is not reachable', 'source is reachable again']);
+  });
+
+  test('finds every one of thousands of files that come at once, however many messages are lost', async () => {
+    await using it = await openTestInbox({ poll: 200 });
+    await it.inbox.start();
+    const names = Array.from({ length: 3000 }, (_, i) => `${i}.csv`);
+    await Promise.all(names.map((name) => it.drop(name)));
+    await until('all files', () => it.offered.length === names.length, 30_000);
+    expect(new Set(it.offered).size).toBe(names.length);
+    expect(await readdir(it.path)).toEqual([]);
+  });
+
+  test('notices that a file shrinks and grows again within one size', async () => {
+    await using it = await openTestInbox({ stable: 250 });
+    await it.drop('same.csv');
+    const settled = it.inbox.settleOnce();
+    for (let i = 0; i < 4; i++) {
+      await delay(120);
+      expect(it.offered).toEqual([]);
+      await truncate(path.join(it.path, 'same.csv'), 0);
+      await it.drop('same.csv');
+    }
+    await settled;
+    expect(it.offered).toEqual(['same.csv']);
+  });
+});

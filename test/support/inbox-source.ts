@@ -1,0 +1,11 @@
+import type { ExportSource, InboxSource } from '../../src/config/config.ts';
+
+/** An inbox at `path`, quick enough for tests. */
+export function inboxSource(path: string, more: Partial<InboxSource> = {}): InboxSource {
+  return { name: 'inbox', type: 'inbox', path, stable: 60, poll: 100, doneFile: false, ...more };
+}
+
+/** An export at `path`, quick enough for tests. */
+export function exportSource(path: string, more: Partial<ExportSource> = {}): ExportSource {
+  return { name: 'erp', type: 'export', path, stable: 60, poll: 100, doneFile: false, ...more };
+}
