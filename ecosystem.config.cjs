@@ -1,9 +1,8 @@
-// pm2 start ecosystem.config.cjs            one daemon with config/po-sync.yaml
-// PO_SYNC_CONFIG=… pm2 start ecosystem.config.cjs
+// pm2 start ecosystem.config.cjs                          one daemon with config/po-sync.yaml
+// PO_SYNC_CONFIG=… PO_SYNC_INSTANCES=3 pm2 start …        three that share the work of another configuration
 const path = require('node:path');
 
-/** Longer than a daemon takes to finish its calls: delivery.timeout and 5 s more, and the time to hand the rest back. */
-const KILL_TIMEOUT = 45_000;
+const instances = Number(process.env.PO_SYNC_INSTANCES ?? 1);
 
 module.exports = {
   apps: [
@@ -14,17 +13,23 @@ module.exports = {
       args: 'start',
       interpreter: path.join(__dirname, 'node_modules/.bin/node'),
       exec_mode: 'fork',
-      // Several daemons share one Redis and one inbox: each then needs an admin port of its own, PO_SYNC_ADMIN_PORT=0.
-      instances: 1,
+      instances,
       wait_ready: true,
+      // Redis may have much to load; one that never is ready ends by itself, with the reason in the log.
       listen_timeout: 60_000,
-      kill_timeout: KILL_TIMEOUT,
+      // Longer than a daemon drains: delivery.timeout and 5 s for the calls in flight, then the rest is handed back.
+      kill_timeout: 45_000,
       // Else pm2 ends the private Redis together with the daemon, before the daemon has stored its last outcomes.
       treekill: false,
-      // What it cannot do at start it cannot do the tenth time either; ten quick ends in a row are enough to tell.
+      // What keeps it from starting does not mend itself: after ten quick ends it stays down, to be seen.
       min_uptime: 10_000,
       max_restarts: 10,
-      env: { NODE_ENV: 'production' },
+      env: {
+        NODE_ENV: 'production',
+        ...(instances > 1 && { PO_SYNC_ADMIN_PORT: process.env.PO_SYNC_ADMIN_PORT ?? 9464 }),
+      },
+      // Each of several needs an admin port of its own: 9464, 9465, …
+      ...(instances > 1 && { increment_var: 'PO_SYNC_ADMIN_PORT' }),
     },
   ],
 };
