@@ -83,6 +83,10 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   resources.use(side.http);
   resources.use(side.queue);
   await firstToken(side);
+  await side.establishLedger();
+  await side.takeOver.first(stopping.signal);
+  // Each time Redis comes back it may be another one, or an older self.
+  redis.on('ready', () => side.establishLedger().catch(onTrouble));
 
   const batches = openBatches({ redis, keys, owner });
   const proofs = new Map<string, Proof>();
@@ -107,6 +111,10 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   every(200, settlement.tick);
   every(1_000, settlement.refresh);
   every(1_000, side.sweeper.tick);
+  every(1_000, side.identity.store);
+  every(1_000, async () => {
+    await side.takeOver.tick();
+  });
   every(Math.min(1_000, config.delivery.settle / 10), side.verifier.tick);
   every(3_000, async () => {
     await redis.set(keys.daemon(owner), config.environment, 'PX', 10_000);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { listOrders } from './api/list.ts';
 import { openTokens } from './api/token.ts';
 import type { Clock } from './clock.ts';
@@ -8,10 +9,19 @@ import { openGate } from './deliver/gate.ts';
 import { openHealth } from './deliver/health.ts';
 import { openPermits } from './deliver/permits.ts';
 import { openRateLimit, unlimited } from './deliver/rate-limit.ts';
-import { openDelivery } from './delivery.ts';
+import { openDelivery, sendingSpan } from './delivery.ts';
 import { toError } from './errors.ts';
-import { deliveryPaused, deliveryResumed, deliveryTrouble, redisTrouble, tokenRenewed } from './events/delivery.ts';
+import {
+  deliveryPaused,
+  deliveryResumed,
+  deliveryTrouble,
+  ledgerRolledBack,
+  redisTrouble,
+  tokenRenewed,
+} from './events/delivery.ts';
 import { openHttp } from './http.ts';
+import { openAdoption } from './ledger/adopt.ts';
+import { openIdentity } from './ledger/identity.ts';
 import { openLedger } from './ledger/ledger.ts';
 import type { Policy } from './ledger/state.ts';
 import type { Log } from './log.ts';
@@ -20,6 +30,7 @@ import { openQueue } from './queue/queue.ts';
 import { openSweeper } from './queue/sweeper.ts';
 import { measureThroughput } from './throughput.ts';
 import { openCanaries } from './verify/canaries.ts';
+import { openTakeOver } from './verify/take-over.ts';
 import { openVerifier } from './verify/verifier.ts';
 
 export type DeliverySide = ReturnType<typeof openDeliverySide>;
@@ -43,7 +54,12 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
   const { delivery } = config;
   const name = config.environment;
   const policy = policyOf(config);
-  const ledger = openLedger({ redis, keys });
+  const identity = openIdentity({
+    redis,
+    keys,
+    file: join(config.reports.path, `.ledger-${name}-${keys.origin}.json`),
+  });
+  const ledger = openLedger({ redis, keys, identity });
   const queue = openQueue({ redis: plain, keys, onTrouble: (error) => redisTrouble(log, { reason: error.message }) });
   // One connection more than calls in flight: the list, and the token.
   const http = openHttp({ connections: delivery.concurrency + 1 });
@@ -75,6 +91,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
   }
 
   const { deliverChunk } = openDelivery({
+    onRolledBack: () => establishLedger(),
     ...{ ledger, queue, tokens, http, partner, gate, clock, time, policy, log, stopping, onAccepted },
     health: openHealth({ gate, tokens, policy }),
     rate: environment.rateLimit ? openRateLimit({ redis, keys, clock }, environment.rateLimit) : unlimited,
@@ -84,8 +101,35 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     ...{ ledger, queue, redis, keys, time, owner, policy, log, canaries },
     list: async (onOrder) => listOrders(http, partner, await tokens.get(), onOrder),
   });
+  const takeOver = openTakeOver({
+    ...{ ledger, redis, keys, clock, time, owner, policy, log, hold: gate.hold, release: gate.release },
+    adopt: openAdoption({ redis, keys }),
+    list: async (onOrder) => listOrders(http, partner, await tokens.get(), onOrder),
+  });
+
+  /** Compares the ledger with what is remembered of it, and asks for the list where it knows too little. */
+  async function establishLedger(): Promise<void> {
+    const standing = await identity.establish();
+    if (standing === 'same') return;
+    if (standing === 'rolled-back') ledgerRolledBack(log, { environment: name });
+    await takeOver.request(standing, sendingSpan(partner.timeout));
+  }
+
   const sweeper = openSweeper({ ledger, queue, time, policy, log });
-  return { ledger, queue, http, tokens, gate, verifier, sweeper, throughput, deliverChunk };
+  return {
+    ledger,
+    identity,
+    queue,
+    http,
+    tokens,
+    gate,
+    verifier,
+    takeOver,
+    establishLedger,
+    sweeper,
+    throughput,
+    deliverChunk,
+  };
 }
 
 function policyOf({ delivery }: Config): Policy {

@@ -7,14 +7,14 @@ import type { Health } from './deliver/health.ts';
 import type { Permits } from './deliver/permits.ts';
 import type { RateLimit } from './deliver/rate-limit.ts';
 import { verdictOf } from './deliver/verdict.ts';
-import { PoSyncError, toError } from './errors.ts';
+import { codeOf, PoSyncError, toError } from './errors.ts';
 import { attemptEnded, deliveryTrouble, orderDead } from './events/delivery.ts';
 import type { Http } from './http.ts';
+import { aloneOf, type Chunk, withJob } from './ledger/chunk.ts';
 import type { Entry } from './ledger/entry.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type LedgerEvent, next, type Policy, type Step } from './ledger/state.ts';
 import type { Log } from './log.ts';
-import { aloneOf, type Chunk, withJob } from './queue/chunk.ts';
 import type { OrderQueue } from './queue/queue.ts';
 import type { RedisTime } from './redis/redis-time.ts';
 
@@ -39,6 +39,8 @@ export type DeliveryDeps = {
   log: Log;
   /** Told of each accepted order: later a proof that a list is complete. */
   onAccepted(number: string): void;
+  /** Redis knows less than it did: asks for the list before anything more is sent. */
+  onRolledBack(): Promise<void>;
   /** Aborts when the daemon stops: no new attempt begins, those under way end. */
   stopping: AbortSignal;
 };
@@ -62,7 +64,8 @@ export function openDelivery(deps: DeliveryDeps) {
     try {
       return (await deliver(entry, job)) === 'stopped' ? [entry.order.purchaseOrderNumber] : [];
     } catch (thrown) {
-      deliveryTrouble(log, { reason: toError(thrown).message });
+      if (codeOf(thrown) === 'ledger-rolled-back') await deps.onRolledBack();
+      else deliveryTrouble(log, { reason: toError(thrown).message });
       return [];
     }
   }
@@ -99,7 +102,7 @@ export function openDelivery(deps: DeliveryDeps) {
   async function intend(entry: Entry): Promise<Sending | undefined> {
     const intended = clock.monotonic();
     const at = time.now();
-    const step = next(entry, { kind: 'begin', at, deadline: at + FRESH + deps.partner.timeout + MARGIN }, policy);
+    const step = next(entry, { kind: 'begin', at, deadline: at + sendingSpan(deps.partner.timeout) }, policy);
     if (step.kind !== 'move' || !(await ledger.take(entry, step))) return undefined;
     return { entry: step.entry, mayWrite: () => clock.monotonic() - intended < FRESH };
   }
@@ -144,6 +147,11 @@ export function openDelivery(deps: DeliveryDeps) {
   }
 
   return { deliverChunk };
+}
+
+/** From the intent until nothing of the attempt is on its way any more, in milliseconds. */
+export function sendingSpan(timeout: number): number {
+  return FRESH + timeout + MARGIN;
 }
 
 /** Only what waits, and only for the job that carries it now: an older job of the same order is a ghost. */

@@ -22,6 +22,7 @@ function openShell(): Shell {
     cwd: process.cwd(),
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    streams: { out: process.stdout, err: process.stderr },
     isTTY: process.stdout.isTTY === true,
     columns: process.stdout.columns ?? 80,
     signal: untilSignal(),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from './clock.ts';
 import type { Mapping, Source } from './config/config.ts';
 import type { Gate } from './deliver/gate.ts';
-import { type PoSyncError, toError } from './errors.ts';
+import { codeOf, type PoSyncError, toError } from './errors.ts';
 import { batchFinished, batchTrouble } from './events/batch.ts';
 import { dropCopy, settleFile } from './intake/settle-file.ts';
 import type { Batch, Batches } from './ledger/batches.ts';
@@ -66,25 +66,21 @@ export function openSettlement(deps: SettlementDeps) {
   async function refresh(): Promise<void> {
     for (const name of await batches.toRefresh()) {
       const batch = await batches.find(name);
-      // Taken out first: what is closed from now on asks again.
-      await batches.refreshed(name);
-      if (batch?.state === 'done') await refreshReport(folderOf(name), batch.open, await batches.closings(name));
+      const closings = await batches.closings(name);
+      if (batch?.state === 'done') await refreshReport(folderOf(name), batch.open, closings);
+      // One that is not settled yet shows its closings when it is.
+      await batches.refreshed(name, closings.size);
     }
   }
 
   async function settle(batch: Batch): Promise<void> {
     const folder = folderOf(batch.batch);
-    // The file is gone only when this was done before: everything else stood already.
+    // The file is gone only when the report stood already: what may be missing is what lies beside it.
     if (await exists(batch.path)) {
       const report = await reportOf(batch, 'finished');
-      const { needsFix } = await writeReport({
-        folder,
-        report,
-        shape: batch.proof?.shape,
-        orders: await ordersOf(batch),
-      });
-      await putAway(batch, 'done', folder, needsFix);
+      await writeReport({ folder, report, shape: batch.proof?.shape, orders: await ordersOf(batch) });
     }
+    await putAway(batch, 'done', folder, needPersonIn(batch) > 0);
     await close(batch, needPersonIn(batch));
   }
 
@@ -102,7 +98,9 @@ export function openSettlement(deps: SettlementDeps) {
   async function putAway(batch: Batch, where: 'done' | 'failed', folder: string, needsFix: boolean): Promise<void> {
     const source = deps.sources.find(({ name }) => name === batch.source);
     if (source?.type !== 'inbox') return dropCopy(claimOf(batch));
-    const settled = await settleFile(claimOf(batch), source, where, new Date(deps.clock.now()));
+    const settled = await settleFile(claimOf(batch), source, where, new Date(deps.clock.now())).catch(unlessMissing);
+    // Somebody took the settled file away in the meantime: it is theirs.
+    if (settled === undefined) return;
     await layBeside(settled, folder, { needsFix });
   }
 
@@ -164,6 +162,10 @@ export function openSettlement(deps: SettlementDeps) {
 /** Orders of the batch that a person must see to; an unreadable file counts as one. */
 function needPersonIn({ counts }: Batch): number {
   return OUTCOMES.filter(needsPerson).reduce((sum, outcome) => sum + counts[outcome], 0);
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'file-missing') throw error;
 }
 
 function claimOf({ batch, source, kind, name, path }: Batch): ClaimedFile {

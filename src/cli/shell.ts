@@ -1,3 +1,5 @@
+import type { LogTarget } from '../log/log-lines.ts';
+
 /** Everything a command may know of the process it runs in; built by `main.ts`, made up by tests. */
 export type Shell = {
   argv: readonly string[];
@@ -7,6 +9,8 @@ export type Shell = {
   out(text: string): void;
   /** Writes to standard error. */
   err(text: string): void;
+  /** Standard output and standard error themselves, for a log that must notice when nobody reads. */
+  streams: { out: LogTarget; err: LogTarget };
   isTTY: boolean;
   columns: number;
   /** Aborts at the first SIGINT or SIGTERM; `reason` is the signal's name. */

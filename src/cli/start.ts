@@ -33,7 +33,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     level: config.log.level,
     pretty: shell.isTTY && !args.json,
     colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
-    stream: { write: args.json ? shell.err : shell.out },
+    stream: args.json ? shell.streams.err : shell.streams.out,
     secrets: [secrets.clientSecret, ...(adminToken ? [adminToken] : [])],
     redaction,
   });
@@ -44,7 +44,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     secrets,
     clock: systemClock,
     log,
-    hide: redaction.hideSecret,
+    hide: redaction.hideToken,
     ...(adminToken ? { adminToken } : {}),
   };
   return args.once ? onceCommand(input, args, shell) : runDaemon(input, shell);

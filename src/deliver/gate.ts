@@ -4,7 +4,7 @@ import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import { readScript, runScript } from '../redis/script.ts';
 
-/** Why delivery of an environment pauses; `code` is stable. Times are Redis milliseconds. */
+/** Why delivery of an environment pauses; `code` is stable, a hold does not end by itself. Times are Redis milliseconds. */
 export type Pause = { code: string; reason: string; since: number };
 
 /** `probe`: delivery pauses, and this one order goes ahead to see whether it may go on. */
@@ -24,6 +24,8 @@ type GateDeps = {
 
 /** How old a daemon's knowledge of the gate may be. */
 const REFRESH = 500;
+/** Begins the name of a hold's field. */
+const HOLD = 'hold:';
 
 /**
  * The pause of one environment's delivery, shared by all daemons. Closed by what says nothing of an order;
@@ -32,9 +34,10 @@ const REFRESH = 500;
 export function openGate(deps: GateDeps) {
   const { redis, keys, clock, time } = deps;
   const script = readScript(new URL('./gate.lua', import.meta.url));
-  let pause: Pause | undefined;
+  let pause: (Pause & { held: boolean }) | undefined;
   let slowUntil = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
 
   /** Waits until an order may be sent. */
   async function pass(signal: AbortSignal): Promise<Pass> {
@@ -44,20 +47,30 @@ export function openGate(deps: GateDeps) {
       const wait = slowUntil - time.now();
       if (wait > 0) await clock.sleep(Math.min(wait, REFRESH), signal);
       else if (pause === undefined) return 'open';
-      else if (await winProbe()) return 'probe';
+      else if (!pause.held && (await winProbe())) return 'probe';
       else await clock.sleep(REFRESH, signal);
     }
   }
 
   async function refresh(force = false): Promise<void> {
     if (!force && clock.monotonic() - lookedAt < REFRESH) return;
-    lookedAt = clock.monotonic();
-    const fields = await redis.hgetall(keys.gate);
-    slowUntil = Number(fields['slowUntil'] ?? 0);
-    see(fields['code'] === undefined ? undefined : decode(fields));
+    // Whoever comes meanwhile waits for the same answer, and never goes by an old one.
+    looking = force || looking === undefined ? look() : looking;
+    await looking;
   }
 
-  function see(seen: Pause | undefined): void {
+  async function look(): Promise<void> {
+    try {
+      const fields = await redis.hgetall(keys.gate);
+      lookedAt = clock.monotonic();
+      slowUntil = Number(fields['slowUntil'] ?? 0);
+      see(decode(fields));
+    } finally {
+      looking = undefined;
+    }
+  }
+
+  function see(seen: typeof pause): void {
     const before = pause;
     pause = seen;
     if (before === undefined && seen) deps.onPaused(seen);
@@ -87,6 +100,24 @@ export function openGate(deps: GateDeps) {
     await refresh(true);
   }
 
+  /** Pauses delivery until `release` with the same code; no order tries meanwhile. */
+  async function hold(code: string, reason: string): Promise<void> {
+    const before = (await redis.hget(keys.gate, `${HOLD}${code}`)) ?? undefined;
+    const since = before === undefined ? time.now() : (JSON.parse(before) as Pause).since;
+    await redis.hset(keys.gate, `${HOLD}${code}`, JSON.stringify({ code, reason, since } satisfies Pause));
+    await refresh(true);
+  }
+
+  /** Ends a hold; false when there was none. */
+  async function release(code: string): Promise<boolean> {
+    const before = await redis.hget(keys.gate, `${HOLD}${code}`);
+    if (before === null || (await redis.hdel(keys.gate, `${HOLD}${code}`)) === 0) return false;
+    const { reason, since } = JSON.parse(before) as Pause;
+    await redis.lpush(keys.pauses, JSON.stringify({ code, reason, from: since, to: time.now() } satisfies PastPause));
+    await refresh(true);
+    return true;
+  }
+
   /** Nobody calls for so many milliseconds; a longer wait that is already on stays. */
   async function slowDown(ms: number): Promise<void> {
     await runScript(redis, script, [keys.gate, keys.pauses], ['slow', time.now() + ms]);
@@ -100,15 +131,20 @@ export function openGate(deps: GateDeps) {
     const past = texts
       .map((text) => JSON.parse(text) as PastPause)
       .filter((one) => one.from <= to && (one.to ?? to) >= from);
-    return pause && pause.since <= to ? [{ ...pause, from: pause.since, to: undefined }, ...past] : past;
+    if (pause === undefined || pause.since > to) return past;
+    return [{ code: pause.code, reason: pause.reason, from: pause.since, to: undefined }, ...past];
   }
 
-  return { pass, close, open, slowDown, refresh, during, current: () => pause };
+  return { pass, close, open, hold, release, slowDown, refresh, during, current: (): Pause | undefined => pause };
 }
 
 /** A pause with its end; no `to`: it goes on. */
 export type PastPause = { code: string; reason: string; from: number; to: number | undefined };
 
-function decode(fields: Record<string, string>): Pause {
-  return { code: fields['code'] ?? '', reason: fields['reason'] ?? '', since: Number(fields['since'] ?? 0) };
+/** Holds stand before what opens by itself. */
+function decode(fields: Record<string, string>): (Pause & { held: boolean }) | undefined {
+  const hold = Object.keys(fields).find((name) => name.startsWith(HOLD));
+  if (hold !== undefined) return { ...(JSON.parse(fields[hold] ?? '{}') as Pause), held: true };
+  const { code, reason = '', since = '0' } = fields;
+  return code === undefined ? undefined : { code, reason, since: Number(since), held: false };
 }

@@ -65,3 +65,18 @@ export function deliveryTrouble(log: Log, facts: { reason: string }): void {
 export function redisTrouble(log: Log, facts: { reason: string }): void {
   log.warn(facts, 'trouble with Redis; waiting for it');
 }
+
+/** What the API already has was taken into the ledger. */
+export function ledgerTakenOver(log: Log, facts: { orders: number; added: number }): void {
+  log.info(facts, "the API's orders are known to the ledger");
+}
+
+/** The list cannot be had, so what the API already has stays unknown. */
+export function takeOverImpossible(log: Log, facts: { reason: string }): void {
+  log.warn(facts, "the API's list cannot be had; orders that it already has are not recognised");
+}
+
+/** Redis forgot part of the ledger. */
+export function ledgerRolledBack(log: Log, facts: { environment: string }): void {
+  log.error(facts, 'Redis knows less of the orders than it did; nothing is sent until the list was read');
+}

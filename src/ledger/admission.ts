@@ -1,4 +1,4 @@
-import type { Compact, Entry } from './entry.ts';
+import { type Compact, type Entry, UNSHOWN } from './entry.ts';
 
 /** What the ledger holds of a number. */
 export type Known = { kind: 'nothing' } | { kind: 'open'; entry: Entry } | { kind: 'accepted'; compact: Compact };
@@ -24,7 +24,7 @@ export function admit(known: Known, candidate: Candidate): Admission {
     case 'nothing':
       return { kind: 'queue', before: undefined };
     case 'accepted':
-      return known.compact.digest === candidate.digest
+      return known.compact.digest === candidate.digest || known.compact.digest === UNSHOWN
         ? { kind: 'duplicate', batchNo: known.compact.batchNo }
         : { kind: 'conflict', batchNo: known.compact.batchNo, underWay: false };
     case 'open':

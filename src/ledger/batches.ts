@@ -146,8 +146,10 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     return new Map(texts.map((text) => JSON.parse(text) as Closing).map((closing) => [closing.number, closing]));
   }
 
-  async function refreshed(batch: string): Promise<void> {
+  /** The report shows so many closings; one that came meanwhile asks again. */
+  async function refreshed(batch: string, shown: number): Promise<void> {
     await redis.srem(keys.refresh, batch);
+    if ((await redis.hlen(keys.closed(batch))) > shown) await redis.sadd(keys.refresh, batch);
   }
 
   /** The batch behind a short number; undefined for what was there before us. */

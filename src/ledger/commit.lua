@@ -1,9 +1,14 @@
 -- Commits one decided change of an order, and its batch's tally in the same step.
--- KEYS open, settled bucket, due, doubt, waiting, batch, counted, results, finished
+-- KEYS open, settled bucket, due, doubt, waiting, batch, counted, results, finished, identity
 -- ARGV number, expected version, entry text ('' deletes), due ('' removes), doubt ('' removes), compact ('' none),
---      ordinal, outcome ('' none), result ('' none), dead letter? ('1'), time, prefix, batch name, closed as
--- Returns 1, or 0 when somebody else changed the order first.
+--      ordinal, outcome ('' none), result ('' none), dead letter? ('1'), time, prefix, batch name, closed as,
+--      life and number that the ledger must have reached ('' not asked)
+-- Returns the change's number, 0 when somebody else changed the order first, -1 when the ledger was rolled back.
 local number = ARGV[1]
+if ARGV[15] ~= '' then
+  local life, seq = unpack(redis.call('HMGET', KEYS[10], 'life', 'seq'))
+  if life ~= ARGV[15] or tonumber(seq or '0') < tonumber(ARGV[16]) then return -1 end
+end
 local current = redis.call('GET', KEYS[1])
 local version = current and string.match(current, '^%d+') or '0'
 if version ~= ARGV[2] then return 0 end
@@ -13,7 +18,8 @@ if ARGV[3] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1],
 if ARGV[4] == '' then redis.call('ZREM', KEYS[3], number) else redis.call('ZADD', KEYS[3], ARGV[4], number) end
 if ARGV[5] == '' then redis.call('ZREM', KEYS[4], number) else redis.call('ZADD', KEYS[4], ARGV[5], number) end
 if ARGV[6] ~= '' then redis.call('HSET', KEYS[2], number, ARGV[6]) end
-if ARGV[8] == '' then return 1 end
+local seq = redis.call('HINCRBY', KEYS[10], 'seq', 1)
+if ARGV[8] == '' then return seq end
 
 if ARGV[14] ~= '' then
   -- The number is settled well: the dead letters of it that still wait are closed.
@@ -44,4 +50,4 @@ if redis.call('SETBIT', KEYS[7], ARGV[7], 1) == 0 then
   if total and counted >= tonumber(total) then redis.call('SADD', KEYS[9], ARGV[13]) end
 end
 if ARGV[9] ~= '' then redis.call('HSET', KEYS[8], ARGV[7], ARGV[9]) end
-return 1
+return seq

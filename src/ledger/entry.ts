@@ -46,6 +46,9 @@ export type Entry = {
 /** What stays of an accepted order. `batchNo` 0: it was there before us and was taken over from the list. */
 export type Compact = { digest: string; attempts: number; at: number; batchNo: number };
 
+/** The digest of an order that a list shows without its items: it may be any. */
+export const UNSHOWN = '????????????????';
+
 /** `version:json`, so that a script can compare the version without reading the rest. */
 export function encodeEntry(entry: Entry): string {
   return `${entry.version}:${JSON.stringify(entry)}`;

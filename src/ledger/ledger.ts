@@ -1,9 +1,11 @@
+import { PoSyncError } from '../errors.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Known } from './admission.ts';
 import { decodeCompact, decodeEntry, type Entry, encodeCompact, encodeEntry } from './entry.ts';
+import type { Identity } from './identity.ts';
 import type { DeadEntry, Step } from './state.ts';
 
 /**
@@ -30,7 +32,7 @@ export type Ledger = ReturnType<typeof openLedger>;
  * What is known of every order of one environment, apart from the queue. Decisions are made by `next` and `admit`;
  * this commits them: compare the version, store, and count the outcome for its batch, all in one script.
  */
-export function openLedger({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: Identity }) {
   const commitScript = readScript(new URL('./commit.lua', import.meta.url));
   const tallyScript = readScript(new URL('./tally.lua', import.meta.url));
 
@@ -52,7 +54,10 @@ export function openLedger({ redis, keys }: { redis: Redis; keys: Keys }) {
     return commit({ number: entry.order.purchaseOrderNumber, expected: before?.version ?? 0, entry, due }, entry);
   }
 
-  /** Commits what `next` decided about `entry`; false when the decision came too late. */
+  /**
+   * Commits what `next` decided about `entry`; false when the decision came too late. Throws PoSyncError
+   * `ledger-rolled-back` instead of letting an order begin in a ledger that forgot something.
+   */
   async function take(entry: Entry, step: Step): Promise<boolean> {
     const number = entry.order.purchaseOrderNumber;
     const base = { number, expected: entry.version };
@@ -85,6 +90,7 @@ export function openLedger({ redis, keys }: { redis: Redis; keys: Keys }) {
         keys.counted(batch),
         keys.results(batch),
         keys.finished,
+        keys.identity,
       ],
       [
         change.number,
@@ -101,9 +107,12 @@ export function openLedger({ redis, keys }: { redis: Redis; keys: Keys }) {
         keys.prefix,
         batch,
         change.closes ? JSON.stringify(closingOf(change, batch)) : '',
+        ...(change.entry?.state === 'sending' ? [identity.known().life, identity.known().seq] : ['', '']),
       ],
     );
-    return done === 1;
+    if (done === -1) throw new PoSyncError('ledger-rolled-back', 'Redis knows less of the orders than it did.');
+    identity.saw(Number(done));
+    return done !== 0;
   }
 
   /** Counts orders that end at admission; repeating it counts nothing twice. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import { toError } from '../errors.ts';
+import type { Chunk } from '../ledger/chunk.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { Chunk } from './chunk.ts';
 
 /** What a worker did with a chunk: the numbers it hands back undone, empty when it did all. */
 export type Work = (chunk: Chunk) => Promise<readonly string[]>;

@@ -1,10 +1,10 @@
 import { ordersSwept } from '../events/delivery.ts';
+import { aloneOf } from '../ledger/chunk.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next, type Policy, SWEEP_AFTER } from '../ledger/state.ts';
 import type { Log } from '../log.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
-import { aloneOf } from './chunk.ts';
 import type { OrderQueue } from './queue.ts';
 
 type SweeperDeps = { ledger: Ledger; queue: OrderQueue; time: RedisTime; policy: Policy; log: Log };

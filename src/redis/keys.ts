@@ -53,6 +53,8 @@ export function keysOf(environment: string, baseUrl: string) {
     tokenLock: `${prefix}:token:lock`,
     /** Hash: what one verification run knows and who runs it. */
     verification: `${prefix}:verification`,
+    /** Hash: why and from when the API's list is to be taken over; absent when it was. */
+    takeOver: `${prefix}:take-over`,
     /** Sorted set: a few accepted orders → when; what a complete list must hold. */
     canaries: `${prefix}:canaries`,
     verificationLock: `${prefix}:verification:lock`,

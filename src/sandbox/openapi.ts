@@ -76,7 +76,7 @@ function listOperation(): Json {
     name,
     in: 'query',
     description: 'Reserved for a future feature; has no effect, whatever its value.',
-    schema: {},
+    schema: { type: 'string' },
   });
   return {
     tags: ['purchase orders'],

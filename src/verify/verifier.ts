@@ -1,11 +1,11 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
 import { doubtSettled, listRead } from '../events/delivery.ts';
+import { aloneOf, withJob } from '../ledger/chunk.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type LedgerEvent, next, type Policy } from '../ledger/state.ts';
 import type { Log } from '../log.ts';
 import { digestOf } from '../order/digest.ts';
-import { aloneOf, withJob } from '../queue/chunk.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';

@@ -18,7 +18,10 @@ describe('ledger', () => {
     ledger = openLedger(store);
     batches = openBatches({ ...store, owner: 'daemon-1' });
   });
-  beforeEach(() => store.redis.flushall());
+  beforeEach(async () => {
+    await store.redis.flushall();
+    await store.identity.establish();
+  });
   afterAll(() => store[Symbol.asyncDispose]());
 
   async function enter(batch = 'b1', ordinal = 0, number = '4711'): Promise<Entry> {

@@ -13,6 +13,7 @@ import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
 import { orderOf } from './entry.ts';
 import { type OpenRedis, openTestRedis } from './open-redis.ts';
 import { CLIENT_ID, CLIENT_SECRET, type OpenSandbox, openSandbox } from './open-sandbox.ts';
+import { makeTempFolder } from './temp-folder.ts';
 import { until } from './until.ts';
 
 export type DeliveryRig = AsyncDisposable & {
@@ -67,9 +68,10 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     ...{ baseUrl: api.baseUrl, authUrl: api.authUrl, tokenPath: 'auto', protected: false },
     ...options.environment,
   };
+  const reports = stack.use(await makeTempFolder());
   const config: Config = {
     ...{ file: '/none', environment: 'staging', data: '/none', redis: {}, environments: { staging: environment } },
-    ...{ sources: [], mappings: {}, reports: { path: '/none', keep: 0 }, ledger: { keep: 'forever' }, notify: [] },
+    ...{ sources: [], mappings: {}, reports: { path: reports.path, keep: 0 }, ledger: { keep: 'forever' }, notify: [] },
     ...{ admin: { host: '127.0.0.1', port: 0 }, log: { level: 'debug' } },
     delivery: { ...DELIVERY, ...options.delivery },
   };
@@ -81,6 +83,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   });
   stack.use(side.http);
   stack.use(side.queue);
+  await side.establishLedger();
   const batches = openBatches({ ...store, owner: 'rig' });
   const onTrouble = (error: Error) => void lines.push({ trouble: error.message });
   for (const tick of [side.sweeper.tick, side.verifier.tick]) {

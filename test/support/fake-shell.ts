@@ -13,6 +13,7 @@ export function fakeShell(more: Partial<Shell> = {}): Shell & { written: { out: 
     err: (text) => {
       written.err += text;
     },
+    streams: { out: { write: () => true }, err: { write: () => true } },
     isTTY: false,
     columns: 80,
     signal: new AbortController().signal,

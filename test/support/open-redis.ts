@@ -1,10 +1,19 @@
+import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
+import { type Identity, openIdentity } from '../../src/ledger/identity.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { type Keys, keysOf } from '../../src/redis/keys.ts';
 import { openRedisTime, type RedisTime } from '../../src/redis/redis-time.ts';
+import { makeTempFolder } from './temp-folder.ts';
 import { startTestRedis, type TestRedis } from './test-redis.ts';
 
-export type OpenRedis = AsyncDisposable & { server: TestRedis; redis: Redis; keys: Keys; time: RedisTime };
+export type OpenRedis = AsyncDisposable & {
+  server: TestRedis;
+  redis: Redis;
+  keys: Keys;
+  time: RedisTime;
+  identity: Identity;
+};
 
 /** A real Redis of its own with one connection, gone when disposed. */
 export async function openTestRedis(): Promise<OpenRedis> {
@@ -13,7 +22,10 @@ export async function openTestRedis(): Promise<OpenRedis> {
   const redis = await connectRedis(server.url);
   stack.defer(() => redis.disconnect());
   const time = await openRedisTime(redis, systemClock);
+  const folder = stack.use(await makeTempFolder());
   const kept = stack.move();
   const keys = keysOf('staging', 'http://127.0.0.1:1/api/v1');
-  return { server, redis, keys, time, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const identity = openIdentity({ redis, keys, file: path.join(folder.path, 'ledger.json') });
+  await identity.establish();
+  return { server, redis, keys, time, identity, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }

@@ -1,5 +1,5 @@
-import type { Entry } from '../ledger/entry.ts';
-import type { Step } from '../ledger/state.ts';
+import type { Entry } from './entry.ts';
+import type { Step } from './state.ts';
 
 /** The few orders that one job carries; the truth about each is in the ledger. */
 export type Chunk = { id: string; name: string; batch: string; numbers: readonly string[] };
