@@ -25,7 +25,8 @@ export async function startEverything(root, say) {
   await endLeftovers(root, state, say);
   const log = await openLog(path.join(root, 'data', 'daemon.log'));
   const env = await sandboxCredentials(path.join(root, 'data', 'sandbox'));
-  const onLine = (line) => (line.startsWith('{') ? log.write(`${line}\n`) : say(line));
+  // The log goes to its file; what the programs say to people stays as they say it.
+  const onLine = (line) => (line.startsWith('{') ? log : process.stderr).write(`${line}\n`);
 
   const running = [];
   const codes = [];
