@@ -3,6 +3,7 @@ import type { Call } from './call.ts';
 import { failure } from './envelope.ts';
 import type { Parts } from './parts.ts';
 import { createPurchaseOrder, listPurchaseOrders } from './purchase-orders.ts';
+import { REHEARSAL_PATH } from './rehearsal.ts';
 import type { Reply } from './reply.ts';
 import type { Operation } from './sandbox-event.ts';
 import { answerToken } from './token-endpoint.ts';
@@ -22,7 +23,7 @@ export function answerCall(call: Call, role: Role, parts: Parts): Reply | Promis
     return failure(400, 'The request parameters are invalid: the header Host is missing.');
   }
   if (role.auth && path === parts.settings.tokenPath) return answerToken(call, parts);
-  if (role.auth && path === '/rehearsal' && parts.rehearsal) {
+  if (role.auth && path === REHEARSAL_PATH && parts.rehearsal) {
     return { kind: 'stream', status: 200, chunks: parts.rehearsal.text() };
   }
   if (role.api && path.startsWith(`${API_PREFIX}/`)) return answerApi(call, parts);

@@ -1,0 +1,223 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type FaultFileInput, faultFile } from '../../../src/sandbox/faults/fault-file.ts';
+import type { SandboxOptions } from '../../../src/sandbox/sandbox-options.ts';
+import { goodOrder, type OpenSandbox, openSandbox } from '../../support/open-sandbox.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+import { until } from '../../support/until.ts';
+
+let sandbox: OpenSandbox | undefined;
+
+async function rehearse(faults: FaultFileInput['faults'], options: Partial<SandboxOptions> = {}): Promise<OpenSandbox> {
+  sandbox = await openSandbox({ ...options, faults: faultFile.parse({ faults }) });
+  return sandbox;
+}
+
+afterEach(() => sandbox?.[Symbol.asyncDispose]());
+
+/** What a create came to, and what is stored afterwards. */
+async function createOnce(faults: FaultFileInput['faults']) {
+  const api = await rehearse(faults);
+  const token = await api.token();
+  const answer = await api.create(goodOrder('PO-1'), token).catch((error: NodeJS.ErrnoException) => error.code);
+  return { answer, stored: (await api.orders(token)).length };
+}
+
+describe('create', () => {
+  test.each([
+    ['before', 0],
+    ['after', 1],
+  ] as const)('answered with 500 %s it was stored', async (when, stored) => {
+    expect(await createOnce([{ kind: 'answer', status: 500, when }])).toMatchObject({
+      answer: { status: 500, json: { status: 'error', error: { code: 500 } } },
+      stored,
+    });
+  });
+
+  test.each([
+    ['before', 0],
+    ['after', 1],
+  ] as const)('its connection dropped %s it was stored', async (when, stored) => {
+    for (const how of ['close', 'reset'] as const) {
+      expect(await createOnce([{ kind: 'drop', when, how }])).toEqual({ answer: 'ECONNRESET', stored });
+      await sandbox?.[Symbol.asyncDispose]();
+    }
+  });
+
+  test('committed after the connection died', async () => {
+    const api = await rehearse([{ kind: 'late', by: '300ms' }]);
+    const token = await api.token();
+    await expect(api.create(goodOrder('PO-1'), token)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(await api.orders(token)).toEqual([]);
+    await until('the late order', async () => (await api.orders(token)).length === 1);
+  });
+
+  test('a late commit is not lost when the sandbox ends before it is due', async () => {
+    await using folder = await makeTempFolder();
+    const api = await rehearse([{ kind: 'late', by: '1h' }], { data: folder.path });
+    const token = await api.token();
+    await expect(api.create(goodOrder('PO-1'), token)).rejects.toThrow();
+    await api[Symbol.asyncDispose]();
+    await using again = await openSandbox({ data: folder.path });
+    expect(await again.orders(token)).toHaveLength(1);
+  });
+
+  test.each([
+    [{ status: 429 }, undefined],
+    [{ status: 429, retryAfter: '2s' }, '2'],
+    [{ status: 503, retryAfter: '1500ms' }, '2'],
+    [{ status: 503, retryAfter: '10s', retryAfterForm: 'date' as const }, expect.stringMatching(/^\w{3}, .* GMT$/)],
+  ])('told to come again: %j', async (fault, retryAfter) => {
+    const { answer, stored } = await createOnce([{ kind: 'answer', ...fault }]);
+    expect(answer).toMatchObject({ status: fault.status, json: { error: { code: fault.status } } });
+    expect(typeof answer === 'object' && answer.headers['retry-after']).toEqual(retryAfter);
+    expect(stored).toBe(0);
+  });
+
+  test('answered in HTML', async () => {
+    expect(await createOnce([{ kind: 'answer', status: 502, body: 'html' }])).toMatchObject({
+      answer: { status: 502, headers: { 'content-type': 'text/html' }, text: expect.stringContaining('<h1>502</h1>') },
+    });
+  });
+
+  test('answered with nothing', async () => {
+    expect(await createOnce([{ kind: 'answer', status: 201, body: 'empty', when: 'after' }])).toMatchObject({
+      answer: { status: 201, text: '' },
+      stored: 1,
+    });
+  });
+
+  test('refused in an envelope with HTTP status 200', async () => {
+    const fault = { kind: 'answer', status: 200, code: 400, message: 'articleCode X is unknown' } as const;
+    expect(await createOnce([fault])).toMatchObject({
+      answer: { status: 200, json: { status: 'error', error: { code: 400, message: 'articleCode X is unknown' } } },
+      stored: 0,
+    });
+  });
+
+  test('answered truly, but cut off in the middle', async () => {
+    expect(await createOnce([{ kind: 'cut' }])).toEqual({ answer: 'ECONNRESET', stored: 1 });
+  });
+
+  test('slow before or after it is stored', async () => {
+    const api = await rehearse([
+      { kind: 'delay', by: '80ms', orders: ['PO-1'] },
+      { kind: 'delay', by: '80ms..90ms', when: 'after' },
+    ]);
+    const token = await api.token();
+    for (const [number, least] of [
+      ['PO-1', 155],
+      ['PO-2', 75],
+    ] as const) {
+      const begun = performance.now();
+      expect((await api.create(goodOrder(number), token)).status).toBe(201);
+      expect(performance.now() - begun).toBeGreaterThan(least);
+    }
+  });
+
+  test('an invalid order meets the faults too', async () => {
+    const api = await rehearse([{ kind: 'answer', status: 503 }]);
+    expect((await api.create('{}', await api.token())).status).toBe(503);
+  });
+});
+
+test('a revoked token is refused from then on, and another one is good', async () => {
+  const api = await rehearse([{ kind: 'revoke', calls: '2' }]);
+  const [token, other] = [await api.token(), await api.token()];
+  expect((await api.create(goodOrder('PO-1'), token)).status).toBe(201);
+  const revoked = await api.create(goodOrder('PO-2'), token);
+  expect(revoked).toMatchObject({
+    status: 401,
+    headers: { 'www-authenticate': expect.stringContaining('invalid_token') },
+  });
+  expect((await api.list(token)).status).toBe(401);
+  expect(await api.orders(other)).toHaveLength(1);
+});
+
+describe('list', () => {
+  const filled = async (faults: FaultFileInput['faults']) => {
+    const api = await rehearse(faults);
+    const token = await api.token();
+    for (const number of ['PO-1', 'PO-2', 'PO-3']) await api.create(goodOrder(number), token);
+    return { api, token };
+  };
+
+  test.each([
+    ['newest', 2, ['PO-2', 'PO-3']],
+    ['oldest', 2, ['PO-1', 'PO-2']],
+    ['oldest', 0, []],
+    ['newest', 5, ['PO-1', 'PO-2', 'PO-3']],
+  ] as const)('capped to the %s %d', async (keep, to, numbers) => {
+    const { api, token } = await filled([{ kind: 'cap', to, keep }]);
+    expect(await api.orders(token)).toEqual(numbers.map((number) => goodOrder(number)));
+  });
+
+  test('lagging: an order shows only some time after it was stored', async () => {
+    const { api, token } = await filled([{ kind: 'lag', by: '400ms' }]);
+    expect(await api.orders(token)).toEqual([]);
+    await until('the list to catch up', async () => (await api.orders(token)).length === 3);
+  });
+
+  test('forbidden, while orders go on', async () => {
+    const { api, token } = await filled([{ kind: 'answer', on: 'list', status: 403 }]);
+    expect((await api.list(token)).status).toBe(403);
+    expect((await api.create(goodOrder('PO-4'), token)).status).toBe(201);
+  });
+
+  test('cut off in the middle', async () => {
+    const { api, token } = await filled([{ kind: 'cut', on: 'list' }]);
+    await expect(api.list(token)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+});
+
+describe('token endpoint', () => {
+  test('away', async () => {
+    const api = await rehearse([
+      { kind: 'answer', on: 'token', status: 503, body: 'html', calls: '1' },
+      { kind: 'drop', on: 'token', calls: '2' },
+    ]);
+    expect((await api.requestToken()).status).toBe(503);
+    await expect(api.requestToken()).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect((await api.requestToken()).status).toBe(200);
+  });
+
+  test('gone with its address, while the API goes on; and back', async () => {
+    const outage = { kind: 'outage', address: 'auth', from: '300ms', until: '900ms' } as const;
+    const api = await rehearse([outage], { authPort: 0 });
+    const token = await api.token();
+    await until('the outage', () =>
+      api.requestToken().then(
+        () => false,
+        (error: NodeJS.ErrnoException) => error.code === 'ECONNREFUSED',
+      ),
+    );
+    expect((await api.create(goodOrder('PO-1'), token)).status).toBe(201);
+    await until('its end', () =>
+      api.requestToken().then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
+  });
+
+  test('cannot go alone when it shares the API’s address', async () => {
+    await expect(rehearse([{ kind: 'outage', address: 'auth', from: '1s', until: '2s' }])).rejects.toMatchObject({
+      code: 'faults-need-auth-port',
+    });
+  });
+});
+
+test('an outage refuses connections, cuts those that are open, and ends', async () => {
+  const api = await rehearse([
+    { kind: 'delay', by: '1h', orders: ['PO-slow'] },
+    { kind: 'outage', from: '400ms', until: '1s' },
+  ]);
+  const token = await api.token();
+  await expect(api.create(goodOrder('PO-slow'), token)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  await expect(api.create(goodOrder('PO-1'), token)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await until('its end', () =>
+    api.list(token).then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  );
+});

@@ -1,0 +1,60 @@
+import { get } from 'node:http';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { bearerHeaders, goodOrder, openSandbox } from '../support/open-sandbox.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const ORDERS = 100_000;
+
+/** Puts many orders into the data file of a sandbox that is not running. */
+function fill(folder: string): void {
+  const sql = new DatabaseSync(path.join(folder, 'staging.sqlite'));
+  const items = JSON.stringify([{ articleCode: 'A-1', quantity: 1 }]);
+  sql.exec(`
+    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${ORDERS - 1})
+    INSERT INTO orders (number, state, items, stored_at) SELECT 'PO-' || i, 'NEW', '${items}', ${Date.now()} FROM n`);
+  sql.close();
+}
+
+test('a list of 100,000 orders is streamed: little memory, other calls go on, a slow or lost reader does no harm', async () => {
+  await using folder = await makeTempFolder();
+  await (await openSandbox({ data: folder.path }))[Symbol.asyncDispose]();
+  fill(folder.path);
+  await using sandbox = await openSandbox({ data: folder.path });
+  const token = await sandbox.token();
+
+  const url = `${sandbox.baseUrl}/purchase-orders`;
+  // Two readers that stop reading: one waits, one goes away in the middle.
+  const waiting = get(url, { headers: bearerHeaders(token), agent: false });
+  const leaving = get(url, { headers: bearerHeaders(token), agent: false }, (answer) =>
+    answer.once('data', () => answer.destroy()),
+  );
+  leaving.on('error', () => undefined);
+  waiting.on('error', () => undefined);
+  await delay(200);
+  const before = process.memoryUsage().rss;
+  const listing = sandbox.orders(token);
+  const begun = performance.now();
+  expect((await sandbox.create(goodOrder('PO-meanwhile'), token)).status).toBe(201);
+  expect(performance.now() - begun).toBeLessThan(500);
+  const listed = await listing;
+  expect(listed.length).toBeGreaterThanOrEqual(ORDERS);
+  expect(listed[0]).toEqual(goodOrder('PO-0'));
+  expect(listed[ORDERS - 1]).toEqual(goodOrder(`PO-${ORDERS - 1}`));
+  // Reading it here costs memory as well; the answers that wait must not be among it.
+  expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
+  waiting.destroy();
+});
+
+test('a list is of the moment it was asked for', async () => {
+  await using sandbox = await openSandbox();
+  const token = await sandbox.token();
+  await Promise.all(Array.from({ length: 1500 }, (_, nth) => sandbox.create(goodOrder(`PO-${nth}`), token)));
+  const creating = Array.from({ length: 300 }, (_, nth) => sandbox.create(goodOrder(`PO-late-${nth}`), token));
+  const [listed] = await Promise.all([sandbox.orders(token), ...creating]);
+  const early = listed.filter((order) => !String(Object(order).purchaseOrderNumber).includes('late'));
+  expect(early).toHaveLength(1500);
+  expect(await sandbox.orders(token)).toHaveLength(1800);
+});

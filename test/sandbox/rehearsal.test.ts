@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
+import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
+import { exchange } from '../support/exchange.ts';
+import { goodOrder, openSandbox } from '../support/open-sandbox.ts';
+
+test('the record tells what was done to whom', async () => {
+  const faults = faultFile.parse({
+    faults: [
+      { kind: 'drop', when: 'after', orders: ['PO-2'], attempts: 1 },
+      { kind: 'answer', on: 'list', status: 403, calls: 2 },
+    ],
+  });
+  await using sandbox = await openSandbox({ record: true, faults, authPort: 0 });
+  const begun = Date.now();
+  await sandbox.requestToken({ client_secret: 'wrong' });
+  const token = await sandbox.token();
+  await sandbox.create(goodOrder('PO-1'), token);
+  await sandbox.create(goodOrder('PO-2'), token).catch(() => undefined);
+  await sandbox.create(goodOrder('PO-2'), token);
+  await sandbox.create('{}', token);
+  await sandbox.list(token);
+  await sandbox.list(token);
+  await sandbox.list('unknown');
+
+  const { status, json } = await exchange('GET', `${sandbox.authUrl}/rehearsal`);
+  expect(status).toBe(200);
+  const at = expect.any(Number);
+  expect(json).toEqual({
+    environment: 'staging',
+    startedAt: at,
+    counters: { calls: 9, received: 4, stored: 3, dropped: 1, crashed: 0, faults: 2 },
+    statuses: {
+      'token 401': 1,
+      'token 200': 1,
+      'create 201': 2,
+      'create dropped': 1,
+      'create 400': 1,
+      'list 200': 1,
+      'list 403': 1,
+      'list 401': 1,
+    },
+    faults: { 'create drop': 1, 'list answer': 1 },
+    tokens: [
+      { at, outcome: 'invalid_client' },
+      { at, outcome: 'issued' },
+    ],
+    lists: [200, 403, 401].map((answered) => ({ at, status: answered, durationMs: at })),
+    orders: {
+      'PO-1': { received: [at], stored: [at], faults: [] },
+      'PO-2': { received: [at, at], stored: [at, at], faults: ['drop'] },
+      '': { received: [at], stored: [], faults: [] },
+    },
+  });
+  expect(Number(json.startedAt)).toBeLessThanOrEqual(begun);
+});
+
+test('there is no record without being asked for one', async () => {
+  await using sandbox = await openSandbox();
+  expect((await exchange('GET', `${sandbox.authUrl}/rehearsal`)).status).toBe(404);
+});
+
+test('a record of 10,000 orders is read in a moment', async () => {
+  await using sandbox = await openSandbox({ record: true });
+  const token = await sandbox.token();
+  for (let nth = 0; nth < 10_000; nth += 200) {
+    await Promise.all(Array.from({ length: 200 }, (_, more) => sandbox.create(goodOrder(`PO-${nth + more}`), token)));
+  }
+  const begun = performance.now();
+  const { json } = await exchange('GET', `${sandbox.authUrl}/rehearsal`);
+  expect(performance.now() - begun).toBeLessThan(2000);
+  expect(Object.keys(Object(json.orders))).toHaveLength(10_000);
+});
+
+test('events tell of every call, also of one that nobody else sees', async () => {
+  const events: SandboxEvent[] = [];
+  await using sandbox = await openSandbox({ onEvent: (event) => events.push(event) });
+  const token = await sandbox.token();
+  await sandbox.create(goodOrder('PO-1'), token);
+  await exchange('GET', `${sandbox.baseUrl}/nowhere?secret=1`);
+  expect(events.map((event) => event.type)).toEqual([
+    'token',
+    'answered',
+    'received',
+    'stored',
+    'answered',
+    'answered',
+  ]);
+  expect(events.at(-1)).toMatchObject({ on: 'other', method: 'GET', path: '/api/v1/nowhere', status: 401 });
+  expect(JSON.stringify(events)).not.toContain(token);
+});
