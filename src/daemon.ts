@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts';
 import type { Config, Environment, Mapping } from './config/config.ts';
 import type { Secret } from './config/secret.ts';
 import type { Secrets } from './config/secrets.ts';
+import { OPERATOR } from './deliver/gate.ts';
 import { openPermits } from './deliver/permits.ts';
 import { openDeliverySide } from './delivery-side.ts';
 import { codeOf, PoSyncError } from './errors.ts';
@@ -13,7 +14,7 @@ import { batchTrouble } from './events/batch.ts';
 import { deliveryTrouble } from './events/delivery.ts';
 import { keepHouse } from './housekeeping.ts';
 import { ingest } from './ingest.ts';
-import { type Batch, openBatches } from './ledger/batches.ts';
+import type { Batch } from './ledger/batches.ts';
 import type { Log } from './log.ts';
 import { startLoop } from './loop.ts';
 import { openStore } from './open-store.ts';
@@ -43,8 +44,8 @@ export type Daemon = AsyncDisposable & {
   takePresent(): Promise<void>;
   /** What is still to be done, over all daemons of this environment. */
   unfinished(): Promise<number>;
-  /** Why delivery pauses, if it does. */
-  pause(): string | undefined;
+  /** Why nothing goes on without a person: an operator's pause, or only held batches are left. */
+  waitsForPerson(): Promise<string | undefined>;
 };
 
 const HOUR = 3_600_000;
@@ -88,7 +89,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   // Each time Redis comes back it may be another one, or an older self.
   redis.on('ready', () => side.establishLedger().catch(onTrouble));
 
-  const batches = openBatches({ redis, keys, owner });
+  const { batches } = side;
   const proofs = new Map<string, Proof>();
   const mappingOf = (source: string) => mappingFor(config, source);
   const settlement = openSettlement({
@@ -108,6 +109,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
 
   every(10_000, time.sync);
   every(500, () => side.gate.refresh());
+  every(500, side.held.refresh);
   every(200, settlement.tick);
   every(1_000, settlement.refresh);
   every(1_000, side.sweeper.tick);
@@ -165,13 +167,21 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     return orders + underWay.length + reports.length + sources.reading();
   }
 
+  async function waitsForPerson(): Promise<string | undefined> {
+    const pause = side.gate.current();
+    if (pause?.code === OPERATOR) return pause.reason;
+    const underWay = await batches.underWay();
+    const onlyHeld = underWay.length > 0 && underWay.every(({ held }) => held !== undefined) && sources.reading() === 0;
+    return onlyHeld ? underWay[0]?.held?.reason : undefined;
+  }
+
   const kept = resources.move();
   return {
     adminPort,
     watch: sources.start,
     takePresent: sources.settleOnce,
     unfinished,
-    pause: () => side.gate.current()?.reason,
+    waitsForPerson,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

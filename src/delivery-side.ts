@@ -7,8 +7,10 @@ import type { Secrets } from './config/secrets.ts';
 import { backoff } from './deliver/backoff.ts';
 import { openGate } from './deliver/gate.ts';
 import { openHealth } from './deliver/health.ts';
+import { openHeldBatches } from './deliver/held-batches.ts';
 import { openPermits } from './deliver/permits.ts';
 import { openRateLimit, unlimited } from './deliver/rate-limit.ts';
+import { watchRefusals } from './deliver/refusals.ts';
 import { openDelivery, sendingSpan } from './delivery.ts';
 import { toError } from './errors.ts';
 import {
@@ -21,6 +23,7 @@ import {
 } from './events/delivery.ts';
 import { openHttp } from './http.ts';
 import { openAdoption } from './ledger/adopt.ts';
+import { openBatches } from './ledger/batches.ts';
 import { openIdentity } from './ledger/identity.ts';
 import { openLedger } from './ledger/ledger.ts';
 import type { Policy } from './ledger/state.ts';
@@ -57,7 +60,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
   const identity = openIdentity({
     redis,
     keys,
-    file: join(config.reports.path, `.ledger-${name}-${keys.origin}.json`),
+    file: join(config.data, 'ledger', `${name}-${keys.origin}.json`),
   });
   const ledger = openLedger({ redis, keys, identity });
   const queue = openQueue({ redis: plain, keys, onTrouble: (error) => redisTrouble(log, { reason: error.message }) });
@@ -84,6 +87,9 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
   const partner = { environment: name, baseUrl: environment.baseUrl, timeout: delivery.timeout };
   const canaries = openCanaries({ redis, keys, clock, time });
   const throughput = measureThroughput(clock);
+  const batches = openBatches({ redis, keys, owner });
+  const refusals = watchRefusals(delivery.refusalHold);
+  const held = openHeldBatches(batches, refusals.forget);
 
   function onAccepted(number: string): void {
     throughput.count();
@@ -93,6 +99,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
   const { deliverChunk } = openDelivery({
     onRolledBack: () => establishLedger(),
     ...{ ledger, queue, tokens, http, partner, gate, clock, time, policy, log, stopping, onAccepted },
+    ...{ held, refusals },
     health: openHealth({ gate, tokens, policy }),
     rate: environment.rateLimit ? openRateLimit({ redis, keys, clock }, environment.rateLimit) : unlimited,
     permits: openPermits(delivery.concurrency),
@@ -115,7 +122,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     await takeOver.request(standing, sendingSpan(partner.timeout));
   }
 
-  const sweeper = openSweeper({ ledger, queue, time, policy, log });
+  const sweeper = openSweeper({ ledger, queue, time, policy, log, isHeld: held.has });
   return {
     ledger,
     identity,
@@ -126,6 +133,8 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     verifier,
     takeOver,
     establishLedger,
+    batches,
+    held,
     sweeper,
     throughput,
     deliverChunk,

@@ -4,10 +4,13 @@ import type { BearerToken, TokenSource } from './api/token.ts';
 import type { Clock } from './clock.ts';
 import type { Gate } from './deliver/gate.ts';
 import type { Health } from './deliver/health.ts';
+import type { HeldBatches } from './deliver/held-batches.ts';
 import type { Permits } from './deliver/permits.ts';
 import type { RateLimit } from './deliver/rate-limit.ts';
+import type { Refusals } from './deliver/refusals.ts';
 import { verdictOf } from './deliver/verdict.ts';
 import { codeOf, PoSyncError, toError } from './errors.ts';
+import { batchHeld } from './events/batch.ts';
 import { attemptEnded, deliveryTrouble, orderDead } from './events/delivery.ts';
 import type { Http } from './http.ts';
 import { aloneOf, type Chunk, withJob } from './ledger/chunk.ts';
@@ -31,6 +34,8 @@ export type DeliveryDeps = {
   partner: Partner;
   gate: Gate;
   health: Health;
+  held: HeldBatches;
+  refusals: Refusals;
   rate: RateLimit;
   permits: Permits;
   clock: Clock;
@@ -49,10 +54,13 @@ type Sending = { entry: Entry; mayWrite: () => boolean };
 
 /** The spine of delivery: from a chunk of the queue to recorded outcomes. */
 export function openDelivery(deps: DeliveryDeps) {
-  const { ledger, queue, tokens, gate, health, rate, permits, clock, time, policy, log, stopping } = deps;
+  const { ledger, queue, tokens, gate, health, held, refusals, rate, permits, clock, time, policy, log, stopping } =
+    deps;
 
   /** Delivers the orders of a chunk; returns the numbers that are handed back because the daemon stops. */
   async function deliverChunk(chunk: Chunk): Promise<string[]> {
+    // The orders of a held batch stay in the ledger; the sweeper brings them back when it is released.
+    if (held.has(chunk.batch)) return [];
     const known = await ledger.lookup(chunk.numbers);
     const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
     const undone = await Promise.all(entries.map((entry) => permits.hold(() => deliverOne(entry, chunk.id))));
@@ -76,12 +84,14 @@ export function openDelivery(deps: DeliveryDeps) {
     while (current && isSendable(current, job)) {
       const pass = await gate.pass(stopping);
       if (pass === 'stopped') return 'stopped';
+      if (held.has(current.batch)) return 'done';
       const token = await tokenOrPause();
       if (token === undefined) continue;
       if (!(await rate.turn(stopping))) return 'stopped';
       const sending = await intend(current);
       if (sending === undefined) return 'done';
       const seen = await attempt(sending, token);
+      await watchBatch(sending.entry.batch, seen);
       current = await record(sending.entry, seen);
       await health.note(seen, pass, token);
     }
@@ -136,6 +146,11 @@ export function openDelivery(deps: DeliveryDeps) {
     if (here) return step.entry;
     await queue.add([aloneOf(step.entry)], verdict.kind === 'postponed' ? verdict.until - at : 0);
     return undefined;
+  }
+
+  async function watchBatch(batch: string, seen: Seen): Promise<void> {
+    const reason = refusals.take(batch, seen);
+    if (reason !== undefined && (await held.hold(batch, reason, time.now()))) batchHeld(log, { batch, reason });
   }
 
   function tell(step: Step, { batch, order }: Entry): void {

@@ -59,9 +59,11 @@ async function* tableOrders(
   const check = rowChecker(reading.columns, mapping);
   const seed = Number.parseInt(proof.sha256.slice(0, 8), 16);
   await using store = openApartRows({ memory, bytes: proof.bytes, seed, check });
-  const groups = groupRows(reading.apart, store);
+  const groups = groupRows(reading, store);
   for await (const { records } of readRecords(path, proof, signal)) {
-    yield await groups.add(records.flatMap((record): CheckedRow[] => (record.kind === 'row' ? [check(record)] : [])));
+    const rows: CheckedRow[] = [];
+    for (const record of records) if (record.kind === 'row') rows.push(check(record));
+    yield await groups.add(rows);
   }
   yield* groups.finish();
 }

@@ -122,7 +122,8 @@ export function openSettlement(deps: SettlementDeps) {
   /** Keeps `report.json` of a batch under way current. */
   async function progress(name: string): Promise<void> {
     const batch = await batches.find(name);
-    if (batch && batch.state !== 'done') await writeProgress(folderOf(name), await reportOf(batch, 'running'));
+    if (batch && batch.state !== 'done')
+      await writeProgress(folderOf(name), await reportOf(batch, batch.held ? 'held' : 'running'));
   }
 
   async function reportOf(batch: Batch, state: Report['state']): Promise<Report> {

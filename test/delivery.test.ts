@@ -144,6 +144,36 @@ describe('delivery', () => {
     expect(Math.max(...within)).toBeLessThan(36);
   });
 
+  it('holds a batch whose orders are refused alike, and nothing else, until it is released', async () => {
+    const refuse = {
+      kind: 'answer',
+      status: 400,
+      message: 'articleCode is invalid',
+      orders: ['WRONG-*'],
+      calls: '1-70',
+    };
+    await using rig = await openDeliveryRig({
+      delivery: { concurrency: 4, refusalHold: { share: 0.5, of: 10 } },
+      faults: { faults: [refuse] },
+    });
+    const wrong = numbersOf(200).map((number) => `WRONG-${number}`);
+    await rig.submit('b1', wrong);
+    await until('the hold', async () => (await rig.batches.held()).includes('b1'));
+    await rig.submit('b2', numbersOf(20));
+    await until('the other batch', async () => (await rig.batches.finished()).includes('b2'));
+    const held = await rig.batches.find('b1');
+    expect(held).toMatchObject({ held: { reason: expect.stringContaining('articleCode is invalid') } });
+    expect(held?.counts.refused).toBeLessThan(16);
+    expect(await rig.side.ledger.unsettled()).toBe(200 - (held?.counts.refused ?? 0));
+    await rig.batches.release('b1');
+    await until('the release', () => !rig.side.held.has('b1'));
+    for (const number of wrong) await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
+    await rig.settled();
+    const { counts } = (await rig.batches.find('b1')) ?? {};
+    expect((counts?.accepted ?? 0) + (counts?.refused ?? 0)).toBe(200);
+    expect(counts?.accepted).toBeGreaterThan(100);
+  });
+
   it('puts orders back that the queue lost', async () => {
     await using rig = await openDeliveryRig();
     const { keys, redis, time } = rig.store;

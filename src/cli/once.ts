@@ -14,8 +14,8 @@ type SettledBatch = {
   needPerson: number;
 };
 
-/** How the run ended: nothing is left, the wait was over, or a signal came. */
-type End = 'done' | 'waited' | 'interrupted';
+/** How the run ended: nothing is left, a person must say something, the wait was over, or a signal came. */
+type End = 'done' | 'held' | 'waited' | 'interrupted';
 
 const LOOK_AGAIN = 100;
 
@@ -58,6 +58,7 @@ async function runUntilDone(
   );
   while (!signal.aborted) {
     if (!present && (await daemon.unfinished()) === 0) return 'done';
+    if (!present && (await daemon.waitsForPerson()) !== undefined) return 'held';
     if (clock.monotonic() >= until) return 'waited';
     await clock.sleep(LOOK_AGAIN, signal);
   }
@@ -68,6 +69,7 @@ function exitCodeOf(end: End, batches: readonly SettledBatch[], signal: AbortSig
   switch (end) {
     case 'interrupted':
       return signal.reason === 'SIGTERM' ? 143 : 130;
+    case 'held':
     case 'waited':
       return 2;
     case 'done':

@@ -22,6 +22,9 @@ type GateDeps = {
   onResumed(pause: Pause, until: number): void;
 };
 
+/** The hold of an operator who said pause. */
+export const OPERATOR = 'operator';
+
 /** How old a daemon's knowledge of the gate may be. */
 const REFRESH = 500;
 /** Begins the name of a hold's field. */

@@ -26,6 +26,11 @@ export function batchFinished(
   else log.info(facts, 'batch finished');
 }
 
+/** Its answers are refused alike: nothing more of it is sent until a person says so. */
+export function batchHeld(log: Log, facts: { batch: string; reason: string }): void {
+  log.warn(facts, 'batch held; see po-sync batches release or cancel');
+}
+
 /** A batch found again whose claim had outlived its daemon. */
 export function batchTakenUp(log: Log, facts: Named): void {
   log.info(facts, 'unfinished batch taken up again');

@@ -28,6 +28,8 @@ export type Batch = {
   proof?: { sha256: string; bytes: number; records: number; shape: FileShape; warnings: string[] };
   /** Orders in all; absent while reading. */
   total?: number;
+  /** It waits for a person's word, and why. */
+  held?: { reason: string; since: number };
   counts: OutcomeCounts;
   /** Dead letters that still wait. */
   open: number;
@@ -135,6 +137,23 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
       .exec();
   }
 
+  /** Holds a batch: none of its orders is sent until it is released. False when it was held already. */
+  async function hold(batch: string, reason: string, since: number): Promise<boolean> {
+    const fresh = await redis.hsetnx(keys.batch(batch), 'held', JSON.stringify({ reason, since }));
+    await redis.sadd(keys.held, batch);
+    return fresh === 1;
+  }
+
+  /** Lets a held batch go on; false when it was not held. Its orders go when the sweeper finds them, at the latest. */
+  async function release(batch: string): Promise<boolean> {
+    await redis.srem(keys.held, batch);
+    return (await redis.hdel(keys.batch(batch), 'held')) === 1;
+  }
+
+  function held(): Promise<string[]> {
+    return redis.smembers(keys.held);
+  }
+
   /** Settled batches whose dead letters were closed since their report was written. */
   function toRefresh(): Promise<string[]> {
     return redis.smembers(keys.refresh);
@@ -170,6 +189,9 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     done,
     underWay,
     forget,
+    hold,
+    release,
+    held,
     toRefresh,
     closings,
     refreshed,
@@ -192,6 +214,7 @@ function decode(fields: Record<string, string>): Batch {
     lastAt: Number(fields['lastAt']),
     ...(fields['proof'] === undefined ? {} : { proof: JSON.parse(fields['proof']) as NonNullable<Batch['proof']> }),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
+    ...(fields['held'] === undefined ? {} : { held: JSON.parse(fields['held']) as NonNullable<Batch['held']> }),
     counts,
     open: Number(fields['open'] ?? 0),
   };

@@ -18,7 +18,7 @@ type Trace = { life: string; seq: number };
 
 /**
  * Tells one life of the ledger from another. Each life has a name and counts its changes; both are remembered in
- * Redis, in memory, and in a file beside the reports. A Redis that knows less than we do was rolled back.
+ * Redis, in memory, and in a file of ours. A Redis that knows less than we do was rolled back.
  */
 export function openIdentity({ redis, keys, file }: { redis: Redis; keys: Keys; file: string }) {
   const script = readScript(new URL('./identity.lua', import.meta.url));

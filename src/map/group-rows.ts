@@ -1,6 +1,8 @@
 import type { CheckedOrder } from '../order/checked-order.ts';
 import { LIMITS } from '../order/limits.ts';
-import type { NumberFilter } from '../read/number-filter.ts';
+import type { Item } from '../order/order.ts';
+import type { SourceRecord } from '../order/record.ts';
+import type { TableReading } from '../read/proof.ts';
 import type { ApartRows } from './apart-rows.ts';
 import type { CheckedRow } from './check-row.ts';
 import { problemOf } from './problem.ts';
@@ -16,8 +18,11 @@ export type RowGroups = {
 /** Orders handed out in one go at the end. */
 const PAGE = 500;
 
-/** `apart` tells which numbers have rows that do not follow each other; those wait in `store`. */
-export function groupRows(apart: NumberFilter, store: ApartRows): RowGroups {
+/**
+ * `apart` tells which numbers have rows that do not follow each other; those wait in `store`. `shifted` tells to which
+ * numbers a row of the wrong width may belong, with its line.
+ */
+export function groupRows({ apart, shifted }: Pick<TableReading, 'apart' | 'shifted'>, store: ApartRows): RowGroups {
   let run: CheckedRow[] = [];
   let ordinal = 0;
 
@@ -27,7 +32,7 @@ export function groupRows(apart: NumberFilter, store: ApartRows): RowGroups {
     if (first === undefined) return undefined;
     const rows = run;
     run = [];
-    if (first.number === '' || !apart.has(first.number)) return orderOf(rows, ordinal++);
+    if (first.number === '' || !apart.has(first.number)) return orderOf(rows, ordinal++, shifted);
     store.add(rows);
     return undefined;
   }
@@ -49,7 +54,7 @@ export function groupRows(apart: NumberFilter, store: ApartRows): RowGroups {
       const last = endRun();
       let page = last ? [last] : [];
       for await (const rows of store.drain()) {
-        page.push(orderOf(rows, ordinal++));
+        page.push(orderOf(rows, ordinal++, shifted));
         if (page.length < PAGE) continue;
         yield page;
         page = [];
@@ -60,17 +65,23 @@ export function groupRows(apart: NumberFilter, store: ApartRows): RowGroups {
 }
 
 /** One order from all its rows: if any of them is wrong, the whole order is. */
-function orderOf(rows: readonly CheckedRow[], ordinal: number): CheckedOrder {
-  const records = rows.map(({ record }) => record);
-  const items = rows.flatMap(({ item }) => item ?? []);
+function orderOf(rows: readonly CheckedRow[], ordinal: number, shifted: TableReading['shifted']): CheckedOrder {
+  const records: SourceRecord[] = [];
+  const items: Item[] = [];
+  for (const { record, item } of rows) {
+    records.push(record);
+    if (item) items.push(item);
+  }
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
-  if (items.length === rows.length && items.length <= LIMITS.items) {
+  const doubtful = shifted.size > 0 ? shifted.get(number) : undefined;
+  if (items.length === rows.length && items.length <= LIMITS.items && doubtful === undefined) {
     const order = { purchaseOrderNumber: number, orderState: 'NEW' as const, items };
     return { ordinal, number, place, records, valid: true, order };
   }
   const problems = rows.flatMap((row) => row.problems ?? []);
   if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
+  if (doubtful !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', String(doubtful)));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   return { ordinal, number, place: faulty, records, valid: false, problems };
 }

@@ -16,7 +16,8 @@ export type Fault =
   | 'ambiguous-key'
   | 'no-items'
   | 'not-a-list'
-  | 'too-many-items';
+  | 'too-many-items'
+  | 'row-in-doubt';
 
 /**
  * One thing wrong with one field, with the sentence that says what would be right. `detail` stands in the sentence
@@ -74,6 +75,8 @@ function sentence(fault: Fault, value: string): string {
       return 'has no items; at least one is needed';
     case 'not-a-list':
       return `${shown} is not a list of items; write [ … ]`;
+    case 'row-in-doubt':
+      return `may lack a row: line ${value} has the wrong number of fields and may belong to this order; mend that row`;
     case 'too-many-items':
       return `has ${value} items; at most ${LIMITS.items} are allowed`;
   }

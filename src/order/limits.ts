@@ -14,6 +14,8 @@ export const LIMITS = {
   /** Objects and arrays within each other. */
   jsonDepth: 64,
   records: 10_000_000,
+  /** Order numbers that rows of the wrong width leave in doubt. */
+  shiftedNumbers: 100_000,
   /** Bytes of a gzip file once inflated. */
   inflatedBytes: 8 * KIB * MIB,
   /** Characters (code points) of an order number or an article code. */

@@ -20,11 +20,15 @@ const DAMAGED = /^(?:\d(?:[.,]\d+)?E\+\d{2,}|="[^"]*")$/i;
 /** Checks a trimmed order number or article code; undefined when it may be sent. */
 export function textFault(text: string): TextFault | undefined {
   if (text === '') return 'missing';
-  if (DAMAGED.test(text)) return 'spreadsheet-damage';
+  if (isDamaged(text)) return 'spreadsheet-damage';
   if (PLAIN.test(text)) return undefined;
   if (!text.isWellFormed()) return 'lone-surrogate';
   if (CONTROL.test(text)) return 'control-character';
   return isTooLong(text) ? 'too-long' : undefined;
+}
+
+function isDamaged(text: string): boolean {
+  return (text.startsWith('=') || text.includes('+')) && DAMAGED.test(text);
 }
 
 function isTooLong(text: string): boolean {

@@ -7,7 +7,15 @@ import type { Log } from '../log.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import type { OrderQueue } from './queue.ts';
 
-type SweeperDeps = { ledger: Ledger; queue: OrderQueue; time: RedisTime; policy: Policy; log: Log };
+type SweeperDeps = {
+  ledger: Ledger;
+  queue: OrderQueue;
+  time: RedisTime;
+  policy: Policy;
+  log: Log;
+  /** Orders of a held batch stay where they are. */
+  isHeld(batch: string): boolean;
+};
 
 const MOST = 500;
 
@@ -15,7 +23,7 @@ const MOST = 500;
  * A sweeper looks after orders that should have moved on: it puts back what the queue lost, whatever the reason,
  * and calls an attempt whose deadline is over unknown. Several sweepers do no harm: the ledger lets one win.
  */
-export function openSweeper({ ledger, queue, time, policy, log }: SweeperDeps) {
+export function openSweeper({ ledger, queue, time, policy, log, isHeld }: SweeperDeps) {
   /** One round over the orders whose time is over. */
   async function tick(): Promise<void> {
     const numbers = await ledger.numbersDue('due', time.now(), MOST);
@@ -33,7 +41,8 @@ export function openSweeper({ ledger, queue, time, policy, log }: SweeperDeps) {
   async function putBackLost(entries: readonly Entry[]): Promise<void> {
     const ids = [...new Set(entries.map(({ job }) => job))];
     const alive = await queue.has(ids);
-    const lost = new Set(ids.filter((_, i) => alive[i] !== true));
+    const held = new Set(entries.filter(({ batch }) => isHeld(batch)).map(({ job }) => job));
+    const lost = new Set(ids.filter((id, i) => alive[i] !== true && !held.has(id)));
     await Promise.all(
       entries
         .filter(({ job }) => !lost.has(job))

@@ -26,6 +26,7 @@ export function openRuns(columns: Columns, bytes: number): Runs {
   const seen = openNumberFilter(expected);
   const apart = openNumberFilter(expected);
   const sizes = new Float64Array(BUCKETS);
+  let currentCell = '';
   let current = '';
   let bucket = 0;
   const runs: Runs = { columns, records: 0, apart, add };
@@ -33,13 +34,19 @@ export function openRuns(columns: Columns, bytes: number): Runs {
   function add(cells: readonly string[], row: Row): void {
     runs.records += 1;
     if (runs.records > LIMITS.records) throw tooMany();
-    const number = trimBlanks(cells[columns.at.purchaseOrderNumber] ?? '');
-    if (number !== current) {
-      current = number;
-      bucket = hash(number, 0) % BUCKETS;
-      if (number !== '' && seen.add(number)) apart.add(number);
+    const cell = cells[columns.at.purchaseOrderNumber] ?? '';
+    if (cell !== currentCell) {
+      currentCell = cell;
+      follow(trimBlanks(cell));
     }
-    if (number !== '') weigh(row);
+    if (current !== '') weigh(row);
+  }
+
+  function follow(number: string): void {
+    if (number === current) return;
+    current = number;
+    bucket = hash(number, 0) % BUCKETS;
+    if (number !== '' && seen.add(number)) apart.add(number);
   }
 
   /** Numbers that share a bucket are weighed together; ten million rows leave each some kilobytes. */

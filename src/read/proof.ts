@@ -27,7 +27,10 @@ export type Proof = {
 /** How content becomes records. */
 export type Reading = { encoding: Encoding; mark: number; gzip: boolean } & (TableReading | JsonReading | EmptyReading);
 
-/** `apart` holds, among others, every number whose rows do not all follow each other. */
+/**
+ * `apart` holds, among others, every number whose rows do not all follow each other; `shifted` those that a row of the
+ * wrong width may belong to, with its line.
+ */
 export type TableReading = {
   kind: 'table';
   delimiter: string;
@@ -35,6 +38,7 @@ export type TableReading = {
   newlines: readonly string[];
   columns: Columns;
   apart: NumberFilter;
+  shifted: ReadonlyMap<string, number>;
 };
 
 export type JsonReading = { kind: 'json'; layout: JsonLayout };

@@ -1,10 +1,12 @@
 import type { Mapping } from '../config/config.ts';
-import { ownCells, resolveColumns } from './columns.ts';
+import { type Columns, ownCells, resolveColumns } from './columns.ts';
 import { watchDecimals } from './decimal-evidence.ts';
 import { type Delimiter, findDelimiter } from './delimiter.ts';
+import { openNumberFilter } from './number-filter.ts';
 import { openRuns, type Runs } from './number-runs.ts';
 import type { TableReading } from './proof.ts';
 import { openRowParser, type Row } from './row-parser.ts';
+import { type ShiftedNumbers, watchShifted } from './shifted-numbers.ts';
 import { openTableBody } from './table-body.ts';
 
 /** What the first pass learns of a table. `reading` is absent when there is not even a header. */
@@ -30,17 +32,19 @@ export async function proveTable(
   const parser = openRowParser({ delimiter: dialect.delimiter, newlines: ALL_NEWLINES });
   const body = openTableBody(dialect.hasSepLine);
   const decimals = watchDecimals();
-  let runs: Runs | undefined;
+  let seen: Seen | undefined;
   let hasCr = false;
 
   function look(rows: readonly Row[]): void {
     const data = body.take(rows);
     if (body.header === undefined) return;
-    runs ??= openRuns(resolveColumns(body.header.cells, body.header.line, mapping), bytes);
+    seen ??= openSeen(resolveColumns(body.header.cells, body.header.line, mapping), bytes);
+    const { runs, shifted } = seen;
+    const { quantity } = runs.columns.at;
     for (const row of data) {
       const cells = ownCells(row.cells, runs.columns);
       runs.add(cells, row);
-      const { quantity } = runs.columns.at;
+      shifted.look(cells, row);
       if (quantity !== undefined) decimals.look(cells[quantity] ?? '', row.line);
     }
   }
@@ -53,8 +57,8 @@ export async function proveTable(
 
   const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
   return {
-    records: runs?.records ?? 0,
-    ...(runs && { reading: readingOf(dialect, hasCr ? ALL_NEWLINES : ['\n'], runs) }),
+    records: seen?.runs.records ?? 0,
+    ...(seen && { reading: readingOf(dialect, hasCr ? ALL_NEWLINES : ['\n'], seen) }),
     delimiter: dialect.delimiter,
     ...newlineOf(start),
     ...(sign !== undefined && { decimal: sign }),
@@ -62,8 +66,15 @@ export async function proveTable(
   };
 }
 
-function readingOf(dialect: Delimiter, newlines: readonly string[], { columns, apart }: Runs): TableReading {
-  return { kind: 'table', ...dialect, newlines, columns, apart };
+type Seen = { runs: Runs; shifted: ShiftedNumbers };
+
+function openSeen(columns: Columns, bytes: number): Seen {
+  return { runs: openRuns(columns, bytes), shifted: watchShifted(columns) };
+}
+
+function readingOf(dialect: Delimiter, newlines: readonly string[], { runs, shifted }: Seen): TableReading {
+  const apart = runs.apart.size > 0 ? runs.apart : openNumberFilter(0);
+  return { kind: 'table', ...dialect, newlines, columns: runs.columns, apart, shifted: shifted.numbers };
 }
 
 function blankWarnings(rows: number): string[] {

@@ -37,5 +37,7 @@ export function openTableBody(hasSepLine: boolean): TableBody {
 }
 
 function isBlank({ cells }: Row): boolean {
-  return (cells[0] ?? '').trim() === '' && cells.every((cell) => cell.trim() === '');
+  const [first = ''] = cells;
+  // Nearly every row is told from a blank one by its first character.
+  return !(first > '!') && cells.every((cell) => cell.trim() === '');
 }

@@ -38,6 +38,8 @@ export function keysOf(environment: string, baseUrl: string) {
     batches: `${prefix}:batches`,
     /** Set of batches that are not done. */
     active: `${prefix}:active`,
+    /** Set of batches that wait for a person's word. */
+    held: `${prefix}:held`,
     /** Hash: short batch number → batch; the ledger's compact entries hold the short one. */
     batchNames: `${prefix}:batch-names`,
     batchCounter: `${prefix}:batch-counter`,

@@ -70,7 +70,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   };
   const reports = stack.use(await makeTempFolder());
   const config: Config = {
-    ...{ file: '/none', environment: 'staging', data: '/none', redis: {}, environments: { staging: environment } },
+    ...{ file: '/none', environment: 'staging', data: reports.path, redis: {}, environments: { staging: environment } },
     ...{ sources: [], mappings: {}, reports: { path: reports.path, keep: 0 }, ledger: { keep: 'forever' }, notify: [] },
     ...{ admin: { host: '127.0.0.1', port: 0 }, log: { level: 'debug' } },
     delivery: { ...DELIVERY, ...options.delivery },
@@ -86,7 +86,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   await side.establishLedger();
   const batches = openBatches({ ...store, owner: 'rig' });
   const onTrouble = (error: Error) => void lines.push({ trouble: error.message });
-  for (const tick of [side.sweeper.tick, side.verifier.tick]) {
+  for (const tick of [side.sweeper.tick, side.verifier.tick, side.held.refresh]) {
     stack.use(startLoop(tick, { pause: 20, clock: systemClock, onTrouble }));
   }
   const worker = side.queue.work(DELIVERY.concurrency, side.deliverChunk);

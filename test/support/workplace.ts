@@ -101,7 +101,8 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
     async reportsNow() {
       const names = (await readdir(reports).catch(() => [])).sort();
       const texts = await Promise.all(names.map((name) => readFile(path.join(reports, name, 'report.json'), 'utf8')));
-      return texts.map((text) => JSON.parse(text) as Report);
+      const reportsFound = texts.map((text) => JSON.parse(text) as Report);
+      return reportsFound.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
     },
     read: (report, name) => readFile(path.join(reports, report.batch, name), 'utf8'),
     stored() {
