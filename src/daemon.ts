@@ -28,6 +28,8 @@ export type DaemonInput = {
   adminToken?: Secret;
   clock: Clock;
   log: Log;
+  /** Ends the wait for a Redis that loads. */
+  signal?: AbortSignal;
   /** Keeps a value out of the log. */
   hide?: (secret: string) => void;
   /** Told of each batch that was settled here, and how many of its orders need a person. */
@@ -67,7 +69,9 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
 
   await makeFolder(config.reports.path, 'reports.path');
   await makeFolder(config.data, 'data');
-  const store = resources.use(await openStore(config, { clock, log }));
+  const store = resources.use(
+    await openStore(config, { clock, log, ...(input.signal ? { signal: input.signal } : {}) }),
+  );
   const { redis, keys, time } = store;
   const environment = environmentOf(config);
   const side = openDeliverySide({
@@ -87,27 +91,47 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   await side.establishLedger();
   await side.takeOver.first(stopping.signal);
   // Each time Redis comes back it may be another one, or an older self.
-  redis.on('ready', () => side.establishLedger().catch(onTrouble));
+  redis.on('ready', () => {
+    side.establishLedger().catch(onTrouble);
+  });
 
   const { batches } = side;
   const proofs = new Map<string, Proof>();
   const mappingOf = (source: string) => mappingFor(config, source);
   const settlement = openSettlement({
-    ...{ batches, ledger: side.ledger, gate: side.gate, sources: config.sources, mappingOf, clock, log, proofs },
-    ...{ reports: config.reports.path, environment: config.environment },
+    batches,
+    ledger: side.ledger,
+    gate: side.gate,
+    sources: config.sources,
+    mappingOf,
+    clock,
+    log,
+    proofs,
+    reports: config.reports.path,
+    environment: config.environment,
     onSettled: input.onSettled ?? (() => undefined),
   });
   const admit = openAdmission({
-    ...{ ledger: side.ledger, queue: side.queue, time, clock, throughput: side.throughput, turns: openPermits(1) },
+    ledger: side.ledger,
+    queue: side.queue,
+    time,
+    clock,
+    throughput: side.throughput,
+    turns: openPermits(1),
     nameOf: batches.nameOf,
   });
   const ingestDeps = {
-    ...{ batches, admit, mappingOf, log, proofs, stopping: stopping.signal },
+    batches,
+    admit,
+    mappingOf,
+    log,
+    proofs,
+    stopping: stopping.signal,
     onProgress: settlement.progress,
     onUnreadable: settlement.settleUnreadable,
   };
 
-  every(10_000, time.sync);
+  every(10_000, () => time.sync());
   every(500, () => side.gate.refresh());
   every(500, side.held.refresh);
   every(200, settlement.tick);
@@ -126,7 +150,13 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
 
   const sources = resources.use(
     await openSources({
-      ...{ config, batches, redis, keys, clock, log, stopping: stopping.signal },
+      config,
+      batches,
+      redis,
+      keys,
+      clock,
+      log,
+      stopping: stopping.signal,
       ingest: (file, claimedAt) => ingest(file, claimedAt, ingestDeps),
     }),
   );

@@ -8,7 +8,7 @@ import type { ClaimedFile } from './order/batch.ts';
 import type { CheckedOrder } from './order/checked-order.ts';
 import type { Proof } from './read/proof.ts';
 import { proveFile } from './read/prove.ts';
-import { readOrders } from './read-orders.ts';
+import { readOrderPages } from './read-orders.ts';
 
 /** Orders admitted in one go; files take turns page by page. */
 const PAGE = 200;
@@ -95,13 +95,13 @@ async function admitAll(
   const isCounted = await deps.batches.counted(file.batch);
   let total = 0;
   let page: CheckedOrder[] = [];
-  for await (const order of readOrders(file.path, proof, mapping, { signal })) {
-    total += 1;
-    if (isCounted(order.ordinal)) continue;
-    page.push(order);
-    if (page.length < PAGE) continue;
-    if (!(await deps.admit(batch, page, proof, signal))) return undefined;
-    page = [];
+  for await (const orders of readOrderPages(file.path, proof, mapping, { signal })) {
+    total += orders.length;
+    page.push(...orders.filter(({ ordinal }) => !isCounted(ordinal)));
+    while (page.length >= PAGE) {
+      if (!(await deps.admit(batch, page.slice(0, PAGE), proof, signal))) return undefined;
+      page = page.slice(PAGE);
+    }
   }
   return (await deps.admit(batch, page, proof, signal)) ? total : undefined;
 }

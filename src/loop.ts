@@ -9,7 +9,7 @@ type LoopOptions = {
   pause: number;
   clock: Clock;
   /** A round that failed; the next comes all the same. */
-  onTrouble(error: Error): void;
+  onTrouble: (error: Error) => void;
 };
 
 /** Runs `tick` until disposed; never two rounds at once. */

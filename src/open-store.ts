@@ -63,7 +63,8 @@ function baseUrlOf({ environments, environment }: Config): string {
 /** `quit` never ends while Redis is away. */
 async function quit(redis: Redis): Promise<void> {
   if (redis.status === 'ready') await redis.quit().catch(() => redis.disconnect());
-  else redis.disconnect();
+  // On a connection that ended already, disconnecting would only hold the process for two seconds.
+  else if (redis.status !== 'end') redis.disconnect();
 }
 
 async function refuseEviction(redis: Redis): Promise<void> {

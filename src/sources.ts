@@ -5,6 +5,7 @@ import type { Config, ExportSource, InboxSource } from './config/config.ts';
 import { openPermits } from './deliver/permits.ts';
 import { toError } from './errors.ts';
 import { batchTakenUp, batchTrouble } from './events/batch.ts';
+import { fileClaimed, fileTaken } from './events/intake.ts';
 import type { Ingested } from './ingest.ts';
 import { claimFile } from './intake/claim.ts';
 import { openExport } from './intake/export.ts';
@@ -31,8 +32,6 @@ type SourcesDeps = {
   /** Reads a claimed file to its last admitted order. */
   ingest(file: ClaimedFile, claimedAt: number): Promise<Ingested>;
 };
-
-export type Sources = Awaited<ReturnType<typeof openSources>>;
 
 /** All sources of the configuration: watched, claimed from, and what a dead daemon left in hand taken up again. */
 export async function openSources(deps: SourcesDeps) {
@@ -75,7 +74,8 @@ export async function openSources(deps: SourcesDeps) {
         const at = clock.now();
         const file = await claimFile(path, source, new Date(at)).catch(failed);
         claimed();
-        if (file && file !== 'taken') await read(file, at);
+        if (file === 'taken') fileTaken(log, { source: source.name, file: basename(path) });
+        else if (file) await readClaimed(file, at);
       });
       keep(path, reading);
     });
@@ -86,6 +86,11 @@ export async function openSources(deps: SourcesDeps) {
       name,
       reading.finally(() => inHand.delete(name)),
     );
+  }
+
+  async function readClaimed(file: ClaimedFile, at: number): Promise<void> {
+    fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
+    await read(file, at);
   }
 
   async function read(file: ClaimedFile, claimedAt: number): Promise<void> {
@@ -118,12 +123,12 @@ export async function openSources(deps: SourcesDeps) {
   }
 
   return {
-    async start(): Promise<void> {
+    start: async (): Promise<void> => {
       for (const watcher of watchers) await watcher.start();
     },
     reclaim,
     /** Hands over every file that is there now; resolves when the last is claimed. */
-    async settleOnce(): Promise<void> {
+    settleOnce: async (): Promise<void> => {
       await Promise.all(watchers.map((watcher) => watcher.settleOnce()));
     },
     healthy: (): boolean => watchers.every((watcher) => watcher.healthy()),

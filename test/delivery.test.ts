@@ -150,7 +150,7 @@ describe('delivery', () => {
       status: 400,
       message: 'articleCode is invalid',
       orders: ['WRONG-*'],
-      calls: '1-70',
+      calls: '1-20',
     };
     await using rig = await openDeliveryRig({
       delivery: { concurrency: 4, refusalHold: { share: 0.5, of: 10 } },

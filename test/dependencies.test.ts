@@ -28,7 +28,7 @@ test('every package that we chose is explained, and none that we did not', () =>
   const explained = rows.flatMap((row) =>
     [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name),
   );
-  expect(explained.sort()).toEqual(Object.keys(direct).sort());
+  expect(new Set(explained)).toEqual(new Set(Object.keys(direct)));
 });
 
 test('versions are exact', () => {

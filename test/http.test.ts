@@ -147,7 +147,7 @@ describe('http', () => {
   it('never follows a redirect and never sends twice', async () => {
     const elsewhere = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
     const { url } = await server(
-      answering(`HTTP/1.1 307 Temporary Redirect\r\nlocation: ${elsewhere.url}\r\ncontent-length: 0\r\n\r\n`),
+      answering(`HTTP/1.1 307 Temporary Redirect\r\nlocation: ${elsewhere.url.href}\r\ncontent-length: 0\r\n\r\n`),
     );
     expect(await post(url)).toMatchObject({ kind: 'answered', answer: { status: 307 } });
     expect(elsewhere.received()).toBe('');

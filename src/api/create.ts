@@ -28,7 +28,7 @@ export function createOrder(
 }
 
 /** Exactly the fields of spec part 4, in that order. */
-export function payloadOf({ purchaseOrderNumber, orderState, items }: Order): string {
+function payloadOf({ purchaseOrderNumber, orderState, items }: Order): string {
   return JSON.stringify({
     purchaseOrderNumber,
     orderState,

@@ -40,7 +40,7 @@ export async function listOrders(
     timeout: LONGEST,
     onData: (chunk) => reader.write(chunk),
   });
-  return judge(end, reader.finish);
+  return judge(end, () => reader.finish());
 }
 
 function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {

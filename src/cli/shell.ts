@@ -6,9 +6,9 @@ export type Shell = {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   /** Writes to standard output. */
-  out(text: string): void;
+  out: (text: string) => void;
   /** Writes to standard error. */
-  err(text: string): void;
+  err: (text: string) => void;
   /** Standard output and standard error themselves, for a log that must notice when nobody reads. */
   streams: { out: LogTarget; err: LogTarget };
   isTTY: boolean;
@@ -16,5 +16,5 @@ export type Shell = {
   /** Aborts at the first SIGINT or SIGTERM; `reason` is the signal's name. */
   signal: AbortSignal;
   /** Tells a supervisor (pm2, systemd) that the work has begun. */
-  ready(): void;
+  ready: () => void;
 };

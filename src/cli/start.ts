@@ -44,6 +44,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     secrets,
     clock: systemClock,
     log,
+    signal: shell.signal,
     hide: redaction.hideToken,
     ...(adminToken ? { adminToken } : {}),
   };

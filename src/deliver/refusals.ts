@@ -7,7 +7,7 @@ export type Refusals = {
   /** Takes one answer in; gives the reason when the batch is to be held for it. */
   take(batch: string, seen: Seen): string | undefined;
   /** Begins anew for a batch that a person released. */
-  forget(batch: string): void;
+  forget: (batch: string) => void;
 };
 
 /** Batches whose answers are remembered at a time. */

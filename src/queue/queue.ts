@@ -20,7 +20,7 @@ const KEEP_NOTHING = { count: 0 };
  * brings back from the ledger, what it runs twice the ledger stops.
  * `redis` must be a plain connection; BullMQ duplicates it for its waits.
  */
-export function openQueue({ redis, keys, onTrouble }: { redis: Redis; keys: Keys; onTrouble(error: Error): void }) {
+export function openQueue({ redis, keys, onTrouble }: { redis: Redis; keys: Keys; onTrouble: (error: Error) => void }) {
   const shared = { connection: redis, prefix: keys.prefix };
   const queue = new Queue<JobData>(QUEUE, {
     ...shared,

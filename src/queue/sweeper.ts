@@ -14,7 +14,7 @@ type SweeperDeps = {
   policy: Policy;
   log: Log;
   /** Orders of a held batch stay where they are. */
-  isHeld(batch: string): boolean;
+  isHeld: (batch: string) => boolean;
 };
 
 const MOST = 500;

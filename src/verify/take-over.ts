@@ -30,8 +30,6 @@ type TakeOverDeps = {
 /** `pending`: not yet, or not this time. `impossible`: this API gives us no list. */
 export type TakenOver = 'done' | 'pending' | 'impossible';
 
-export type TakeOver = ReturnType<typeof openTakeOver>;
-
 export const ROLLED_BACK = 'ledger-rolled-back';
 
 const LOCK = 15_000;

@@ -34,8 +34,16 @@ describe('token', () => {
     const redis = await connectRedis(store.server.url);
     stack.defer(() => redis.disconnect());
     return openTokens({
-      ...{ redis, keys: store.keys, http, clock: systemClock, time: store.time, owner: Math.random().toString() },
-      ...{ environment: 'staging', baseUrl: api.baseUrl, authUrl: api.authUrl, tokenPath: 'auto' as const },
+      redis,
+      keys: store.keys,
+      http,
+      clock: systemClock,
+      time: store.time,
+      owner: Math.random().toString(),
+      environment: 'staging',
+      baseUrl: api.baseUrl,
+      authUrl: api.authUrl,
+      tokenPath: 'auto' as const,
       credentials: { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET },
       ...more,
     });
@@ -44,7 +52,7 @@ describe('token', () => {
   it('is requested once for 200 callers of two daemons', async () => {
     const api = await sandbox();
     const daemons = [await daemon(api), await daemon(api)];
-    const tokens = await Promise.all(Array.from({ length: 200 }, (_, i) => daemons[i % 2]?.get()));
+    const tokens = await Promise.all(Array.from({ length: 200 }, async (_, i) => daemons[i % 2]?.get()));
     expect(new Set(tokens.map((token) => token?.value)).size).toBe(1);
     expect(requests).toBe(1);
   });

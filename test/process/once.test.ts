@@ -140,7 +140,12 @@ describe('start --once', () => {
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
     expect(place.stored().size).toBe(0);
     const [report] = await place.reportsNow();
-    expect(report).toMatchObject({ state: 'unreadable', error: { line: 3 }, bytes: 79, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(report).toMatchObject({
+      state: 'unreadable',
+      error: { line: 3 },
+      bytes: 79,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
     const [day = ''] = await readdir(path.join(place.inbox, 'failed'));
     expect(await readdir(path.join(place.inbox, 'failed', day))).toContain('broken.csv');
   });

@@ -65,19 +65,36 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const environment: Environment = {
-    ...{ baseUrl: api.baseUrl, authUrl: api.authUrl, tokenPath: 'auto', protected: false },
+    baseUrl: api.baseUrl,
+    authUrl: api.authUrl,
+    tokenPath: 'auto',
+    protected: false,
     ...options.environment,
   };
   const reports = stack.use(await makeTempFolder());
   const config: Config = {
-    ...{ file: '/none', environment: 'staging', data: reports.path, redis: {}, environments: { staging: environment } },
-    ...{ sources: [], mappings: {}, reports: { path: reports.path, keep: 0 }, ledger: { keep: 'forever' }, notify: [] },
-    ...{ admin: { host: '127.0.0.1', port: 0 }, log: { level: 'debug' } },
+    file: '/none',
+    environment: 'staging',
+    data: reports.path,
+    redis: {},
+    environments: { staging: environment },
+    sources: [],
+    mappings: {},
+    reports: { path: reports.path, keep: 0 },
+    ledger: { keep: 'forever' },
+    notify: [],
+    admin: { host: '127.0.0.1', port: 0 },
+    log: { level: 'debug' },
     delivery: { ...DELIVERY, ...options.delivery },
   };
   const stopping = new AbortController();
   const side = openDeliverySide({
-    ...{ config, environment, owner: 'rig', clock: systemClock, log, stopping: stopping.signal },
+    config,
+    environment,
+    owner: 'rig',
+    clock: systemClock,
+    log,
+    stopping: stopping.signal,
     secrets: { clientId: CLIENT_ID, clientSecret: new Secret(options.secret ?? CLIENT_SECRET), warnings: [] },
     store: { ...store, plain, private: false, [Symbol.asyncDispose]: async () => undefined },
   });
@@ -108,7 +125,12 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
           batch,
           batchNo: no,
         } as const),
-        ...{ ordinal: i + n, place: { line: i + n + 2 }, job, attempt: 0, used: 0, absences: 0 },
+        ordinal: i + n,
+        place: { line: i + n + 2 },
+        job,
+        attempt: 0,
+        used: 0,
+        absences: 0,
       }));
       await Promise.all(entries.map((entry) => side.ledger.enter(entry, undefined, store.time.now() + 30_000)));
       await side.queue.add([{ id: job, name: `orders ${i}`, batch, numbers: group }]);
@@ -118,7 +140,13 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
 
   const kept = stack.move();
   return {
-    ...{ api, store, side, batches, events, lines, submit },
+    api,
+    store,
+    side,
+    batches,
+    events,
+    lines,
+    submit,
     async settled(within = 20_000) {
       await until('all orders settled', async () => (await side.ledger.unsettled()) === 0, within);
     },

@@ -45,15 +45,24 @@ type WorkplaceOptions = {
   more?: string;
   /** Lines of `delivery:`. */
   delivery?: string;
+  /** The pace of `delivery:`, instead of one that suits small tests. */
+  pace?: string;
+  environment?: string;
+  /** A Redis that others may use too, instead of a private one. */
+  redis?: string;
 };
 
-/** Everything a daemon needs, at a quick pace. Redis is the private one, stopped by its last user. */
+const PACE = 'settle: 1s, timeout: 2s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
+
+/** Everything a daemon needs, at a quick pace. Redis is the private one, stopped by its last user, unless told otherwise. */
 export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Workplace> {
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
   const events: SandboxEvent[] = [];
   const faults = options.faults === undefined ? {} : { faults: faultFile.parse(options.faults) };
-  const api = stack.use(await openSandbox({ onEvent: (event) => events.push(event), ...faults, ...options.sandbox }));
+  const { environment = 'staging' } = options;
+  const onEvent = (event: SandboxEvent) => void events.push(event);
+  const api = stack.use(await openSandbox({ environment, onEvent, ...faults, ...options.sandbox }));
   const [inbox, reports, config] = ['inbox', 'reports', 'po-sync.yaml'].map((name) => path.join(folder, name)) as [
     string,
     string,
@@ -66,7 +75,12 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
   function start(args: readonly string[], env: Record<string, string> = {}): Running {
     const child = spawn(LAUNCHER, ['--config', config, ...args], {
       cwd: folder,
-      env: { PATH: process.env['PATH'] ?? '', ...credentials('STAGING'), PO_SYNC_ADMIN_PORT: '0', ...env },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        ...credentials(environment.toUpperCase()),
+        PO_SYNC_ADMIN_PORT: '0',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(child);
@@ -87,19 +101,26 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
 
   stack.defer(async () => {
     for (const child of running) child.kill('SIGKILL');
+    if (options.redis !== undefined) return;
     // A daemon that was killed leaves its private Redis behind; the next command stops it as its last user.
     await start(['start', '--once', '--max-wait', '100ms']).ended;
   });
   const kept = stack.move();
   return {
-    ...{ folder, inbox, reports, config, api, events, start },
+    folder,
+    inbox,
+    reports,
+    config,
+    api,
+    events,
+    start,
     run: (args, env) => start(args, env).ended,
     async drop(name, content) {
       await writeFile(path.join(folder, 'dropping'), content);
       await rename(path.join(folder, 'dropping'), path.join(inbox, name));
     },
     async reportsNow() {
-      const names = (await readdir(reports).catch(() => [])).sort();
+      const names = await readdir(reports).catch((): string[] => []);
       const texts = await Promise.all(names.map((name) => readFile(path.join(reports, name, 'report.json'), 'utf8')));
       const reportsFound = texts.map((text) => JSON.parse(text) as Report);
       return reportsFound.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
@@ -120,15 +141,16 @@ export function credentials(environment: string): Record<string, string> {
   return { [`PO_SYNC_${environment}_CLIENT_ID`]: CLIENT_ID, [`PO_SYNC_${environment}_CLIENT_SECRET`]: CLIENT_SECRET };
 }
 
-function configOf({ baseUrl, authUrl }: OpenSandbox, { more = '', delivery = '' }: WorkplaceOptions): string {
-  return `environment: staging
+function configOf({ environment, baseUrl, authUrl }: OpenSandbox, options: WorkplaceOptions): string {
+  const { more = '', delivery = '', pace = PACE, redis } = options;
+  return `environment: ${environment}
 data: data
-environments:
-  staging: { baseUrl: '${baseUrl}', authUrl: '${authUrl}' }
+${redis === undefined ? '' : `redis: { url: '${redis}' }\n`}environments:
+  ${environment}: { baseUrl: '${baseUrl}', authUrl: '${authUrl}' }
 sources:
   - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }
 reports: { path: reports }
-delivery: { settle: 1s, timeout: 2s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }${delivery} }
+delivery: { ${pace}${delivery} }
 admin: { port: 0 }
 ${more}`;
 }
