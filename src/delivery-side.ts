@@ -60,6 +60,8 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
   const identity = openIdentity({
     redis,
     keys,
+    time,
+    wait: sendingSpan(delivery.timeout) + delivery.settle,
     file: join(config.data, 'ledger', `${name}-${keys.origin}.json`),
   });
   const ledger = openLedger({ redis, keys, identity });
@@ -150,12 +152,10 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     list: async (onOrder) => listOrders(http, partner, await tokens.get(), onOrder),
   });
 
-  /** Compares the ledger with what is remembered of it, and asks for the list where it knows too little. */
+  /** Compares the ledger with what is remembered of it; where it knows too little the API's list comes first. */
   async function establishLedger(): Promise<void> {
-    const standing = await identity.establish();
-    if (standing === 'same') return;
-    if (standing === 'rolled-back') ledgerRolledBack(log, { environment: name });
-    await takeOver.request(standing, sendingSpan(partner.timeout));
+    if ((await identity.establish()) === 'rolled-back') ledgerRolledBack(log, { environment: name });
+    await gate.refresh(true);
   }
 
   const sweeper = openSweeper({ ledger, queue, time, policy, log, isHeld: held.has });

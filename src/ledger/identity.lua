@@ -1,4 +1,5 @@
--- Compares this ledger with what a daemon remembers of it. KEYS identity; ARGV remembered life ('' none), its number, a new name.
+-- Compares this ledger with what a daemon remembers of it, and where it knows too little asks for the API's list in the same step.
+-- KEYS identity, take-over, gate; ARGV remembered life ('' none), its number, a new name, now, wait after a rollback, hold's field, hold.
 -- Returns same | new | rolled-back, the life, its number.
 local life, seq, succeeds = unpack(redis.call('HMGET', KEYS[1], 'life', 'seq', 'succeeds'))
 seq = tonumber(seq or '0')
@@ -7,5 +8,13 @@ local remembered, number = ARGV[1], tonumber(ARGV[2])
 if life and (remembered == '' or succeeds == remembered) then return { 'same', life, tostring(seq) } end
 if life and life == remembered and seq >= number then return { 'same', life, tostring(seq) } end
 
-redis.call('HSET', KEYS[1], 'life', ARGV[3], 'seq', math.max(seq, number), 'succeeds', remembered)
-return { remembered == '' and 'new' or 'rolled-back', ARGV[3], tostring(math.max(seq, number)) }
+seq = math.max(seq, number)
+redis.call('HSET', KEYS[1], 'life', ARGV[3], 'seq', seq, 'succeeds', remembered)
+redis.call('DEL', KEYS[2])
+if remembered == '' then
+  redis.call('HSET', KEYS[2], 'why', 'new', 'notBefore', ARGV[4])
+  return { 'new', ARGV[3], tostring(seq) }
+end
+redis.call('HSET', KEYS[2], 'why', 'rolled-back', 'notBefore', tonumber(ARGV[4]) + tonumber(ARGV[5]))
+redis.call('HSETNX', KEYS[3], ARGV[6], ARGV[7])
+return { 'rolled-back', ARGV[3], tostring(seq) }

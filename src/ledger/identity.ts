@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { codeOf } from '../errors.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import type { RedisTime } from '../redis/redis-time.ts';
 import { readScript, runScript } from '../redis/script.ts';
 
 /**
@@ -14,21 +15,55 @@ export type Standing = 'same' | 'new' | 'rolled-back';
 
 export type Identity = ReturnType<typeof openIdentity>;
 
+/** The hold of delivery after a rollback. */
+export const ROLLED_BACK = 'ledger-rolled-back';
+
+type IdentityDeps = {
+  redis: Redis;
+  keys: Keys;
+  time: RedisTime;
+  file: string;
+  /** Milliseconds until nothing sent before a rollback can still arrive and be missed by the list. */
+  wait: number;
+};
+
 type Trace = { life: string; seq: number };
 
 /**
  * Tells one life of the ledger from another. Each life has a name and counts its changes; both are remembered in
  * Redis, in memory, and in a file of ours. A Redis that knows less than we do was rolled back.
  */
-export function openIdentity({ redis, keys, file }: { redis: Redis; keys: Keys; file: string }) {
+export function openIdentity({ redis, keys, file, time, wait }: IdentityDeps) {
   const script = readScript(new URL('./identity.lua', import.meta.url));
   let known: Trace = { life: '', seq: 0 };
   let stored = '';
+  let establishing: Promise<Standing> | undefined;
 
-  /** Compares Redis with what we remember, and begins a new life where it forgot. Repeatable, by any daemon. */
-  async function establish(): Promise<Standing> {
+  /**
+   * Compares Redis with what we remember. Where it forgot, a new life begins, delivery is held and the API's list is
+   * asked for, in one step; other daemons then find the new life. May be called at any time, by any daemon.
+   */
+  function establish(): Promise<Standing> {
+    establishing ??= compare().finally(() => {
+      establishing = undefined;
+    });
+    return establishing;
+  }
+
+  async function compare(): Promise<Standing> {
     const remembered = known.life === '' ? await readTrace(file) : known;
-    const answer = await runScript(redis, script, [keys.identity], [remembered.life, remembered.seq, randomUUID()]);
+    const now = time.now();
+    const hold = {
+      code: ROLLED_BACK,
+      reason: 'Redis lost part of the ledger; first the list of the API is read',
+      since: now,
+    };
+    const answer = await runScript(
+      redis,
+      script,
+      [keys.identity, keys.takeOver, keys.gate],
+      [remembered.life, remembered.seq, randomUUID(), now, wait, `hold:${ROLLED_BACK}`, JSON.stringify(hold)],
+    );
     const [standing, life, seq] = answer as [Standing, string, string];
     known = { life, seq: Number(seq) };
     await store();
@@ -66,12 +101,13 @@ async function readTrace(file: string): Promise<Trace> {
 
 async function writeWhole(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  const draft = await open(`${file}.tmp`, 'w');
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  const draft = await open(temporary, 'wx');
   try {
     await draft.writeFile(text);
     await draft.sync();
   } finally {
     await draft.close();
   }
-  await rename(`${file}.tmp`, file);
+  await rename(temporary, file);
 }

@@ -2,6 +2,7 @@ import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Clock } from '../clock.ts';
 import { ledgerTakenOver, takeOverImpossible } from '../events/delivery.ts';
 import type { Existing } from '../ledger/adopt.ts';
+import { ROLLED_BACK } from '../ledger/identity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next, type Policy } from '../ledger/state.ts';
 import type { Log } from '../log.ts';
@@ -30,8 +31,6 @@ type TakeOverDeps = {
 /** `pending`: not yet, or not this time. `impossible`: this API gives us no list. */
 export type TakenOver = 'done' | 'pending' | 'impossible';
 
-export const ROLLED_BACK = 'ledger-rolled-back';
-
 const LOCK = 15_000;
 const PAGE = 500;
 const QUICK_TRIES = 3;
@@ -43,14 +42,6 @@ const QUICK_PAUSE = 300;
  */
 export function openTakeOver(deps: TakeOverDeps) {
   const { ledger, redis, keys, clock, time, policy, log } = deps;
-
-  /** Asks for it. After a rollback it waits until nothing sent before can still arrive: `inFlight` milliseconds and a settle. */
-  async function request(why: 'new' | 'rolled-back', inFlight: number): Promise<void> {
-    const notBefore = why === 'new' ? time.now() : time.now() + inFlight + policy.settle;
-    await redis.hset(keys.takeOver, { why, notBefore });
-    if (why === 'rolled-back')
-      await deps.hold(ROLLED_BACK, 'Redis lost part of the ledger; first the list of the API is read');
-  }
 
   /** At start: gives a new ledger a few quick chances; where the list does not come, it is read later, beside the work. */
   async function first(signal: AbortSignal): Promise<void> {
@@ -119,5 +110,5 @@ export function openTakeOver(deps: TakeOverDeps) {
     await deps.release(ROLLED_BACK);
   }
 
-  return { request, first, tick, finish };
+  return { first, tick, finish };
 }

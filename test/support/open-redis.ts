@@ -25,7 +25,6 @@ export async function openTestRedis(): Promise<OpenRedis> {
   const folder = stack.use(await makeTempFolder());
   const kept = stack.move();
   const keys = keysOf('staging', 'http://127.0.0.1:1/api/v1');
-  const identity = openIdentity({ redis, keys, file: path.join(folder.path, 'ledger.json') });
-  await identity.establish();
+  const identity = openIdentity({ redis, keys, time, wait: 0, file: path.join(folder.path, 'ledger.json') });
   return { server, redis, keys, time, identity, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }

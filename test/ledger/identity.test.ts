@@ -1,0 +1,87 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openIdentity } from '../../src/ledger/identity.ts';
+import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+describe('identity', () => {
+  let stack: AsyncDisposableStack;
+  let store: OpenRedis;
+  let folder: string;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    store = stack.use(await openTestRedis());
+    await store.redis.flushall();
+    folder = stack.use(await makeTempFolder()).path;
+  });
+  afterEach(() => stack.disposeAsync());
+
+  /** One daemon's memory; daemons on one machine share the file. */
+  function daemon(name = 'shared') {
+    return openIdentity({ ...store, wait: 0, file: path.join(folder, `${name}.json`) });
+  }
+
+  async function change(identity: ReturnType<typeof daemon>, times: number): Promise<void> {
+    for (let i = 0; i < times; i += 1) identity.saw(await store.redis.hincrby(store.keys.identity, 'seq', 1));
+  }
+
+  it('is new where nobody remembers anything, and the same afterwards', async () => {
+    expect(await daemon().establish()).toBe('new');
+    expect(await daemon().establish()).toBe('same');
+    expect(await daemon('another-machine').establish()).toBe('same');
+  });
+
+  it('notices a flushed Redis, in memory and after a restart by its file', async () => {
+    const running = daemon();
+    await running.establish();
+    await change(running, 5);
+    await store.redis.flushall();
+    expect(await running.establish()).toBe('rolled-back');
+    await store.redis.flushall();
+    expect(await daemon().establish()).toBe('rolled-back');
+  });
+
+  it('notices an older self of the same Redis', async () => {
+    const running = daemon();
+    await running.establish();
+    await change(running, 5);
+    const before = await store.redis.hgetall(store.keys.identity);
+    await change(running, 1);
+    await running.store();
+    await store.redis.hset(store.keys.identity, before);
+    expect(await daemon().establish()).toBe('rolled-back');
+  });
+
+  it('is noticed by one daemon; the others take the new life for the same ledger', async () => {
+    const [one, two] = [daemon('one'), daemon('two')];
+    await one.establish();
+    await two.establish();
+    await change(one, 3);
+    await store.redis.flushall();
+    expect([await one.establish(), await two.establish()]).toEqual(['rolled-back', 'same']);
+    expect(two.known().life).toBe(one.known().life);
+  });
+
+  it('takes a Redis that knows more than its file for the same: the file is written now and then', async () => {
+    const running = daemon();
+    await running.establish();
+    await change(running, 9);
+    expect(await daemon().establish()).toBe('same');
+  });
+
+  it('survives the loss of its file', async () => {
+    await daemon().establish();
+    await rm(path.join(folder, 'shared.json'));
+    expect(await daemon().establish()).toBe('same');
+  });
+
+  it('stays the same over kill -9 of a durable Redis', async () => {
+    const running = daemon();
+    await running.establish();
+    await change(running, 20);
+    await store.server.restart();
+    expect(await running.establish()).toBe('same');
+  });
+});
