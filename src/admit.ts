@@ -22,6 +22,8 @@ export type AdmitDeps = {
   throughput: Throughput;
   /** The batch behind a short number. */
   nameOf(batchNo: number): Promise<string | undefined>;
+  /** Whether a person took the batch back: then nothing more of it is to be sent. */
+  isCancelled(batch: string): Promise<boolean>;
 };
 
 /** Admits a page of a batch's orders, ledger first, then queue. False: the signal came before it was this page's turn. */
@@ -46,10 +48,11 @@ export function openAdmission(deps: AdmitDeps): Admit {
   }
 
   async function admitPage(
-    batch: Batch,
+    found: Batch,
     page: readonly CheckedOrder[],
     file: { records: number; isFixFile: boolean },
   ): Promise<void> {
+    const batch = { ...found, cancelled: await deps.isCancelled(found.batch) };
     const invalid = page.filter((order): order is InvalidOrder => !order.valid);
     await ledger.count(batch.batch, time.now(), invalid.map(countInvalid));
     const size = chunkSize(file.records);
@@ -76,7 +79,8 @@ export function openAdmission(deps: AdmitDeps): Admit {
   function plan(batch: Batch, order: ValidOrder, known: Parameters<typeof admit>[0], again: boolean): Plan {
     const digest = digestOf(order.order);
     const candidate = { digest, batch: batch.batch, ordinal: order.ordinal, again };
-    return { order, digest, admission: admit(known, candidate) };
+    const admission = admit(known, candidate);
+    return { order, digest, admission: batch.cancelled && admission.kind === 'queue' ? CANCELLED : admission };
   }
 
   async function countedNow(batch: Batch, plans: readonly Plan[]): Promise<Counted[]> {
@@ -88,12 +92,14 @@ export function openAdmission(deps: AdmitDeps): Admit {
   }
 
   /** The outcome of an order that ends at admission; undefined for one that is to be sent, or is already ours. */
-  async function resultOf(batch: Batch, admission: Admission): Promise<StoredResult | undefined> {
+  async function resultOf(batch: Batch, admission: Plan['admission']): Promise<StoredResult | undefined> {
     const none = { attempts: 0, at: time.now() };
     switch (admission.kind) {
       case 'queue':
       case 'mine':
         return undefined;
+      case 'cancelled':
+        return { ...none, outcome: 'cancelled', code: 'cancelled', message: 'taken back before it was sent' };
       case 'duplicate': {
         const message = admission.batchNo === batch.no ? 'the same order stands earlier in this file' : '';
         return { ...none, outcome: 'duplicate', code: 'duplicate', message };
@@ -149,7 +155,9 @@ export function openAdmission(deps: AdmitDeps): Admit {
   };
 }
 
-type Plan = { order: ValidOrder; digest: string; admission: Admission };
+type Plan = { order: ValidOrder; digest: string; admission: Admission | { kind: 'cancelled' } };
+
+const CANCELLED = { kind: 'cancelled' } as const;
 
 /** A plan to send; `before` is the dead letter it replaces. */
 type Fresh = Plan & { before: Entry | undefined };

@@ -18,6 +18,7 @@ import type { Batch } from './ledger/batches.ts';
 import type { Log } from './log.ts';
 import { startLoop } from './loop.ts';
 import { openStore } from './open-store.ts';
+import { openHeartbeat, type Self } from './operate/heartbeat.ts';
 import type { Proof } from './read/proof.ts';
 import { openSettlement } from './settlement.ts';
 import { openSources } from './sources.ts';
@@ -28,6 +29,7 @@ export type DaemonInput = {
   adminToken?: Secret;
   clock: Clock;
   log: Log;
+  self: Self;
   /** Ends the wait for a Redis that loads. */
   signal?: AbortSignal;
   /** Keeps a value out of the log. */
@@ -118,7 +120,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     clock,
     throughput: side.throughput,
     turns: openPermits(1),
-    nameOf: batches.nameOf,
+    ...{ nameOf: batches.nameOf, isCancelled: batches.isCancelled },
   });
   const ingestDeps = {
     batches,
@@ -142,9 +144,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     await side.takeOver.tick();
   });
   every(Math.min(1_000, config.delivery.settle / 10), side.verifier.tick);
-  every(3_000, async () => {
-    await redis.set(keys.daemon(owner), config.environment, 'PX', 10_000);
-  });
+  every(3_000, resources.use(openHeartbeat({ redis, keys, time, id: owner, self: input.self })).beat);
   every(2_000, () => tellProgress());
   every(HOUR, () => keepHouse({ config, batches, clock, log }));
 

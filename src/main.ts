@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { createInterface } from 'node:readline/promises';
 import { runProgram } from './cli/program.ts';
 import type { Shell } from './cli/shell.ts';
 import { describe, PoSyncError, toError } from './errors.ts';
@@ -15,17 +16,32 @@ function untilSignal(): AbortSignal {
   return controller.signal;
 }
 
+/** On standard error, so that standard output stays what was asked for. */
+async function ask(question: string): Promise<string | undefined> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question, { signal: stop });
+  } catch {
+    return undefined;
+  } finally {
+    lines.close();
+  }
+}
+
 function openShell(): Shell {
   return {
     argv: process.argv.slice(2),
     env: process.env,
     cwd: process.cwd(),
+    pid: process.pid,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     streams: { out: process.stdout, err: process.stderr },
     isTTY: process.stdout.isTTY === true,
     columns: process.stdout.columns ?? 80,
-    signal: untilSignal(),
+    ask,
+    signal: stop,
     ready: () => void process.send?.('ready'),
   };
 }
@@ -34,6 +50,7 @@ function openShell(): Shell {
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
+const stop = untilSignal();
 const shell = openShell();
 try {
   process.exitCode = await runProgram(shell);

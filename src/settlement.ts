@@ -15,8 +15,8 @@ import { hashFile } from './read/hash-file.ts';
 import type { Proof } from './read/proof.ts';
 import { proveFile } from './read/prove.ts';
 import { readOrders } from './read-orders.ts';
+import { refreshReports } from './refresh-reports.ts';
 import { layBeside } from './report/beside.ts';
-import { refreshReport } from './report/refresh-report.ts';
 import type { Report } from './report/report.ts';
 import { writeProgress } from './report/write-progress.ts';
 import { type ReportedOrder, writeReport } from './report/write-report.ts';
@@ -62,15 +62,9 @@ export function openSettlement(deps: SettlementDeps) {
     }
   }
 
-  /** Writes reports anew whose dead letters were closed by a later batch. */
-  async function refresh(): Promise<void> {
-    for (const name of await batches.toRefresh()) {
-      const batch = await batches.find(name);
-      const closings = await batches.closings(name);
-      if (batch?.state === 'done') await refreshReport(folderOf(name), batch.open, closings);
-      // One that is not settled yet shows its closings when it is.
-      await batches.refreshed(name, closings.size);
-    }
+  /** Writes reports anew whose dead letters were closed by a later batch, or by a person. */
+  function refresh(): Promise<void> {
+    return refreshReports(deps);
   }
 
   async function settle(batch: Batch): Promise<void> {

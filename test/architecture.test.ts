@@ -16,7 +16,7 @@ const RANKS = [
   ['redis'],
   ['ledger', 'api'],
   ['intake', 'read', 'map', 'queue', 'deliver', 'verify', 'report', 'notify'],
-  ['admit', 'read-orders', 'report-orders'],
+  ['admit', 'read-orders', 'refresh-reports', 'report-orders'],
   ['ingest', 'delivery', 'settlement', 'operate'],
   ['admin', 'open-store', 'sources', 'delivery-side', 'housekeeping'],
   ['daemon'],

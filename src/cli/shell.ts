@@ -5,6 +5,7 @@ export type Shell = {
   argv: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+  pid: number;
   /** Writes to standard output. */
   out: (text: string) => void;
   /** Writes to standard error. */
@@ -13,6 +14,8 @@ export type Shell = {
   streams: { out: LogTarget; err: LogTarget };
   isTTY: boolean;
   columns: number;
+  /** Asks the person at the terminal one question; undefined when nobody can answer there. */
+  ask(question: string): Promise<string | undefined>;
   /** Aborts at the first SIGINT or SIGTERM; `reason` is the signal's name. */
   signal: AbortSignal;
   /** Tells a supervisor (pm2, systemd) that the work has begun. */

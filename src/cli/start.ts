@@ -44,6 +44,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     secrets,
     clock: systemClock,
     log,
+    self: { pid: shell.pid, version: versionOf() },
     signal: shell.signal,
     hide: redaction.hideToken,
     ...(adminToken ? { adminToken } : {}),

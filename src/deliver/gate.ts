@@ -121,6 +121,17 @@ export function openGate(deps: GateDeps) {
     return true;
   }
 
+  /** Every reason why delivery pauses now; holds first. */
+  async function reasons(): Promise<(Pause & { held: boolean })[]> {
+    const fields = await redis.hgetall(keys.gate);
+    const holds = Object.keys(fields).filter((name) => name.startsWith(HOLD));
+    const bySelf = decode(Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith(HOLD))));
+    return [
+      ...holds.map((name) => ({ ...(JSON.parse(fields[name] ?? '{}') as Pause), held: true })),
+      ...(bySelf === undefined ? [] : [bySelf]),
+    ];
+  }
+
   /** Nobody calls for so many milliseconds; a longer wait that is already on stays. */
   async function slowDown(ms: number): Promise<void> {
     await runScript(redis, script, [keys.gate, keys.pauses], ['slow', time.now() + ms]);
@@ -138,7 +149,8 @@ export function openGate(deps: GateDeps) {
     return [{ code: pause.code, reason: pause.reason, from: pause.since, to: undefined }, ...past];
   }
 
-  return { pass, close, open, hold, release, slowDown, refresh, during, current: (): Pause | undefined => pause };
+  const current = (): Pause | undefined => pause;
+  return { pass, close, open, hold, release, reasons, slowDown, refresh, during, current };
 }
 
 /** A pause with its end; no `to`: it goes on. */

@@ -1,11 +1,12 @@
 import type { ClaimedFile } from '../order/batch.ts';
+import type { Closing } from '../order/closing.ts';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../order/outcome.ts';
 import type { FileShape } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { type Lease, takeLease } from '../redis/lease.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Closing, StoredResult } from './ledger.ts';
+import type { StoredResult } from './ledger.ts';
 
 /** How long a dead daemon's right to a batch lasts. */
 const LEASE = 10_000;
@@ -30,6 +31,8 @@ export type Batch = {
   total?: number;
   /** It waits for a person's word, and why. */
   held?: { reason: string; since: number };
+  /** A person took back what was not sent yet. */
+  cancelled: boolean;
   counts: OutcomeCounts;
   /** Dead letters that still wait. */
   open: number;
@@ -74,6 +77,7 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
       state: 'reading',
       startedAt: at,
       lastAt: at,
+      cancelled: false,
       counts: noOutcomes(),
       open: 0,
     };
@@ -154,15 +158,29 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     return redis.smembers(keys.held);
   }
 
+  /** From now on nothing more of the batch is admitted to be sent. */
+  async function cancel(batch: string, at: number): Promise<void> {
+    await redis.hset(keys.batch(batch), 'cancelled', String(at));
+  }
+
+  async function isCancelled(batch: string): Promise<boolean> {
+    return (await redis.hexists(keys.batch(batch), 'cancelled')) === 1;
+  }
+
+  /** So many names of batches, the newest first, beginning at the `from`th. */
+  function names(from: number, most: number): Promise<string[]> {
+    return redis.zrange(keys.batches, from, String(from + most - 1), 'REV');
+  }
+
   /** Settled batches whose dead letters were closed since their report was written. */
   function toRefresh(): Promise<string[]> {
     return redis.smembers(keys.refresh);
   }
 
-  /** How dead letters of a batch were closed, by order number. */
-  async function closings(batch: string): Promise<Map<string, Closing>> {
+  /** How dead letters of a batch were closed. */
+  async function closings(batch: string): Promise<Closing[]> {
     const texts = await redis.hvals(keys.closed(batch));
-    return new Map(texts.map((text) => JSON.parse(text) as Closing).map((closing) => [closing.number, closing]));
+    return texts.map((text) => JSON.parse(text) as Closing);
   }
 
   /** The report shows so many closings; one that came meanwhile asks again. */
@@ -192,6 +210,9 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     hold,
     release,
     held,
+    cancel,
+    isCancelled,
+    names,
     toRefresh,
     closings,
     refreshed,
@@ -215,6 +236,7 @@ function decode(fields: Record<string, string>): Batch {
     ...(fields['proof'] === undefined ? {} : { proof: JSON.parse(fields['proof']) as NonNullable<Batch['proof']> }),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
     ...(fields['held'] === undefined ? {} : { held: JSON.parse(fields['held']) as NonNullable<Batch['held']> }),
+    cancelled: fields['cancelled'] !== undefined,
     counts,
     open: Number(fields['open'] ?? 0),
   };

@@ -1,8 +1,8 @@
 -- Commits one decided change of an order, and its batch's tally in the same step.
--- KEYS open, settled bucket, due, doubt, waiting, batch, counted, results, finished, identity
+-- KEYS open, settled bucket, due, doubt, waiting, batch, counted, results, finished, identity, deeds
 -- ARGV number, expected version, entry text ('' deletes), due ('' removes), doubt ('' removes), compact ('' none),
 --      ordinal, outcome ('' none), result ('' none), dead letter? ('1'), time, prefix, batch name, closed as,
---      life and number that the ledger must have reached ('' not asked)
+--      life and number that the ledger must have reached ('' not asked), a person's deed ('' none)
 -- Returns the change's number, 0 when somebody else changed the order first, -1 when the ledger was rolled back.
 local number = ARGV[1]
 if ARGV[15] ~= '' then
@@ -18,6 +18,10 @@ if ARGV[3] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1],
 if ARGV[4] == '' then redis.call('ZREM', KEYS[3], number) else redis.call('ZADD', KEYS[3], ARGV[4], number) end
 if ARGV[5] == '' then redis.call('ZREM', KEYS[4], number) else redis.call('ZADD', KEYS[4], ARGV[5], number) end
 if ARGV[6] ~= '' then redis.call('HSET', KEYS[2], number, ARGV[6]) end
+if ARGV[17] ~= '' then
+  redis.call('RPUSH', KEYS[11], ARGV[17])
+  redis.call('LTRIM', KEYS[11], -20, -1)
+end
 local seq = redis.call('HINCRBY', KEYS[10], 'seq', 1)
 if ARGV[8] == '' then return seq end
 
@@ -36,7 +40,8 @@ if ARGV[14] ~= '' then
   end
 end
 
-if redis.call('SETBIT', KEYS[7], ARGV[7], 1) == 0 then
+-- What a settled batch counted is final, also when a person has one of its orders sent again.
+if redis.call('HGET', KEYS[6], 'state') ~= 'done' and redis.call('SETBIT', KEYS[7], ARGV[7], 1) == 0 then
   redis.call('HINCRBY', KEYS[6], 'n:' .. ARGV[8], 1)
   redis.call('HSET', KEYS[6], 'lastAt', ARGV[11])
   if ARGV[10] == '1' then

@@ -7,6 +7,9 @@ export type EntryState = 'queued' | 'sending' | 'retry' | 'unknown' | 'conflict'
 /** What the API answered, as far as it helps a person. */
 export type Answer = { httpStatus?: number; code: string; message: string; response?: string };
 
+/** An attempt that did not end well, as `explain` tells it. */
+export type PastAttempt = { attempt: number; at: number; code: string; message: string; httpStatus?: number };
+
 /**
  * What the ledger knows of an order until it is settled, and of a dead letter until it is closed.
  * Times are milliseconds of Redis' clock.
@@ -41,10 +44,15 @@ export type Entry = {
   lastAt?: number;
   /** The last answer or failure. */
   answer?: Answer;
+  /** The latest attempts, oldest first. */
+  history?: readonly PastAttempt[];
 };
 
 /** What stays of an accepted order. `batchNo` 0: it was there before us and was taken over from the list. */
 export type Compact = { digest: string; attempts: number; at: number; batchNo: number };
+
+/** The digest of an order that the API has with other content than ours: no order has it. */
+export const OTHER = '!!!!!!!!!!!!!!!!';
 
 /** The digest of an order that a list shows without its items: it may be any. */
 export const UNSHOWN = '????????????????';

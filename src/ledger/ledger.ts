@@ -1,9 +1,11 @@
 import { PoSyncError } from '../errors.ts';
+import type { Closing } from '../order/closing.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Known } from './admission.ts';
+import type { Deed } from './deed.ts';
 import { decodeCompact, decodeEntry, type Entry, encodeCompact, encodeEntry } from './entry.ts';
 import type { Identity } from './identity.ts';
 import type { DeadEntry, Step } from './state.ts';
@@ -55,12 +57,13 @@ export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys
   }
 
   /**
-   * Commits what `next` decided about `entry`; false when the decision came too late. Throws PoSyncError
-   * `ledger-rolled-back` instead of letting an order begin in a ledger that forgot something.
+   * Commits what `next` or `decide` made of `entry`; false when the decision came too late. A `deed` joins the order's
+   * history in the same step. Throws PoSyncError `ledger-rolled-back` instead of letting an order begin in a ledger
+   * that forgot something.
    */
-  async function take(entry: Entry, step: Step): Promise<boolean> {
+  async function take(entry: Entry, step: Step, deed?: Deed): Promise<boolean> {
     const number = entry.order.purchaseOrderNumber;
-    const base = { number, expected: entry.version };
+    const base = { number, expected: entry.version, ...(deed === undefined ? {} : { deed }) };
     switch (step.kind) {
       case 'ignore':
         return false;
@@ -69,7 +72,7 @@ export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys
       case 'accept':
         return commit({ ...base, ...acceptance(entry, step.attempts, step.at) }, entry);
       case 'cancel':
-        return commit({ ...base, ...cancellation(step.at) }, entry);
+        return commit({ ...base, ...cancellation(step.at, entry.attempt) }, entry);
       case 'dead':
         return commit({ ...base, entry: step.entry, ...burial(step.entry) }, step.entry);
     }
@@ -91,6 +94,7 @@ export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys
         keys.results(batch),
         keys.finished,
         keys.identity,
+        keys.deeds(change.number),
       ],
       [
         change.number,
@@ -108,6 +112,7 @@ export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys
         batch,
         change.closes ? JSON.stringify(closingOf(change, batch)) : '',
         ...(change.entry?.state === 'sending' ? [identity.known().life, identity.known().seq] : ['', '']),
+        change.deed ? JSON.stringify(change.deed) : '',
       ],
     );
     if (done === -1) throw new PoSyncError('ledger-rolled-back', 'Redis knows less of the orders than it did.');
@@ -150,7 +155,12 @@ export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys
     return due + doubt;
   }
 
-  return { lookup, enter, take, count, numbersDue, nextDue, postpone, unsettled };
+  /** What people did with an order, oldest first. */
+  async function deeds(number: string): Promise<Deed[]> {
+    return (await redis.lrange(keys.deeds(number), 0, -1)).map((text) => JSON.parse(text) as Deed);
+  }
+
+  return { lookup, enter, take, deeds, count, numbersDue, nextDue, postpone, unsettled };
 }
 
 type Change = {
@@ -165,13 +175,12 @@ type Change = {
   dead?: boolean;
   closes?: boolean;
   at?: number;
+  deed?: Deed;
 };
 
-/** How a dead letter was closed; `batch` brought the order that was accepted at last. */
-export type Closing = { number: string; at: string; by: string; batch: string };
-
-function closingOf({ number, at = 0 }: Change, batch: string): Closing {
-  return { number, at: new Date(at).toISOString(), by: 'accepted', batch };
+function closingOf({ number, at = 0, deed }: Change, batch: string): Closing {
+  const closing = { number, at: new Date(at).toISOString(), by: deed?.what ?? 'accepted', batch };
+  return deed === undefined ? closing : { ...closing, who: deed.who };
 }
 
 function scores(step: { due?: number; doubt?: number }): Pick<Change, 'due' | 'doubt'> {
@@ -186,10 +195,10 @@ function acceptance(entry: Entry, attempts: number, at: number): Omit<Change, 'n
   return { compact, outcome: 'accepted', closes: true, at };
 }
 
-function cancellation(at: number): Omit<Change, 'number' | 'expected'> {
+function cancellation(at: number, attempts: number): Omit<Change, 'number' | 'expected'> {
   const result: StoredResult = {
     outcome: 'cancelled',
-    attempts: 0,
+    attempts,
     at,
     code: 'cancelled',
     message: 'taken back before it was sent',

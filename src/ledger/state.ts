@@ -1,4 +1,4 @@
-import type { Answer, Entry } from './entry.ts';
+import type { Answer, Entry, PastAttempt } from './entry.ts';
 
 /**
  * What one attempt showed, in the words of the outcome table.
@@ -44,6 +44,9 @@ export type Policy = {
   backoff(used: number): number;
 };
 
+/** Attempts that an entry tells of. */
+const REMEMBERED = 10;
+
 /** How long the sweeper leaves an order to the queue before it looks whether the queue still has it. */
 export const SWEEP_AFTER = 30_000;
 
@@ -66,14 +69,18 @@ export function next(entry: Entry, event: LedgerEvent, policy: Policy): Step {
     case 'unlistable':
       return entry.state === 'unknown' ? inDoubt(entry, event.answer) : IGNORE;
     case 'cancel':
-      return entry.state === 'queued' && entry.maybeSentAt === undefined ? { kind: 'cancel', at: event.at } : IGNORE;
+      return isSendable(entry) && entry.maybeSentAt === undefined ? { kind: 'cancel', at: event.at } : IGNORE;
   }
 }
 
 const IGNORE: Step = { kind: 'ignore' };
 
+function isSendable({ state }: Entry): boolean {
+  return state === 'queued' || state === 'retry';
+}
+
 function begin(entry: Entry, at: number, deadline: number): Step {
-  if (entry.state !== 'queued' && entry.state !== 'retry') return IGNORE;
+  if (!isSendable(entry)) return IGNORE;
   const sending = change(entry, {
     state: 'sending',
     attempt: entry.attempt + 1,
@@ -88,24 +95,39 @@ function answered(entry: Entry, event: Extract<LedgerEvent, { kind: 'answered' }
   const { verdict, at, attempt } = event;
   if (verdict.kind === 'accepted') return { kind: 'accept', attempts: entry.attempt, at };
   if (entry.state !== 'sending' || attempt !== entry.attempt) return IGNORE;
+  const history = remembering(entry, at, verdict.answer);
   switch (verdict.kind) {
     case 'postponed': {
-      const { deadline: _, ...rest } = change(entry, { state: 'retry', answer: verdict.answer });
+      const { deadline: _, ...rest } = change(entry, { state: 'retry', answer: verdict.answer, history });
       return { kind: 'move', entry: rest, due: verdict.until + SWEEP_AFTER };
     }
     case 'refused':
       return entry.maybeSentAt === undefined
-        ? { kind: 'dead', entry: dead(entry, 'refused', verdict.answer) }
-        : unknown(change(entry, { refusal: verdict.answer }), entry.maybeSentAt, verdict.answer, policy);
+        ? { kind: 'dead', entry: dead({ ...entry, history }, 'refused', verdict.answer) }
+        : unknown(change(entry, { refusal: verdict.answer, history }), entry.maybeSentAt, verdict.answer, policy);
     case 'unknown':
-      return unknown(change(entry, { used: entry.used + 1 }), at, verdict.answer, policy);
+      return unknown(change(entry, { used: entry.used + 1, history }), at, verdict.answer, policy);
   }
 }
 
 function lapsed(entry: Entry, at: number, policy: Policy): Step {
   const sentBy = entry.deadline ?? at;
   const answer = { code: 'lost-track', message: 'the process that sent it ended before the answer' };
-  return unknown(change(entry, { used: entry.used + 1 }), sentBy, answer, policy);
+  const history = remembering(entry, at, answer);
+  return unknown(change(entry, { used: entry.used + 1, history }), sentBy, answer, policy);
+}
+
+/** The attempt that just ended joins the latest ones. */
+function remembering({ attempt, history = [] }: Entry, at: number, answer: Answer): readonly PastAttempt[] {
+  const { code, message, httpStatus } = answer;
+  const past = {
+    attempt,
+    at,
+    code,
+    message: message.slice(0, 200),
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+  };
+  return [...history, past].slice(-REMEMBERED);
 }
 
 function unknown(entry: Entry, sentAt: number, answer: Answer, policy: Policy): Step {

@@ -19,5 +19,6 @@ export type DeadLetter = {
   lastAt: string;
   location: { line: number; lines?: number[]; pointer?: string };
   payload?: unknown;
-  closed?: { at: string; by: string; batch?: string };
+  /** `who`: the person that closed it, where it was not the order's own success. */
+  closed?: { at: string; by: string; batch?: string; who?: string };
 };

@@ -18,6 +18,8 @@ export function keysOf(environment: string, baseUrl: string) {
     origin,
     /** An order that is not settled, or a dead letter: version and entry. */
     open: (number: string) => `${prefix}:o:${number}`,
+    /** List: what people did with an order, oldest first. */
+    deeds: (number: string) => `${prefix}:d:${number}`,
     /** Settled orders, packed: order number → compact entry. */
     settled: (number: string) => `${prefix}:s:${bucketOf(number).toString(16)}`,
     /** Sorted set: order number → when it must have moved on. */
@@ -62,7 +64,9 @@ export function keysOf(environment: string, baseUrl: string) {
     verificationLock: `${prefix}:verification:lock`,
     /** Hash: export path → sha256 of the version taken last. */
     exports: `${prefix}:exports`,
+    /** What a daemon says of itself, for as long as it lives. */
     daemon: (id: string) => `${prefix}:daemon:${id}`,
+    /** Sorted set: daemon → when it was heard of last. */
     daemons: `${prefix}:daemons`,
     /** What tells one life of this ledger from another. */
     identity: `${prefix}:identity`,

@@ -1,6 +1,7 @@
 import { access, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
+import { type Closings, closingFor } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFileName } from './fix-file.ts';
@@ -12,11 +13,6 @@ import { addLetter, newStory, type Story } from './story.ts';
 import { openThinning, type Thinning } from './thin-fix-file.ts';
 import { reportJson } from './write-progress.ts';
 import { written } from './written.ts';
-
-/** How the dead letter of an order number was closed. */
-type Closing = { at: string; by: string; batch: string };
-
-type Closings = ReadonlyMap<string, Closing>;
 
 /**
  * Writes a finished report anew after some of its dead letters were closed: the list, the page, how many are `open`,
@@ -68,8 +64,13 @@ async function closeLetters(
 }
 
 function closedBy(letter: DeadLetter, closings: Closings): DeadLetter {
-  const closing = letter.closed ? undefined : closings.get(letter.purchaseOrderNumber);
-  return closing ? { ...letter, closed: { at: closing.at, by: closing.by, batch: closing.batch } } : letter;
+  const closing = letter.closed ? undefined : closingFor(letter, closings);
+  if (closing === undefined) return letter;
+  const { at, by, batch, who } = closing;
+  return {
+    ...letter,
+    closed: { at, by, ...(batch === undefined ? {} : { batch }), ...(who === undefined ? {} : { who }) },
+  };
 }
 
 function recordsOf({ location }: DeadLetter): number {

@@ -2,6 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { closingsOf } from '../../src/order/closing.ts';
 import type { FileShape, SourceRecord } from '../../src/order/record.ts';
 import { refreshReport } from '../../src/report/refresh-report.ts';
 import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
@@ -26,7 +27,7 @@ const mixed: ReportedOrder[] = [
 ];
 
 const read = (name: string) => readFile(join(folder, name), 'utf8');
-const close = (...numbers: string[]) => new Map(numbers.map((number) => [number, CLOSING]));
+const close = (...numbers: string[]) => closingsOf(numbers.map((number) => ({ number, ...CLOSING })));
 
 it('closes the entries, counts what is open, and takes what is settled out of the fix file', async () => {
   await writeReport(inputOf(folder, mixed));

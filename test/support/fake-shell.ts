@@ -7,6 +7,7 @@ export function fakeShell(more: Partial<Shell> = {}): Shell & { written: { out: 
     argv: [],
     env: {},
     cwd: '/',
+    pid: 1,
     out: (text) => {
       written.out += text;
     },
@@ -16,6 +17,7 @@ export function fakeShell(more: Partial<Shell> = {}): Shell & { written: { out: 
     streams: { out: { write: () => true }, err: { write: () => true } },
     isTTY: false,
     columns: 80,
+    ask: async () => undefined,
     signal: new AbortController().signal,
     ready: () => undefined,
     ...more,

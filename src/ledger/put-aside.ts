@@ -1,0 +1,62 @@
+import type { Closing } from '../order/closing.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { readScript, runScript } from '../redis/script.ts';
+import type { Deed } from './deed.ts';
+import { type Entry, encodeCompact, OTHER } from './entry.ts';
+
+/** Dead letters of one number in one batch, as the fields that `closed` keeps them by, and who puts them aside. */
+export type PutAside = {
+  batch: string;
+  letter: Pick<Closing, 'number' | 'kind' | 'line'>;
+  fields: readonly string[];
+  /** The ledger's entry, where it belongs to these letters: it goes with them. */
+  entry?: Entry;
+  deed: Deed;
+};
+
+/** `late`: the order was changed meanwhile; look again. */
+export type PuttingAside = { closed: number } | 'late';
+
+/**
+ * Builds the step that closes dead letters which a person gives up. Their number is free afterwards, unless the API has
+ * it with other content: then the ledger remembers that.
+ */
+export function openPutAside({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const script = readScript(new URL('./close.lua', import.meta.url));
+
+  return async ({ batch, letter, fields, entry, deed }: PutAside): Promise<PuttingAside> => {
+    const { number } = letter;
+    const closing: Closing = { ...letter, at: new Date(deed.at).toISOString(), by: deed.what, who: deed.who };
+    const closed = await runScript(
+      redis,
+      script,
+      [
+        keys.open(number),
+        keys.settled(number),
+        keys.due,
+        keys.doubt,
+        keys.waiting,
+        keys.batch(batch),
+        keys.closed(batch),
+        keys.refresh,
+        keys.identity,
+        keys.deeds(number),
+      ],
+      [
+        number,
+        batch,
+        entry?.version ?? '',
+        entry?.state === 'conflict' ? compactOf(entry, deed.at) : '',
+        JSON.stringify(closing),
+        JSON.stringify(deed),
+        ...fields,
+      ],
+    );
+    return closed === -1 ? 'late' : { closed: Number(closed) };
+  };
+}
+
+function compactOf({ attempt }: Entry, at: number): string {
+  return encodeCompact({ digest: OTHER, attempts: attempt, at, batchNo: 0 });
+}

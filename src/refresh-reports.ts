@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import type { Batches } from './ledger/batches.ts';
+import { closingsOf } from './order/closing.ts';
+import { refreshReport } from './report/refresh-report.ts';
+
+/**
+ * Writes the reports anew whose dead letters were closed since they were written. Repeatable; one process at a time
+ * for a batch. Those of a batch that is not settled yet wait for its report. Throws `report-not-written`.
+ */
+export async function refreshReports({ batches, reports }: { batches: Batches; reports: string }): Promise<void> {
+  for (const name of await batches.toRefresh()) await refreshOne(name, batches, reports);
+}
+
+async function refreshOne(name: string, batches: Batches, reports: string): Promise<void> {
+  const lease = await batches.lease(name);
+  if (lease === undefined) return;
+  try {
+    const batch = await batches.find(name);
+    if (batch && batch.state !== 'done') return;
+    const closings = await batches.closings(name);
+    if (batch) await refreshReport(join(reports, name), batch.open, closingsOf(closings));
+    await batches.refreshed(name, closings.length);
+  } finally {
+    await lease.release();
+  }
+}
