@@ -60,6 +60,25 @@ describe('rows of a table', () => {
     expect(inShort(orders)).toEqual([{ 1: ['2 too-few-fields'] }, { 2: ['4 too-many-fields'] }]);
   });
 
+  test('of the wrong width hold the order whose number stands beside its column', async () => {
+    const rows = [
+      'text,purchaseOrderNumber,articleCode,quantity',
+      'x,11,A,1',
+      'a,b,11,C,2',
+      '12,D,1',
+      'y,12,E,1',
+      'z,13,F,1',
+    ];
+    const { orders } = await readText(rows.join('\n'));
+    expect(inShort(orders)).toEqual([
+      { 11: ['2 row-in-doubt'] },
+      { b: ['3 too-many-fields'] },
+      { D: ['4 too-few-fields'] },
+      { 12: ['5 row-in-doubt'] },
+      order('13', item('F')),
+    ]);
+  });
+
   test('stand on the line where they begin, also after line breaks within quotes', async () => {
     for (const newline of ['\n', '\r\n', '\r']) {
       const text = [
@@ -220,6 +239,11 @@ describe('JSON', () => {
         { line: 21, pointer: '/a~1b/1/items/1/quantity', field: 'quantity', code: 'ambiguous-number', value: '1,000' },
       ],
     });
+  });
+
+  test('keeps every character of a text, also a zero-width one at its beginning', async () => {
+    const text = '[{"purchaseOrderNumber":"\ufeff1","items":[{"articleCode":"\\ufeffA\u200b","quantity":1}]}]';
+    expect(inShort((await readText(text)).orders)).toEqual([order('\ufeff1', item('\ufeffA\u200b'))]);
   });
 
   test('keeps the same number twice as two orders', async () => {

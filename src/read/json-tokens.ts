@@ -11,6 +11,7 @@ export type JsonToken =
   | { kind: 'value'; byte: number; value: string | boolean | null | number | RawNumber };
 
 export type JsonTokens = {
+  /** The next whole characters of the content. */
   write(chunk: Buffer): void;
   /** PoSyncError `unreadable-json` when the content ends within a token. */
   end(): void;
@@ -85,6 +86,14 @@ function endsWithin(place: { line: number; column: number }): PoSyncError {
 class SourceTokenizer extends Tokenizer {
   /** Text of the number whose token comes next. */
   source = '';
+
+  constructor() {
+    super();
+    // Its own decoder takes U+FEFF at the beginning of a text for a byte order mark and drops it.
+    const text: unknown = Reflect.get(this, 'bufferedString');
+    if (!(text instanceof Object) || !Reflect.has(text, 'decoder')) throw new Error('unknown tokenizer');
+    Reflect.set(text, 'decoder', new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }));
+  }
 
   protected override parseNumber(text: string): number {
     this.source = text;

@@ -143,7 +143,7 @@ describe('an inbox', () => {
     await it.inbox.tick();
     expect(it.offered).toEqual(['orders.csv']);
     const told = it.lines.filter(({ msg }) => msg === 'not a regular file, left alone');
-    expect(told.map(({ file, kind }) => `${file} ${kind}`).sort()).toEqual([
+    expect(told.map(({ file, kind }) => [file, kind].join(' ')).sort()).toEqual([
       'folder.csv folder',
       'link.csv link',
       ...[0, 1, 2, 3, 4].map((i) => `pipe${i}.csv pipe`),

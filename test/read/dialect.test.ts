@@ -28,7 +28,7 @@ const dialects: fc.Arbitrary<Dialect> = fc.record({
  * Characters that every one of the encodings has, with those that dialects stumble over. None that could be the second
  * byte of a UTF-8 character: `Ã¤` in windows-1252 is `ä` in UTF-8, and nothing can tell.
  */
-const letters = fc.constantFrom(...'AZaz09äöüÄÖÜßéñ ,;|"\'-_/.=+@#');
+const letters = fc.constantFrom(...Array.from('AZaz09äöüÄÖÜßéñ ,;|"\'-_/.=+@#'));
 const codes = fc
   .string({ unit: letters, minLength: 1, maxLength: 12 })
   .map((text) => text.trim())
