@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { startAdmin } from './admin/start-admin.ts';
 import { openAdmission } from './admit.ts';
 import type { Clock } from './clock.ts';
-import type { Config, Environment, Mapping } from './config/config.ts';
+import type { Config, Mapping } from './config/config.ts';
+import { environmentOf } from './config/environment-of.ts';
 import type { Secret } from './config/secret.ts';
 import type { Secrets } from './config/secrets.ts';
 import { OPERATOR } from './deliver/gate.ts';
@@ -120,7 +121,8 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     clock,
     throughput: side.throughput,
     turns: openPermits(1),
-    ...{ nameOf: batches.nameOf, isCancelled: batches.isCancelled },
+    nameOf: batches.nameOf,
+    isCancelled: batches.isCancelled,
   });
   const ingestDeps = {
     batches,
@@ -144,7 +146,8 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     await side.takeOver.tick();
   });
   every(Math.min(1_000, config.delivery.settle / 10), side.verifier.tick);
-  every(3_000, resources.use(openHeartbeat({ redis, keys, time, id: owner, self: input.self })).beat);
+  const heart = resources.use(openHeartbeat({ redis, keys, time, id: owner, self: input.self }));
+  every(3_000, () => heart.beat());
   every(2_000, () => tellProgress());
   every(HOUR, () => keepHouse({ config, batches, clock, log }));
 
@@ -235,12 +238,6 @@ async function makeFolder(path: string, key: string): Promise<void> {
       },
     );
   });
-}
-
-function environmentOf({ environments, environment }: Config): Environment {
-  const found = environments[environment];
-  if (found === undefined) throw new PoSyncError('environment-unknown', `there is no environment ${environment}.`);
-  return found;
 }
 
 function mappingFor({ sources, mappings }: Config, name: string): Mapping | undefined {
