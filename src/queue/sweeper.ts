@@ -18,16 +18,24 @@ type SweeperDeps = {
 };
 
 const MOST = 500;
+/** Enough for all that admission lets wait; more comes with the next tick. */
+const ROUNDS = 50;
 
 /**
  * A sweeper looks after orders that should have moved on: it puts back what the queue lost, whatever the reason,
  * and calls an attempt whose deadline is over unknown. Several sweepers do no harm: the ledger lets one win.
  */
 export function openSweeper({ ledger, queue, time, policy, log, isHeld }: SweeperDeps) {
-  /** One round over the orders whose time is over. */
+  /** Looks at all orders whose time is over, some hundred at once. */
   async function tick(): Promise<void> {
-    const numbers = await ledger.numbersDue('due', time.now(), MOST);
-    if (numbers.length === 0) return;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const numbers = await ledger.numbersDue('due', time.now(), MOST);
+      if (numbers.length > 0) await sweep(numbers);
+      if (numbers.length < MOST) return;
+    }
+  }
+
+  async function sweep(numbers: readonly string[]): Promise<void> {
     const known = await ledger.lookup(numbers);
     const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
     await Promise.all(entries.filter(({ state }) => state === 'sending').map(lapse));
