@@ -46,8 +46,6 @@ export const purchaseOrderSchema = z
   )
   .meta({ description: 'A purchase order as it is created.' });
 
-export type PurchaseOrder = z.infer<typeof purchaseOrderSchema>;
-
 function saying(input: unknown, wanted: string): string {
   return input === undefined ? `is missing and ${wanted}` : `${wanted}, not ${shown(input)}`;
 }

@@ -1,9 +1,11 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { PurchaseOrder } from './contract.ts';
 import type { Database } from './database.ts';
 
 /** Whether an order is durable now, or its number was taken already. */
 export type Stored = 'stored' | 'taken';
+
+/** An order as it is kept; `items` is JSON text, exactly as it will be listed. */
+export type NewOrder = { number: string; state: 'NEW'; items: string };
 
 /** Which orders a list shows, by id of storage; `items` stays JSON text. */
 export type Row = { id: number; number: string; state: string; items: string; storedAt: number };
@@ -13,7 +15,7 @@ export type Range = { first: number; last: number };
 
 export type OrderStore = {
   /** Resolves when the order is on disk; creates that arrive together are committed together. */
-  create(order: PurchaseOrder): Promise<Stored>;
+  create(order: NewOrder): Promise<Stored>;
   /** All orders stored up to `until` (milliseconds since 1970), fixed while they are read. */
   range(until: number): Range;
   /** Narrows a range to its oldest or newest orders. */
@@ -24,7 +26,7 @@ export type OrderStore = {
 
 const PAGE = 500;
 
-type Waiting = { order: PurchaseOrder; resolve: (stored: Stored) => void; reject: (error: unknown) => void };
+type Waiting = { order: NewOrder; resolve: (stored: Stored) => void; reject: (error: unknown) => void };
 
 /** The orders of one environment; `unique` says that a number may be stored only once. */
 export function openOrderStore(database: Database, unique: boolean): OrderStore {
@@ -37,9 +39,9 @@ export function openOrderStore(database: Database, unique: boolean): OrderStore 
   let waiting: Waiting[] = [];
   let draining = false;
 
-  function store(order: PurchaseOrder, at: number): Stored {
-    if (unique && find.get(order.purchaseOrderNumber) !== undefined) return 'taken';
-    insert.run(order.purchaseOrderNumber, order.orderState, JSON.stringify(order.items), at);
+  function store({ number, state, items }: NewOrder, at: number): Stored {
+    if (unique && find.get(number) !== undefined) return 'taken';
+    insert.run(number, state, items, at);
     return 'stored';
   }
 

@@ -1,31 +1,22 @@
-import type { Item } from '../order/order.ts';
-import type { PurchaseOrder } from './contract.ts';
+import type { NewOrder } from './order-store.ts';
 
-/** What the schema asks of a text, in one look: not empty, at most 256 characters, no control, no lone surrogate. */
-const TEXT = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
+/** A text that is in JSON what it is in itself: printable ASCII without quotes and backslashes. */
+const TEXT = '"[ !#-\\[\\]-~]{1,256}"';
+const QUANTITY = '[1-9][0-9]{0,14}';
+const ITEM = `\\{"articleCode":${TEXT},"quantity":${QUANTITY}\\}`;
+const ORDER = new RegExp(
+  `^\\{"purchaseOrderNumber":(${TEXT}),"orderState":"NEW","items":(\\[${ITEM}(?:,${ITEM})*\\])\\}$`,
+);
+const LONGEST = 16 * 1024;
 
 /**
- * The order in a value that is exactly one: these fields, nothing else, nothing wrong.
- * Everything else is undefined here and for the schema to judge; this only spares the common case its price.
+ * The order in a body that is written as plainly as most clients write it: the fields in their usual order, no blanks,
+ * ASCII, whole quantities. Undefined for every other body, which the schema then judges.
+ * It takes a third of the time of parsing, checking and writing the items down again.
  */
-export function plainOrder(value: unknown): PurchaseOrder | undefined {
-  if (!isObject(value) || Object.keys(value).length !== 3) return undefined;
-  const { purchaseOrderNumber, orderState, items } = value;
-  if (orderState !== 'NEW' || !isText(purchaseOrderNumber)) return undefined;
-  if (!Array.isArray(items) || items.length === 0 || !items.every(isPlainItem)) return undefined;
-  return { purchaseOrderNumber, orderState, items };
-}
-
-function isPlainItem(value: unknown): value is Item {
-  if (!isObject(value) || Object.keys(value).length !== 2) return false;
-  const { articleCode, quantity } = value;
-  return isText(articleCode) && typeof quantity === 'number' && quantity > 0 && quantity <= Number.MAX_SAFE_INTEGER;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && TEXT.test(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+export function plainOrder(body: Buffer): NewOrder | undefined {
+  if (body.length > LONGEST) return undefined;
+  const [, number, items] = ORDER.exec(body.toString('latin1')) ?? [];
+  if (number === undefined || items === undefined) return undefined;
+  return { number: number.slice(1, -1), state: 'NEW', items };
 }

@@ -4,6 +4,7 @@ import { failure, success } from './envelope.ts';
 import type { Plan } from './faults/plan-faults.ts';
 import { rehearse } from './faults/rehearse.ts';
 import { listText } from './list-text.ts';
+import type { NewOrder, Stored } from './order-store.ts';
 import type { Parts } from './parts.ts';
 import { readBody } from './read-body.ts';
 import { type ReadOrder, readOrder } from './read-order.ts';
@@ -20,7 +21,7 @@ export async function createPurchaseOrder(call: Call, caller: Known, parts: Part
   if (body === 'gone') return { kind: 'drop', how: 'close' };
   if (body === 'too-large') return failure(413, `The body must not be larger than ${parts.settings.bodyLimit} bytes.`);
   const read = readOrder(body);
-  const order = read.ok ? read.order.purchaseOrderNumber : read.number;
+  const order = read.ok ? read.order.number : read.number;
   parts.tell?.({ type: 'received', at: Date.now(), order });
   const work = () => store(read, parts);
   const plan = parts.plan?.({ on: 'create', order });
@@ -34,18 +35,22 @@ export async function listPurchaseOrders(call: Call, caller: Known, parts: Parts
   const refusal = withoutScope(caller.grant, 'read', parts.settings.environment) ?? refuseHeaders(call.headers);
   if (refusal !== undefined) return refusal;
   const plan = parts.plan?.({ on: 'list', order: '' });
-  const work = async () => list(parts, plan);
+  const work = () => list(parts, plan);
   return plan === undefined ? work() : perform(plan, work, caller, parts);
 }
 
-async function store(read: ReadOrder, parts: Parts): Promise<Reply> {
+function store(read: ReadOrder, parts: Parts): Reply | Promise<Reply> {
   if (!read.ok) return failure(400, read.message);
-  const { purchaseOrderNumber: order, orderState } = read.order;
-  if ((await parts.orders.create(read.order)) === 'taken') {
-    return failure(409, `A purchase order with the purchaseOrderNumber ${JSON.stringify(order)} exists already.`);
+  const { order } = read;
+  return parts.orders.create(order).then((stored) => answerTo(order, stored, parts));
+}
+
+function answerTo({ number, state }: NewOrder, stored: Stored, { tell }: Parts): Reply {
+  if (stored === 'taken') {
+    return failure(409, `A purchase order with the purchaseOrderNumber ${JSON.stringify(number)} exists already.`);
   }
-  parts.tell?.({ type: 'stored', at: Date.now(), order });
-  return success(201, `{"purchaseOrderNumber":${JSON.stringify(order)},"orderState":"${orderState}"}`);
+  tell?.({ type: 'stored', at: Date.now(), order: number });
+  return success(201, `{"purchaseOrderNumber":${JSON.stringify(number)},"orderState":"${state}"}`);
 }
 
 function list({ orders, settings }: Parts, plan: Plan | undefined): Reply {
@@ -54,7 +59,7 @@ function list({ orders, settings }: Parts, plan: Plan | undefined): Reply {
   return { kind: 'stream', status: 200, chunks: listText(orders.pages(range), settings) };
 }
 
-function perform(plan: Plan, work: () => Promise<Reply>, caller: Known, parts: Parts): Promise<Reply> {
+function perform(plan: Plan, work: () => Reply | Promise<Reply>, caller: Known, parts: Parts): Promise<Reply> {
   return rehearse(plan, {
     work,
     later: parts.later,

@@ -1,25 +1,27 @@
 import { isUtf8 } from 'node:buffer';
 import { toError } from '../errors.ts';
-import { type PurchaseOrder, purchaseOrderSchema } from './contract.ts';
+import { purchaseOrderSchema } from './contract.ts';
+import type { NewOrder } from './order-store.ts';
 import { plainOrder } from './plain-order.ts';
 
 /** A body that is an order, or why it is none: a message for error code 400 (spec part 7). */
-export type ReadOrder = { ok: true; order: PurchaseOrder } | { ok: false; number: string; message: string };
+export type ReadOrder = { ok: true; order: NewOrder } | { ok: false; number: string; message: string };
 
 const INVALID = 'The request parameters are invalid';
 const MOST_SHOWN = 20;
 
 /** Reads the body of POST /purchase-orders. The message names each invalid parameter and says why. */
 export function readOrder(body: Buffer): ReadOrder {
+  const plain = plainOrder(body);
+  if (plain !== undefined) return { ok: true, order: plain };
   if (body.length === 0) return refused('the body is empty and must be a JSON object');
   if (!isUtf8(body)) return refused('the body is not UTF-8');
   const parsed = parse(body.toString('utf8'));
   if ('error' in parsed) return refused(`the body is not JSON (${parsed.error})`);
-  const plain = plainOrder(parsed.value);
-  if (plain !== undefined) return { ok: true, order: plain };
   const checked = purchaseOrderSchema.safeParse(parsed.value);
-  if (checked.success) return { ok: true, order: checked.data };
-  return refused(sentence(checked.error.issues), numberIn(parsed.value));
+  if (!checked.success) return refused(sentence(checked.error.issues), numberIn(parsed.value));
+  const { purchaseOrderNumber: number, orderState: state, items } = checked.data;
+  return { ok: true, order: { number, state, items: JSON.stringify(items) } };
 }
 
 function refused(why: string, number = ''): ReadOrder {

@@ -39,8 +39,14 @@ export function sendReply(response: ServerResponse, reply: Reply, broken: (error
 }
 
 function sendWhole(response: ServerResponse, reply: Extract<Reply, { kind: 'whole' }>): void {
-  const length = Buffer.byteLength(reply.body);
-  response.writeHead(reply.status, { 'content-type': JSON_TYPE, 'content-length': length, ...reply.headers });
+  const length = String(Buffer.byteLength(reply.body));
+  // Node writes a flat list with less work than an object.
+  const plain = ['content-type', JSON_TYPE, 'content-length', length];
+  const { headers } = reply;
+  response.writeHead(
+    reply.status,
+    headers === undefined ? plain : { 'content-type': JSON_TYPE, 'content-length': length, ...headers },
+  );
   response.end(reply.body);
 }
 

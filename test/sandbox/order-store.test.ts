@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { PurchaseOrder } from '../../src/sandbox/contract.ts';
 import { type Database, openDatabase } from '../../src/sandbox/database.ts';
-import { openOrderStore } from '../../src/sandbox/order-store.ts';
+import { type NewOrder, openOrderStore } from '../../src/sandbox/order-store.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 
@@ -17,11 +16,7 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-const orderOf = (number: string): PurchaseOrder => ({
-  purchaseOrderNumber: number,
-  orderState: 'NEW',
-  items: [{ articleCode: 'A-1', quantity: 1 }],
-});
+const orderOf = (number: string): NewOrder => ({ number, state: 'NEW', items: '[]' });
 const numbers = (store: ReturnType<typeof openOrderStore>) =>
   [...store.pages(store.range(Number.MAX_SAFE_INTEGER))].flat().map(({ number }) => number);
 

@@ -6,7 +6,7 @@ import type { Ending, Plan } from './plan-faults.ts';
 /** What a faulted call can do. */
 export type Act = {
   /** The true work and its answer; called at most once. */
-  work: () => Promise<Reply>;
+  work: () => Reply | Promise<Reply>;
   /** Revokes the call's token and gives the answer to it. */
   revoke: () => Reply;
   /** Runs something after `ms`, when the call is long over. */
@@ -45,7 +45,7 @@ function end(ending: Ending, plan: Plan, act: Act): Reply {
     case 'drop':
       return { kind: 'drop', how: ending.how };
     case 'late':
-      act.later(plan.lateBy, act.work);
+      act.later(plan.lateBy, async () => act.work());
       return { kind: 'drop', how: ending.how };
     case 'revoke':
       return act.revoke();
