@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { Permits } from './deliver/permits.ts';
-import { type Admission, admit } from './ledger/admission.ts';
+import { type Admission, admit, type Known } from './ledger/admission.ts';
 import type { Batch } from './ledger/batches.ts';
 import { type Chunk, chunkSize } from './ledger/chunk.ts';
 import type { Entry } from './ledger/entry.ts';
@@ -22,6 +22,8 @@ export type AdmitDeps = {
   throughput: Throughput;
   /** The batch behind a short number. */
   nameOf(batchNo: number): Promise<string | undefined>;
+  /** A source shows these settled numbers again. */
+  shown(numbers: readonly string[], now: number): Promise<void>;
   /** Whether a person took the batch back: then nothing more of it is to be sent. */
   isCancelled(batch: string): Promise<boolean>;
 };
@@ -72,6 +74,7 @@ export function openAdmission(deps: AdmitDeps): Admit {
       const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
       const plans = rest.map((order, i) => plan(batch, order, known[i] ?? { kind: 'nothing' }, again));
       await ledger.count(batch.batch, time.now(), await countedNow(batch, plans));
+      await deps.shown(settledIn(known, rest), time.now());
       rest = await enqueue(batch, plans, size);
     }
   }
@@ -189,6 +192,10 @@ function chunkOf(batch: Batch, id: string, plans: readonly Plan[]): Chunk {
     batch: batch.batch,
     numbers: plans.map(({ order }) => order.order.purchaseOrderNumber),
   };
+}
+
+function settledIn(known: readonly Known[], rest: readonly ValidOrder[]): string[] {
+  return rest.flatMap(({ number }, i) => (known[i]?.kind === 'accepted' ? [number] : []));
 }
 
 function inGroups<T>(all: readonly T[], size: number): T[][] {

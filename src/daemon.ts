@@ -16,6 +16,7 @@ import { deliveryTrouble } from './events/delivery.ts';
 import { keepHouse } from './housekeeping.ts';
 import { ingest } from './ingest.ts';
 import type { Batch } from './ledger/batches.ts';
+import { openHorizon } from './ledger/horizon.ts';
 import type { Log } from './log.ts';
 import { startLoop } from './loop.ts';
 import { openStore } from './open-store.ts';
@@ -114,6 +115,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     environment: config.environment,
     onSettled: input.onSettled ?? (() => undefined),
   });
+  const horizon = openHorizon({ redis, keys, keep: config.ledger.keep });
   const admit = openAdmission({
     ledger: side.ledger,
     queue: side.queue,
@@ -122,6 +124,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     throughput: side.throughput,
     turns: openPermits(1),
     nameOf: batches.nameOf,
+    shown: horizon.shown,
     isCancelled: batches.isCancelled,
   });
   const ingestDeps = {
@@ -149,7 +152,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const heart = resources.use(openHeartbeat({ redis, keys, time, id: owner, self: input.self }));
   every(3_000, () => heart.beat());
   every(2_000, () => tellProgress());
-  every(HOUR, () => keepHouse({ config, batches, clock, log }));
+  every(HOUR, () => keepHouse({ config, batches, horizon, clock, log }));
 
   const sources = resources.use(
     await openSources({

@@ -2,15 +2,20 @@ import { basename } from 'node:path';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { toError } from './errors.ts';
+import { ordersForgotten } from './events/delivery.ts';
 import { expiryFailed, reportsExpired } from './events/report.ts';
 import type { Batches } from './ledger/batches.ts';
+import type { Horizon } from './ledger/horizon.ts';
 import type { Log } from './log.ts';
 import { type Expired, expireReports, expireSettled } from './report/expire.ts';
 
-type Deps = { config: Config; batches: Batches; clock: Clock; log: Log };
+type Deps = { config: Config; batches: Batches; horizon: Horizon; clock: Clock; log: Log };
 
-/** Removes reports and settled files older than `reports.keep`, but never what still waits for a person. */
-export async function keepHouse({ config, batches, clock, log }: Deps): Promise<void> {
+/**
+ * Removes reports and settled files older than `reports.keep`, but never what still waits for a person, and forgets
+ * orders over the ledger's horizon.
+ */
+export async function keepHouse({ config, batches, horizon, clock, log }: Deps): Promise<void> {
   const began = clock.monotonic();
   const now = clock.now();
   const { path, keep } = config.reports;
@@ -26,6 +31,8 @@ export async function keepHouse({ config, batches, clock, log }: Deps): Promise<
     if (source.type === 'inbox') rounds.push(await expireSettled(source.path, keep, now));
   }
   tell(rounds, Math.round(clock.monotonic() - began), log);
+  const forgotten = await horizon.forget(now);
+  if (forgotten > 0) ordersForgotten(log, { orders: forgotten });
 }
 
 function isNeeded(batch: Awaited<ReturnType<Batches['find']>>): boolean {

@@ -80,3 +80,8 @@ export function takeOverImpossible(log: Log, facts: { reason: string }): void {
 export function ledgerRolledBack(log: Log, facts: { environment: string }): void {
   log.error(facts, 'Redis knows less of the orders than it did; nothing is sent until the list was read');
 }
+
+/** Settled orders that no source has shown for longer than `ledger.keep` are known no more. */
+export function ordersForgotten(log: Log, facts: { orders: number }): void {
+  log.info(facts, 'orders over the horizon of the ledger forgotten');
+}

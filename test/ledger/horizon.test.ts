@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openAdoption } from '../../src/ledger/adopt.ts';
+import { openHorizon } from '../../src/ledger/horizon.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 0, 1);
+
+describe('the horizon of the ledger', () => {
+  let store: OpenRedis;
+  beforeAll(async () => {
+    store = await openTestRedis();
+  });
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  async function settle(...numbers: string[]): Promise<void> {
+    await store.redis.flushall();
+    await openAdoption(store)(
+      numbers.map((purchaseOrderNumber) => ({ purchaseOrderNumber, items: [] })),
+      START,
+    );
+  }
+
+  async function kinds(...numbers: string[]): Promise<string[]> {
+    return (await openLedger(store).lookup(numbers)).map(({ kind }) => kind);
+  }
+
+  it('forgets what no source has shown for that long, and only that', async () => {
+    await settle('old', 'shown');
+    const horizon = openHorizon({ ...store, keep: 30 * DAY });
+    await horizon.shown(['shown', 'unknown'], START + 20 * DAY);
+    expect(await horizon.forget(START + 30 * DAY)).toBe(0);
+    expect(await horizon.forget(START + 31 * DAY)).toBe(1);
+    expect(await kinds('old', 'shown', 'unknown')).toEqual(['nothing', 'accepted', 'nothing']);
+    expect(await horizon.forget(START + 51 * DAY)).toBe(1);
+  });
+
+  it('keeps what is known of an order that is shown', async () => {
+    await settle('shown');
+    const before = await openLedger(store).lookup(['shown']);
+    await openHorizon({ ...store, keep: DAY }).shown(['shown'], START + 5 * DAY);
+    expect(await openLedger(store).lookup(['shown'])).toEqual(before);
+  });
+
+  it('forgets nothing with forever', async () => {
+    await settle('old');
+    expect(await openHorizon({ ...store, keep: 'forever' }).forget(START + 10_000 * DAY)).toBe(0);
+    expect(await kinds('old')).toEqual(['accepted']);
+  });
+});
