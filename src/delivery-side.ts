@@ -27,6 +27,7 @@ import { openBatches } from './ledger/batches.ts';
 import { openIdentity } from './ledger/identity.ts';
 import { openLedger } from './ledger/ledger.ts';
 import type { Policy } from './ledger/state.ts';
+import { openTraceFile } from './ledger/trace-file.ts';
 import type { Log } from './log.ts';
 import type { Store } from './open-store.ts';
 import { openQueue } from './queue/queue.ts';
@@ -62,7 +63,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     keys,
     time,
     wait: sendingSpan(delivery.timeout) + delivery.settle,
-    file: join(config.data, 'ledger', `${name}-${keys.origin}.json`),
+    trace: openTraceFile(join(config.data, 'ledger', `${name}-${keys.origin}.json`)),
   });
   const ledger = openLedger({ redis, keys, identity });
   const queue = openQueue({ redis: plain, keys, onTrouble: (error) => redisTrouble(log, { reason: error.message }) });

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { codeOf } from '../errors.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import { readScript, runScript } from '../redis/script.ts';
+import type { Trace, TraceKeeper } from './trace-file.ts';
 
 /**
  * How the ledger in Redis stands to what we remember of it.
@@ -22,21 +20,20 @@ type IdentityDeps = {
   redis: Redis;
   keys: Keys;
   time: RedisTime;
-  file: string;
+  /** Where the trace outlives this process. */
+  trace: TraceKeeper;
   /** Milliseconds until nothing sent before a rollback can still arrive and be missed by the list. */
   wait: number;
 };
-
-type Trace = { life: string; seq: number };
 
 /**
  * Tells one life of the ledger from another. Each life has a name and counts its changes; both are remembered in
  * Redis, in memory, and in a file of ours. A Redis that knows less than we do was rolled back.
  */
-export function openIdentity({ redis, keys, file, time, wait }: IdentityDeps) {
+export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
   const script = readScript(new URL('./identity.lua', import.meta.url));
   let known: Trace = { life: '', seq: 0 };
-  let stored = '';
+  let stored = known;
   let establishing: Promise<Standing> | undefined;
 
   /**
@@ -51,7 +48,7 @@ export function openIdentity({ redis, keys, file, time, wait }: IdentityDeps) {
   }
 
   async function compare(): Promise<Standing> {
-    const remembered = known.life === '' ? await readTrace(file) : known;
+    const remembered = known.life === '' ? await trace.read() : known;
     const now = time.now();
     const hold = {
       code: ROLLED_BACK,
@@ -77,37 +74,11 @@ export function openIdentity({ redis, keys, file, time, wait }: IdentityDeps) {
 
   /** Keeps the file current; call now and then and at the end. */
   async function store(): Promise<void> {
-    const text = JSON.stringify(known);
-    if (text === stored) return;
-    await writeWhole(file, text);
-    stored = text;
+    const now = known;
+    if (now.life === stored.life && now.seq === stored.seq) return;
+    await trace.write(now);
+    stored = now;
   }
 
   return { establish, saw, store, known: () => known };
-}
-
-async function readTrace(file: string): Promise<Trace> {
-  try {
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'));
-    if (typeof value === 'object' && value !== null && 'life' in value && 'seq' in value) {
-      return { life: String(value.life), seq: Number(value.seq) };
-    }
-  } catch (error) {
-    // A damaged file is no trace; it is written whole, so that only a failing disk damages it.
-    if (codeOf(error) !== 'ENOENT' && !(error instanceof SyntaxError)) throw error;
-  }
-  return { life: '', seq: 0 };
-}
-
-async function writeWhole(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  const draft = await open(temporary, 'wx');
-  try {
-    await draft.writeFile(text);
-    await draft.sync();
-  } finally {
-    await draft.close();
-  }
-  await rename(temporary, file);
 }

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openIdentity } from '../../src/ledger/identity.ts';
+import { openTraceFile } from '../../src/ledger/trace-file.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -20,7 +21,7 @@ describe('identity', () => {
 
   /** One daemon's memory; daemons on one machine share the file. */
   function daemon(name = 'shared') {
-    return openIdentity({ ...store, wait: 0, file: path.join(folder, `${name}.json`) });
+    return openIdentity({ ...store, wait: 0, trace: openTraceFile(path.join(folder, `${name}.json`)) });
   }
 
   async function change(identity: ReturnType<typeof daemon>, times: number): Promise<void> {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { type Identity, openIdentity } from '../../src/ledger/identity.ts';
+import { openTraceFile } from '../../src/ledger/trace-file.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { type Keys, keysOf } from '../../src/redis/keys.ts';
 import { openRedisTime, type RedisTime } from '../../src/redis/redis-time.ts';
@@ -25,6 +26,12 @@ export async function openTestRedis(): Promise<OpenRedis> {
   const folder = stack.use(await makeTempFolder());
   const kept = stack.move();
   const keys = keysOf('staging', 'http://127.0.0.1:1/api/v1');
-  const identity = openIdentity({ redis, keys, time, wait: 0, file: path.join(folder.path, 'ledger.json') });
+  const identity = openIdentity({
+    redis,
+    keys,
+    time,
+    wait: 0,
+    trace: openTraceFile(path.join(folder.path, 'ledger.json')),
+  });
   return { server, redis, keys, time, identity, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
