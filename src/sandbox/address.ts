@@ -53,7 +53,7 @@ export async function openAddress(host: string, port: number, take: RequestListe
       await closed;
     },
     async comeBack() {
-      await listen(chosen);
+      if (!server.listening) await listen(chosen);
     },
     async [Symbol.asyncDispose]() {
       if (!server.listening) return;

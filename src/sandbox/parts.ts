@@ -1,4 +1,5 @@
 import type { AllowList } from './allow-list.ts';
+import type { Tasks } from './faults/open-tasks.ts';
 import type { Planner } from './faults/plan-faults.ts';
 import type { OrderStore } from './order-store.ts';
 import type { Rehearsal } from './rehearsal.ts';
@@ -16,8 +17,7 @@ export type Parts = {
   tell: Tell | undefined;
   plan: Planner | undefined;
   rehearsal: Rehearsal | undefined;
-  /** Runs a task after `ms`, or when the sandbox ends, whatever comes first. */
-  later: (ms: number, task: () => Promise<unknown>) => void;
+  tasks: Tasks;
   /** The addresses as callers see them, for the OpenAPI document. */
   addresses: () => { baseUrl: string; authUrl: string };
 };

@@ -60,12 +60,9 @@ function list({ orders, settings }: Parts, plan: Plan | undefined): Reply {
 }
 
 function perform(plan: Plan, work: () => Reply | Promise<Reply>, caller: Known, parts: Parts): Promise<Reply> {
-  return rehearse(plan, {
-    work,
-    later: parts.later,
-    revoke: () => {
-      parts.tokens.revoke(caller.token);
-      return revoked(parts.settings.environment);
-    },
-  });
+  const revoke = () => {
+    parts.tokens.revoke(caller.token);
+    return revoked(parts.settings.environment);
+  };
+  return rehearse(plan, { work, revoke }, parts.tasks);
 }

@@ -3,8 +3,8 @@ import { type Address, openAddress } from './address.ts';
 import { allowList } from './allow-list.ts';
 import { API_PREFIX } from './answer-call.ts';
 import { openDatabase } from './database.ts';
-import { deferTasks } from './faults/defer-tasks.ts';
 import { keepOutages } from './faults/keep-outages.ts';
+import { openTasks } from './faults/open-tasks.ts';
 import { planFaults } from './faults/plan-faults.ts';
 import { listener } from './listener.ts';
 import { openOrderStore } from './order-store.ts';
@@ -34,7 +34,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const allowed = allowList(settings.allowIp);
   await using opened = new AsyncDisposableStack();
   const database = opened.use(openDatabase(settings.data, settings.environment));
-  const deferred = opened.use(deferTasks());
+  const tasks = opened.use(openTasks());
   const rehearsal = options.record ? openRehearsal(settings.environment) : undefined;
   const tell = tellAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
   const started = performance.now();
@@ -47,7 +47,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     tell,
     plan: options.faults && planFaults(options.faults, () => performance.now() - started, tell),
     rehearsal,
-    later: (ms, task) => deferred.later(ms, task),
+    tasks,
     addresses: () => urls,
   };
   const { api, auth } = await openAddresses(options, parts, opened);

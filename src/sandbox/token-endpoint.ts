@@ -23,7 +23,7 @@ export async function answerToken(call: Call, parts: Parts): Promise<Reply> {
   const work = () => pronounce(verdict, parts);
   const plan = parts.plan?.({ on: 'token', order: '' });
   if (plan === undefined) return work();
-  return rehearse(plan, { work, later: parts.later, revoke: () => ({ kind: 'drop', how: 'close' }) });
+  return rehearse(plan, { work, revoke: () => ({ kind: 'drop', how: 'close' }) }, parts.tasks);
 }
 
 async function pronounce(verdict: Verdict, { tokens, settings, tell }: Parts): Promise<Reply> {

@@ -1,47 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PoSyncError } from '../../errors.ts';
 import type { Address } from '../address.ts';
 import type { Fault, FaultFile } from './fault-file.ts';
 
 type Outage = Extract<Fault, { kind: 'outage' }>;
+type Addresses = { api: Address; auth: Address };
+
+/** Between two tries to have an address back that another program has taken meanwhile. */
+const RETRY = 100;
 
 /**
- * Takes addresses away and brings them back at the times of the fault file.
+ * Takes addresses away and brings them back at the times of the fault file, until it is disposed of.
  * Throws PoSyncError `faults-need-auth-port` for an outage of one of two addresses that are the same.
  */
-export function keepOutages(file: FaultFile, addresses: { api: Address; auth: Address }): AsyncDisposable {
+export function keepOutages(file: FaultFile, addresses: Addresses): AsyncDisposable {
   const outages = file.faults.filter((fault) => fault.kind === 'outage');
   const shared = addresses.api === addresses.auth;
   if (shared && outages.some(({ address }) => address !== 'all')) {
-    throw new PoSyncError(
-      'faults-need-auth-port',
-      'An outage of the API or of the token endpoint alone needs two addresses.',
-      {
-        mend: 'Give the token endpoint its own with --auth-port 0.',
-      },
-    );
+    throw new PoSyncError('faults-need-auth-port', 'An outage of one address alone needs two of them.', {
+      mend: 'Give the token endpoint its own with --auth-port 0.',
+    });
   }
-  const timers: NodeJS.Timeout[] = [];
-  let last: Promise<unknown> = Promise.resolve();
-  const turn = (ms: number, step: () => Promise<unknown>) => {
-    const take = () => {
-      last = last.then(step).catch(() => undefined);
-    };
-    timers.push(setTimeout(take, ms));
-  };
-  for (const outage of outages) {
-    const touched = addressesOf(outage, addresses);
-    turn(outage.from, () => Promise.all(touched.map((address) => address.vanish())));
-    turn(outage.until, () => Promise.all(touched.map((address) => address.comeBack())));
-  }
+  const stopping = new AbortController();
+  const kept = outages.flatMap((outage) =>
+    addressesOf(outage, addresses).map((address) => keep(outage, address, stopping.signal)),
+  );
   return {
     async [Symbol.asyncDispose]() {
-      for (const timer of timers) clearTimeout(timer);
-      await last;
+      stopping.abort();
+      await Promise.all(kept);
     },
   };
 }
 
-function addressesOf({ address }: Outage, { api, auth }: { api: Address; auth: Address }): Address[] {
+async function keep({ from, until }: Outage, address: Address, stopping: AbortSignal): Promise<void> {
+  if (!(await passed(from, stopping))) return;
+  await address.vanish();
+  if (!(await passed(until - from, stopping))) return;
+  while (!(await isBack(address)) && (await passed(RETRY, stopping)));
+}
+
+/** Waits, and says whether it could do so to the end. */
+function passed(ms: number, stopping: AbortSignal): Promise<boolean> {
+  return sleep(ms, true, { signal: stopping }).catch(() => false);
+}
+
+function isBack(address: Address): Promise<boolean> {
+  return address.comeBack().then(
+    () => true,
+    () => false,
+  );
+}
+
+function addressesOf({ address }: Outage, { api, auth }: Addresses): Address[] {
   if (address === 'api') return [api];
   return address === 'auth' ? [auth] : [...new Set([api, auth])];
 }

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { failureText } from '../envelope.ts';
 import type { Reply } from '../reply.ts';
+import type { Tasks } from './open-tasks.ts';
 import type { Ending, Plan } from './plan-faults.ts';
 
 /** What a faulted call can do. */
@@ -9,19 +9,21 @@ export type Act = {
   work: () => Reply | Promise<Reply>;
   /** Revokes the call's token and gives the answer to it. */
   revoke: () => Reply;
-  /** Runs something after `ms`, when the call is long over. */
-  later: (ms: number, task: () => Promise<unknown>) => void;
 };
 
 /** Does the work of a call, or not, with everything that was planned for it. */
-export async function rehearse(plan: Plan, act: Act): Promise<Reply> {
-  if (plan.delayBefore > 0) await sleep(plan.delayBefore);
+export function rehearse(plan: Plan, act: Act, tasks: Tasks): Promise<Reply> {
+  return tasks.follow(perform(plan, act, tasks));
+}
+
+async function perform(plan: Plan, act: Act, tasks: Tasks): Promise<Reply> {
+  if (plan.delayBefore > 0) await tasks.sleep(plan.delayBefore);
   const { ending } = plan;
-  if (ending !== undefined && endsBefore(ending)) return end(ending, plan, act);
+  if (ending !== undefined && endsBefore(ending)) return end(ending, plan, act, tasks);
   const reply = await act.work();
-  if (plan.delayAfter > 0) await sleep(plan.delayAfter);
+  if (plan.delayAfter > 0) await tasks.sleep(plan.delayAfter);
   if (ending === undefined) return reply;
-  return ending.kind === 'cut' ? cut(reply) : end(ending, plan, act);
+  return ending.kind === 'cut' ? cut(reply) : end(ending, plan, act, tasks);
 }
 
 function endsBefore(ending: Ending): boolean {
@@ -38,14 +40,14 @@ function endsBefore(ending: Ending): boolean {
   }
 }
 
-function end(ending: Ending, plan: Plan, act: Act): Reply {
+function end(ending: Ending, plan: Plan, act: Act, tasks: Tasks): Reply {
   switch (ending.kind) {
     case 'answer':
       return answer(ending);
     case 'drop':
       return { kind: 'drop', how: ending.how };
     case 'late':
-      act.later(plan.lateBy, async () => act.work());
+      tasks.later(plan.lateBy, act.work);
       return { kind: 'drop', how: ending.how };
     case 'revoke':
       return act.revoke();

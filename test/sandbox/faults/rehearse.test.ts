@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type FaultFileInput, faultFile } from '../../../src/sandbox/faults/fault-file.ts';
+import type { SandboxEvent } from '../../../src/sandbox/sandbox-event.ts';
 import type { SandboxOptions } from '../../../src/sandbox/sandbox-options.ts';
 import { goodOrder, type OpenSandbox, openSandbox } from '../../support/open-sandbox.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -49,6 +50,22 @@ describe('create', () => {
     await expect(api.create(goodOrder('PO-1'), token)).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(await api.orders(token)).toEqual([]);
     await until('the late order', async () => (await api.orders(token)).length === 1);
+  });
+
+  test('slow calls do not keep the sandbox from ending, and are done before it has ended', async () => {
+    await using folder = await makeTempFolder();
+    const events: SandboxEvent[] = [];
+    const api = await rehearse([{ kind: 'delay', by: '1h' }], {
+      data: folder.path,
+      onEvent: (event) => events.push(event),
+    });
+    const token = await api.token();
+    const creating = api.create(goodOrder('PO-1'), token).catch((error: NodeJS.ErrnoException) => error.code);
+    await until('the call to arrive', () => events.some(({ type }) => type === 'received'));
+    await api[Symbol.asyncDispose]();
+    expect(await creating).toBe('ECONNRESET');
+    await using again = await openSandbox({ data: folder.path });
+    expect(await again.orders(token)).toHaveLength(1);
   });
 
   test('a late commit is not lost when the sandbox ends before it is due', async () => {
