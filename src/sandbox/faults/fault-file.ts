@@ -62,12 +62,14 @@ const fault = z.discriminatedUnion('kind', [
     ...selectors,
   }),
   /** Nobody listens at the address: connections are refused, open ones are cut. */
-  z.strictObject({
-    kind: z.literal('outage'),
-    address: z.enum(['all', 'api', 'auth']).default('all'),
-    from: duration,
-    until: duration,
-  }),
+  z
+    .strictObject({
+      kind: z.literal('outage'),
+      address: z.enum(['all', 'api', 'auth']).default('all'),
+      from: duration,
+      until: duration,
+    })
+    .refine(({ from, until }) => until > from, { path: ['until'], error: 'must be later than from' }),
 ]);
 
 /** What a rehearsal does to its callers; see config/rehearsals/. */

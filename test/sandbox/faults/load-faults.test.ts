@@ -53,6 +53,7 @@ faults:
     ['faults:\n  - { kind: drop, from: tomorrow }', /faults\.0\.from: must be a duration/],
     ['faults:\n  - { kind: drop, wehn: after }', /line 2: faults\.0: .*wehn/],
     ['faults:\n  - { kind: answer, status: 99 }', /faults\.0\.status/],
+    ['faults:\n  - { kind: outage, from: 2s, until: 1s }', /line 2: faults\.0\.until: must be later than from/],
     ['seed: 1\nfault: []', /fault/],
     ['seed: [1', /line 1: /],
     ['faults: &a\n  - *a', /./],
