@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { textHash } from '../order/text-hash.ts';
 
 /** Lines laid aside on disk, so that those of one key lie in one part that fits in memory. */
 export type Spill = AsyncDisposable & {
@@ -10,7 +10,7 @@ export type Spill = AsyncDisposable & {
   parts(): AsyncGenerator<string[]>;
 };
 
-const PART_BYTES = 8 * 1024 * 1024;
+const PART_BYTES = 1024 * 1024;
 const MOST_PARTS = 256;
 const BUFFER_BYTES = 64 * 1024;
 
@@ -30,7 +30,7 @@ export async function openSpill(bytes: number, seed: number): Promise<Spill> {
 
   return {
     async write(key, lines) {
-      const part = parts[partOf(key, seed, count)];
+      const part = parts[textHash(key, seed) % count];
       if (part === undefined) return;
       for (const line of lines) {
         part.pending.push(line, '\n');
@@ -68,11 +68,12 @@ async function openParts(count: number): Promise<Part[]> {
 }
 
 async function linesOf(handle: FileHandle): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const line of handle.readLines({ start: 0, autoClose: false })) lines.push(line);
-  return lines;
-}
-
-function partOf(key: string, seed: number, count: number): number {
-  return createHash('md5').update(`${seed}:${key}`).digest().readUInt32LE(0) % count;
+  const { size } = await handle.stat();
+  const bytes = Buffer.alloc(size);
+  for (let at = 0; at < size; ) {
+    const { bytesRead } = await handle.read(bytes, at, size - at, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return bytes.toString().split('\n').slice(0, -1);
 }

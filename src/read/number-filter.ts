@@ -1,3 +1,5 @@
+import { textHash } from '../order/text-hash.ts';
+
 /**
  * A set of order numbers in a fixed room (Bloom filter): what was added is always found; of what was not, one in some
  * hundred to thousand is found too.
@@ -22,8 +24,8 @@ export function openNumberFilter(expected: number): NumberFilter {
   let size = 0;
 
   function visit(number: string, isAdding: boolean): boolean {
-    const first = hash(number, 0x811c9dc5);
-    const step = hash(number, 0x9747b28c) | 1;
+    const first = textHash(number, 0x811c9dc5);
+    const step = textHash(number, 0x9747b28c) | 1;
     let isThere = true;
     for (let probe = 0; probe < PROBES; probe++) {
       const bit = (first + Math.imul(probe, step)) & mask;
@@ -49,13 +51,4 @@ export function openNumberFilter(expected: number): NumberFilter {
       return size;
     },
   };
-}
-
-/** FNV-1a over UTF-16 units with a final mix (MurmurHash3), so that numbers in a row spread. */
-export function hash(text: string, seed: number): number {
-  let value = seed;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
-  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
-  return (value ^ (value >>> 16)) >>> 0;
 }

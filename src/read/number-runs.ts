@@ -1,7 +1,8 @@
 import { LIMITS } from '../order/limits.ts';
 import { shorten, trimBlanks } from '../order/text.ts';
+import { textHash } from '../order/text-hash.ts';
 import type { Columns } from './columns.ts';
-import { hash, type NumberFilter, openNumberFilter } from './number-filter.ts';
+import { type NumberFilter, openNumberFilter } from './number-filter.ts';
 import type { Row } from './row-parser.ts';
 import { unreadable } from './unreadable.ts';
 
@@ -45,7 +46,7 @@ export function openRuns(columns: Columns, bytes: number): Runs {
   function follow(number: string): void {
     if (number === current) return;
     current = number;
-    bucket = hash(number, 0) % BUCKETS;
+    bucket = textHash(number, 0) % BUCKETS;
     if (number !== '' && seen.add(number)) apart.add(number);
   }
 
