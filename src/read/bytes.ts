@@ -7,7 +7,7 @@ import { LIMITS } from '../order/limits.ts';
 import { type Stamp, sameStamp, stampOf } from '../regular-file.ts';
 import { unreadable } from './unreadable.ts';
 
-const CHUNK = 64 * 1024;
+const CHUNK = 128 * 1024;
 
 export type ReadOptions = {
   gzip: boolean;

@@ -27,10 +27,12 @@ export function openRowParser({ delimiter, newlines }: RowDialect): RowParser {
   parser.on('error', () => undefined);
   let unparsed = 0;
 
+  /** The rows so far, if none of them and nothing that is under way is beyond the limit. */
   function taken(): Row[] {
-    const rows = parser.takeRows();
-    if (rows.length > 0) unparsed = 0;
-    if (unparsed > LIMITS.recordBytes + SLACK) throw tooLarge(parser.nextLine);
+    const { rows, hasMoved } = parser.takeRows();
+    if (hasMoved) unparsed = 0;
+    if (parser.tooLargeAt !== undefined) throw tooLarge(parser.tooLargeAt);
+    if (unparsed > LIMITS.recordBytes) throw tooLarge(parser.nextLine);
     return rows;
   }
 
@@ -53,15 +55,15 @@ export function openRowParser({ delimiter, newlines }: RowDialect): RowParser {
   };
 }
 
-/** csv-parse counts a row's characters but not its fields: a row of delimiters alone is caught by what goes in. */
-const SLACK = 512 * 1024;
-
 /** csv-parse with its rows kept in an array: its object stream costs more than its parsing. */
 class CollectingParser extends Parser {
   /** Where the next row begins. */
   nextLine = 1;
+  /** Where the first row beyond the limit begins. csv-parse has a limit too, but looks at it for every byte. */
+  tooLargeAt: number | undefined;
   #rows: Row[] = [];
   #emptyLines = 0;
+  #emptyLinesTaken = 0;
   #countedLines = 1;
   #bytes = 0;
 
@@ -71,14 +73,16 @@ class CollectingParser extends Parser {
       record_delimiter: [...newlines],
       relax_column_count: true,
       skip_empty_lines: true,
-      max_record_size: LIMITS.recordBytes,
     });
   }
 
-  takeRows(): Row[] {
+  /** The rows since last time, and whether the parser got on, be it over empty lines. */
+  takeRows(): { rows: Row[]; hasMoved: boolean } {
     const rows = this.#rows;
+    const hasMoved = rows.length > 0 || this.info.empty_lines > this.#emptyLinesTaken;
     this.#rows = [];
-    return rows;
+    this.#emptyLinesTaken = this.info.empty_lines;
+    return { rows, hasMoved };
   }
 
   override push(cells: string[] | null): boolean {
@@ -88,13 +92,19 @@ class CollectingParser extends Parser {
     const line = this.nextLine + empty;
     // csv-parse counts a CRLF within quotes twice; its count serves only to see whether there is any.
     const isOneLine = lines - this.#countedLines <= empty + (this.nextLine === 1 ? 0 : 1);
-    this.#rows.push({ line, cells, bytes: bytes - this.#bytes });
+    const size = bytes - this.#bytes;
+    if (size > LIMITS.recordBytes && lettersIn(cells) > LIMITS.recordBytes) this.tooLargeAt ??= line;
+    this.#rows.push({ line, cells, bytes: size });
     this.#bytes = bytes;
     this.#emptyLines = emptyLines;
     this.#countedLines = lines;
     this.nextLine = line + 1 + (isOneLine ? 0 : lineEndsIn(cells));
     return true;
   }
+}
+
+function lettersIn(cells: readonly string[]): number {
+  return cells.reduce((count, cell) => count + cell.length + 1, 0);
 }
 
 function lineEndsIn(cells: readonly string[]): number {
@@ -105,7 +115,6 @@ function asUnreadable(error: unknown, line: number): unknown {
   if (!(error instanceof CsvError)) return error;
   const column = typeof error['index'] === 'number' ? error['index'] + 1 : 1;
   const facts = { line, column };
-  if (error.code === 'CSV_MAX_RECORD_SIZE') return tooLarge(line);
   if (error.code === 'CSV_QUOTE_NOT_CLOSED') {
     const message = `The row that begins on line ${line} opens a quote in field ${column} that is never closed.`;
     return unreadable('quote', message, facts, 'Close the quote, or drop the whole file once more.');
