@@ -1,13 +1,15 @@
 import type { Clock } from './clock.ts';
+import { type Ended, openCounting } from './counting.ts';
 import type { Permits } from './deliver/permits.ts';
 import { type Admission, admit, type Known } from './ledger/admission.ts';
 import type { Batch } from './ledger/batches.ts';
 import { type Chunk, chunkSize } from './ledger/chunk.ts';
 import type { Entry } from './ledger/entry.ts';
-import type { Counted, Ledger, StoredResult } from './ledger/ledger.ts';
+import type { Ledger, StoredResult } from './ledger/ledger.ts';
 import { SWEEP_AFTER } from './ledger/state.ts';
+import type { Told } from './ledger/told.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from './order/checked-order.ts';
-import { digestOf } from './order/digest.ts';
+import { digestOf, markOf } from './order/digest.ts';
 import type { OrderQueue } from './queue/queue.ts';
 import type { RedisTime } from './redis/redis-time.ts';
 import type { Throughput } from './throughput.ts';
@@ -22,6 +24,7 @@ export type AdmitDeps = {
   throughput: Throughput;
   /** The batch behind a short number. */
   nameOf(batchNo: number): Promise<string | undefined>;
+  told: Told;
   /** A source shows these settled numbers again. */
   shown(numbers: readonly string[], now: number): Promise<void>;
   /** Whether a person took the batch back: then nothing more of it is to be sent. */
@@ -41,6 +44,7 @@ const LOOK_AGAIN = 50;
 /** Builds the admission step of intake. */
 export function openAdmission(deps: AdmitDeps): Admit {
   const { ledger, queue, time, clock, throughput } = deps;
+  const count = openCounting(deps);
 
   /** A full queue is waited for here, so that a small file never stands behind all of a huge one. */
   async function room(signal: AbortSignal): Promise<boolean> {
@@ -56,15 +60,16 @@ export function openAdmission(deps: AdmitDeps): Admit {
   ): Promise<void> {
     const batch = { ...found, cancelled: await deps.isCancelled(found.batch) };
     const invalid = page.filter((order): order is InvalidOrder => !order.valid);
-    await ledger.count(batch.batch, time.now(), invalid.map(countInvalid));
+    await count(batch, invalid.map(countInvalid));
     const size = chunkSize(file.records);
     const valid = page.filter((order): order is ValidOrder => order.valid);
     for (const orders of once(valid)) await admitValid(batch, orders, size, file.isFixFile);
   }
 
-  function countInvalid({ ordinal, number, problems }: InvalidOrder): Counted {
+  function countInvalid({ ordinal, number, problems, records }: InvalidOrder): Ended {
     const code = problems[0]?.code ?? 'invalid';
-    return { ordinal, number, result: { outcome: 'invalid', attempts: 0, at: time.now(), code, message: '' } };
+    const result = { outcome: 'invalid', attempts: 0, at: time.now(), code, message: '' } as const;
+    return { ordinal, number, result, mark: markOf(records) };
   }
 
   /** Every number occurs once among `orders`. What somebody else changed meanwhile is looked at again. */
@@ -73,7 +78,8 @@ export function openAdmission(deps: AdmitDeps): Admit {
     while (rest.length > 0) {
       const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
       const plans = rest.map((order, i) => plan(batch, order, known[i] ?? { kind: 'nothing' }, again));
-      await ledger.count(batch.batch, time.now(), await countedNow(batch, plans));
+      await count(batch, await countedNow(batch, plans));
+      if (batch.kind === 'export') await deps.told.areWell(batch.source, wellIn(plans));
       await deps.shown(settledIn(known, rest), time.now());
       rest = await enqueue(batch, plans, size);
     }
@@ -81,16 +87,17 @@ export function openAdmission(deps: AdmitDeps): Admit {
 
   function plan(batch: Batch, order: ValidOrder, known: Parameters<typeof admit>[0], again: boolean): Plan {
     const digest = digestOf(order.order);
-    const candidate = { digest, batch: batch.batch, ordinal: order.ordinal, again };
+    const fromExport = batch.kind === 'export';
+    const candidate = { digest, batch: batch.batch, ordinal: order.ordinal, again, fromExport };
     const admission = admit(known, candidate);
     return { order, digest, admission: batch.cancelled && admission.kind === 'queue' ? CANCELLED : admission };
   }
 
-  async function countedNow(batch: Batch, plans: readonly Plan[]): Promise<Counted[]> {
+  async function countedNow(batch: Batch, plans: readonly Plan[]): Promise<Ended[]> {
     const results = await Promise.all(plans.map(({ admission }) => resultOf(batch, admission)));
-    return plans.flatMap(({ order }, i) => {
+    return plans.flatMap(({ order, digest: mark }, i) => {
       const result = results[i];
-      return result ? [{ ordinal: order.ordinal, number: order.number, result }] : [];
+      return result ? [{ ordinal: order.ordinal, number: order.number, result, mark }] : [];
     });
   }
 
@@ -115,7 +122,7 @@ export function openAdmission(deps: AdmitDeps): Admit {
       case 'repeat': {
         const { state, attempt, answer, batch: before, lastAt, firstAt } = admission.entry;
         const at = lastAt ?? none.at;
-        const outcome = state === 'refused' || state === 'inDoubt' ? state : 'conflict';
+        const outcome = state === 'refused' || state === 'inDoubt' || state === 'failed' ? state : 'conflict';
         const words = answer ?? { code: outcome, message: `waits for a person since batch ${before}` };
         return { outcome, attempts: attempt, at, ...(firstAt === undefined ? {} : { firstAt }), ...words };
       }
@@ -192,6 +199,12 @@ function chunkOf(batch: Batch, id: string, plans: readonly Plan[]): Chunk {
     batch: batch.batch,
     numbers: plans.map(({ order }) => order.order.purchaseOrderNumber),
   };
+}
+
+/** Numbers that are accepted, under way or about to be sent. */
+function wellIn(plans: readonly Plan[]): string[] {
+  const well = plans.filter(({ admission }) => admission.kind === 'queue' || admission.kind === 'duplicate');
+  return well.map(({ order }) => order.number);
 }
 
 function settledIn(known: readonly Known[], rest: readonly ValidOrder[]): string[] {

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { startAdmin } from './admin/start-admin.ts';
 import { openAdmission } from './admit.ts';
+import { openBacklog } from './backlog.ts';
 import type { Clock } from './clock.ts';
 import type { Config, Mapping } from './config/config.ts';
 import { environmentOf } from './config/environment-of.ts';
 import type { Secret } from './config/secret.ts';
 import type { Secrets } from './config/secrets.ts';
-import { OPERATOR } from './deliver/gate.ts';
 import { openPermits } from './deliver/permits.ts';
 import { openDeliverySide } from './delivery-side.ts';
 import { codeOf, PoSyncError } from './errors.ts';
@@ -17,6 +17,7 @@ import { keepHouse } from './housekeeping.ts';
 import { ingest } from './ingest.ts';
 import type { Batch } from './ledger/batches.ts';
 import { openHorizon } from './ledger/horizon.ts';
+import { openTold } from './ledger/told.ts';
 import type { Log } from './log.ts';
 import { startLoop } from './loop.ts';
 import { openStore } from './open-store.ts';
@@ -125,6 +126,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     turns: openPermits(1),
     nameOf: batches.nameOf,
     shown: horizon.shown,
+    told: openTold({ redis, keys }),
     isCancelled: batches.isCancelled,
   });
   const ingestDeps = {
@@ -194,30 +196,12 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     return { ok: Object.values(checks).every((check) => check === 'ok'), checks };
   }
 
-  async function unfinished(): Promise<number> {
-    const [orders, underWay, reports] = await Promise.all([
-      side.ledger.unsettled(),
-      batches.underWay(),
-      batches.toRefresh(),
-    ]);
-    return orders + underWay.length + reports.length + sources.reading();
-  }
-
-  async function waitsForPerson(): Promise<string | undefined> {
-    const pause = side.gate.current();
-    if (pause?.code === OPERATOR) return pause.reason;
-    const underWay = await batches.underWay();
-    const onlyHeld = underWay.length > 0 && underWay.every(({ held }) => held !== undefined) && sources.reading() === 0;
-    return onlyHeld ? underWay[0]?.held?.reason : undefined;
-  }
-
   const kept = resources.move();
   return {
     adminPort,
     watch: sources.start,
     takePresent: sources.settleOnce,
-    unfinished,
-    waitsForPerson,
+    ...openBacklog({ ledger: side.ledger, batches, gate: side.gate, reading: sources.reading }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

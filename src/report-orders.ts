@@ -42,7 +42,7 @@ function joiner(batch: Batch, { batches, ledger }: { batches: Batches; ledger: L
     return Promise.all(
       page.map(async (order, i) => {
         const result = stored[i];
-        if (!order.valid) return invalid(order);
+        if (!order.valid) return result ? toldBefore(order, result) : invalid(order);
         if (result) return withStored(order, result);
         const one = known[i];
         if (one?.kind === 'accepted' && one.compact.batchNo === batch.no) {
@@ -59,6 +59,11 @@ function joiner(batch: Batch, { batches, ledger }: { batches: Batches; ledger: L
   function invalid(order: CheckedOrder & { valid: false }): ReportedOrder {
     const deadLetter = deadLetterOf(order, checkedAt);
     return { order, result: line(order, 'invalid', 0, checkedAt, deadLetter.code, deadLetter.message), deadLetter };
+  }
+
+  /** An export's wrong order that was told before: counted as a duplicate, no dead letter of its own. */
+  function toldBefore(order: CheckedOrder, { outcome, at, code, message }: StoredResult): ReportedOrder {
+    return { order, result: line(order, outcome, 0, iso(at), code, message) };
   }
 
   async function sameAs(no: number): Promise<string> {

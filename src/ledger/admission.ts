@@ -3,8 +3,11 @@ import { type Compact, type Entry, UNSHOWN } from './entry.ts';
 /** What the ledger holds of a number. */
 export type Known = { kind: 'nothing' } | { kind: 'open'; entry: Entry } | { kind: 'accepted'; compact: Compact };
 
-/** An order as a file brings it. `again`: a person sends it on purpose, by a fix file. */
-export type Candidate = { digest: string; batch: string; ordinal: number; again: boolean };
+/**
+ * An order as a file brings it. `again`: a person sends it on purpose, by a fix file. `fromExport`: nobody sends it on
+ * purpose, it is shown because it is still there.
+ */
+export type Candidate = { digest: string; batch: string; ordinal: number; again: boolean; fromExport: boolean };
 
 /** What admission makes of it (product.md, "What becomes of an order"). */
 export type Admission =
@@ -46,7 +49,7 @@ function againstOpen(entry: Entry, candidate: Candidate): Admission {
     case 'inDoubt':
       return same ? { kind: 'repeat', entry } : { kind: 'conflict', batchNo: entry.batchNo, underWay: true };
     case 'failed':
-      return { kind: 'queue', before: entry };
+      return same && candidate.fromExport ? { kind: 'repeat', entry } : { kind: 'queue', before: entry };
     case 'refused':
     case 'conflict':
       return same && !candidate.again ? { kind: 'repeat', entry } : { kind: 'queue', before: entry };

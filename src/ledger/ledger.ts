@@ -34,7 +34,15 @@ export type Ledger = ReturnType<typeof openLedger>;
  * What is known of every order of one environment, apart from the queue. Decisions are made by `next` and `admit`;
  * this commits them: compare the version, store, and count the outcome for its batch, all in one script.
  */
-export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: Identity }) {
+export function openLedger({
+  redis,
+  keys,
+  identity,
+}: {
+  redis: Redis;
+  keys: Keys;
+  identity: Pick<Identity, 'known' | 'saw'>;
+}) {
   const commitScript = readScript(new URL('./commit.lua', import.meta.url));
   const tallyScript = readScript(new URL('./tally.lua', import.meta.url));
 
@@ -212,7 +220,7 @@ function burial(entry: DeadEntry): Omit<Change, 'number' | 'expected'> {
   return { outcome, result: { outcome, attempts, at, firstAt, ...words }, dead: true, at };
 }
 
-/** A duplicate of another batch is plain: its ledger entry tells the rest when the report is written. */
+/** What the file and the ledger tell again when the report is written: an invalid order, a duplicate of another batch. */
 function isPlain(result: StoredResult): boolean {
-  return result.outcome === 'duplicate' && result.message === '';
+  return (result.outcome === 'duplicate' || result.outcome === 'invalid') && result.message === '';
 }

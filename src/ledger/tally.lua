@@ -9,7 +9,8 @@ for i = 3, #ARGV, 4 do
     fresh = fresh + 1
     redis.call('HINCRBY', KEYS[1], 'n:' .. outcome, 1)
     if result ~= '' then redis.call('HSET', KEYS[3], ordinal, result) end
-    if outcome == 'invalid' or outcome == 'conflict' or outcome == 'refused' or outcome == 'inDoubt' then
+    if outcome == 'invalid' or outcome == 'conflict' or outcome == 'refused' or outcome == 'failed'
+      or outcome == 'inDoubt' then
       redis.call('HINCRBY', KEYS[1], 'open', 1)
       if number ~= '' then
         local waiting = redis.call('HGET', KEYS[5], number)

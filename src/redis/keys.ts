@@ -22,6 +22,8 @@ export function keysOf(environment: string, baseUrl: string) {
     deeds: (number: string) => `${prefix}:d:${number}`,
     /** Settled orders, packed: order number → compact entry. */
     settled: (number: string) => `${prefix}:s:${bucketOf(number).toString(16)}`,
+    /** Every key that `settled` may give. */
+    settledBuckets: () => Array.from({ length: BUCKETS }, (_, bucket) => `${prefix}:s:${bucket.toString(16)}`),
     /** Sorted set: order number → when it must have moved on. */
     due: `${prefix}:due`,
     /** Sorted set: order number → when the API's list may be asked about it. */
@@ -49,6 +51,8 @@ export function keysOf(environment: string, baseUrl: string) {
     finished: `${prefix}:finished`,
     /** Set of settled batches whose dead letters changed, so that their reports are written anew. */
     refresh: `${prefix}:refresh`,
+    /** Hash of an export: order → the content it was told with as needing a person. */
+    told: (source: string) => `${prefix}:told:${source}`,
     gate: `${prefix}:gate`,
     /** List of past pauses, newest first. */
     pauses: `${prefix}:pauses`,

@@ -4,7 +4,7 @@ import type { EntryState } from '../../src/ledger/entry.ts';
 import { entryOf } from '../support/entry.ts';
 
 const ENTRY = entryOf({ batch: 'first', batchNo: 1, ordinal: 4 });
-const SAME = { digest: ENTRY.digest, batch: 'second', ordinal: 0, again: false };
+const SAME = { digest: ENTRY.digest, batch: 'second', ordinal: 0, again: false, fromExport: false };
 const OTHER = { ...SAME, digest: 'another-content-' };
 
 function open(state: EntryState): Known {
@@ -43,5 +43,10 @@ describe('admit', () => {
     expect(admit(open(state), SAME).kind).toBe(same);
     expect(admit(open(state), OTHER).kind).toBe(other);
     expect(admit(open(state), { ...SAME, again: true }).kind).toBe(again);
+  });
+
+  it('does not send a failed order again because an export still shows it', () => {
+    expect(admit(open('failed'), { ...SAME, fromExport: true }).kind).toBe('repeat');
+    expect(admit(open('failed'), { ...OTHER, fromExport: true }).kind).toBe('queue');
   });
 });

@@ -45,6 +45,8 @@ type WorkplaceOptions = {
   more?: string;
   /** Lines of `delivery:`. */
   delivery?: string;
+  /** The one source, instead of an inbox. */
+  source?: string;
   /** The pace of `delivery:`, instead of one that suits small tests. */
   pace?: string;
   environment?: string;
@@ -141,14 +143,16 @@ export function credentials(environment: string): Record<string, string> {
   return { [`PO_SYNC_${environment}_CLIENT_ID`]: CLIENT_ID, [`PO_SYNC_${environment}_CLIENT_SECRET`]: CLIENT_SECRET };
 }
 
+const INBOX = '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }';
+
 function configOf({ environment, baseUrl, authUrl }: OpenSandbox, options: WorkplaceOptions): string {
-  const { more = '', delivery = '', pace = PACE, redis } = options;
+  const { more = '', delivery = '', pace = PACE, source = INBOX, redis } = options;
   return `environment: ${environment}
 data: data
 ${redis === undefined ? '' : `redis: { url: '${redis}' }\n`}environments:
   ${environment}: { baseUrl: '${baseUrl}', authUrl: '${authUrl}' }
 sources:
-  - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }
+  ${source}
 reports: { path: reports }
 delivery: { ${pace}${delivery} }
 admin: { port: 0 }

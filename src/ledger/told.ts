@@ -1,0 +1,38 @@
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+
+/** Something that needs a person: its order number, "" when it has none, and a short name for its content. */
+export type Telling = { number: string; mark: string };
+
+export type Told = ReturnType<typeof openTold>;
+
+/**
+ * What exports have told already: an export shows its wrong orders again with every version, and a person needs to
+ * hear of each only once, until its content changes or it was well in between.
+ */
+export function openTold({ redis, keys }: { redis: Redis; keys: Keys }) {
+  /** Which of these were told with the same content. */
+  async function wereTold(source: string, tellings: readonly Telling[]): Promise<boolean[]> {
+    if (tellings.length === 0) return [];
+    const marks = await redis.hmget(keys.told(source), ...tellings.map(fieldOf));
+    return tellings.map(({ mark }, i) => marks[i] === mark);
+  }
+
+  /** Call when they are counted: what a crash cuts off in between is told again. */
+  async function remember(source: string, tellings: readonly Telling[]): Promise<void> {
+    if (tellings.length === 0) return;
+    await redis.hset(keys.told(source), Object.fromEntries(tellings.map((one) => [fieldOf(one), one.mark])));
+  }
+
+  /** These numbers are well now: should they go wrong again, it is news. */
+  async function areWell(source: string, numbers: readonly string[]): Promise<void> {
+    if (numbers.length === 0 || (await redis.hlen(keys.told(source))) === 0) return;
+    await redis.hdel(keys.told(source), ...numbers.map((number) => fieldOf({ number, mark: '' })));
+  }
+
+  return { wereTold, remember, areWell };
+}
+
+function fieldOf({ number, mark }: Telling): string {
+  return number === '' ? `#${mark}` : `=${number}`;
+}
