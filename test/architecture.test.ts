@@ -34,6 +34,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   chokidar: { units: ['intake'] },
   commander: { units: ['cli', 'main'] },
   'csv-parse': { units: ['read'] },
+  'read-excel-file': { units: ['read'] },
   'csv-stringify': { units: ['report'] },
   '@streamparser/json': { units: ['read', 'api'] },
   ioredis: { units: ['redis'], typesAnywhere: true },
