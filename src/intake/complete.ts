@@ -8,12 +8,8 @@ const LOOKED_AT = 64 * 1024;
  * and end, which decides only how long it is waited for, not whether it is readable.
  */
 export async function whyIncomplete(path: string): Promise<string | undefined> {
-  const handle = await openRegularFile(path);
-  try {
-    return await lookAt(handle);
-  } finally {
-    await handle.close();
-  }
+  await using handle = await openRegularFile(path);
+  return await lookAt(handle);
 }
 
 async function lookAt(handle: FileHandle): Promise<string | undefined> {

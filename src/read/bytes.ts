@@ -50,7 +50,7 @@ async function* readRaw(handle: FileHandle, stamp: Stamp, { hash, signal }: Read
   for (let turn = 0; ; turn ^= 1) {
     signal?.throwIfAborted();
     const { bytesRead, buffer } = await handle.read(buffers[turn] ?? Buffer.alloc(CHUNK), 0, CHUNK, position);
-    if (!sameStamp(await stampOf(handle), stamp)) throw changed();
+    if (!sameStamp(await stampOf(handle), stamp)) throw fileChanged();
     if (bytesRead === 0) return;
     position += bytesRead;
     const chunk = buffer.subarray(0, bytesRead);
@@ -59,7 +59,8 @@ async function* readRaw(handle: FileHandle, stamp: Stamp, { hash, signal }: Read
   }
 }
 
-function changed(): PoSyncError {
+/** The file is not what it was when reading began. */
+export function fileChanged(): PoSyncError {
   return new PoSyncError('file-changed', 'The file was changed while it was read.', {
     mend: 'It is read again from its beginning.',
   });

@@ -3,7 +3,8 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Mapping } from '../config/config.ts';
 import { plainMapping } from '../config/plain-mapping.ts';
 import type { FileFormat } from '../order/record.ts';
-import { openRegularFile, type Stamp, stampOf } from '../regular-file.ts';
+import { openRegularFile, type Stamp, sameStamp, stampOf } from '../regular-file.ts';
+import { fileChanged } from './bytes.ts';
 import { readContent } from './content.ts';
 import { EncodingFault } from './encoding.ts';
 import { encodingError, isSingleByteText } from './fault-place.ts';
@@ -22,16 +23,22 @@ export async function proveFile(
   mapping: Mapping | undefined,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<Proof> {
-  const handle = await openRegularFile(path);
+  await using handle = await openRegularFile(path);
+  const stamp = await stampOf(handle);
   try {
-    return await proveOpen(handle, mapping ?? plainMapping(), signal);
-  } finally {
-    await handle.close();
+    return await proveOpen(handle, stamp, mapping ?? plainMapping(), signal);
+  } catch (error) {
+    // What is written right now looks broken; that is no reason to refuse it.
+    throw sameStamp(await stampOf(handle), stamp) ? error : fileChanged();
   }
 }
 
-async function proveOpen(handle: FileHandle, mapping: Mapping, signal: AbortSignal | undefined): Promise<Proof> {
-  const stamp = await stampOf(handle);
+async function proveOpen(
+  handle: FileHandle,
+  stamp: Stamp,
+  mapping: Mapping,
+  signal: AbortSignal | undefined,
+): Promise<Proof> {
   const sniffed = await sniff(handle, stamp, mapping);
   try {
     return await pass(handle, stamp, sniffed, mapping, signal);

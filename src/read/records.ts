@@ -21,12 +21,8 @@ export async function* readRecords(
   proof: Proof,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<RecordPage> {
-  const handle = await openRegularFile(path);
-  try {
-    yield* pagesOf(handle, proof, signal);
-  } finally {
-    await handle.close();
-  }
+  await using handle = await openRegularFile(path);
+  yield* pagesOf(handle, proof, signal);
 }
 
 async function* pagesOf(handle: FileHandle, { stamp, reading }: Proof, signal: AbortSignal | undefined) {
