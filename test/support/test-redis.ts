@@ -10,6 +10,8 @@ import { findRedisServer } from '../../src/redis/find-server.ts';
 export type TestRedis = AsyncDisposable & {
   url: string;
   port: number;
+  /** Where it keeps its data. */
+  folder: string;
   /** Ends the server (SIGKILL unless told otherwise) and resolves when it is gone; its data stay. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same port with the same data; resolves when it answers. */
@@ -31,6 +33,7 @@ export async function startTestRedis(): Promise<TestRedis> {
   return {
     url: `redis://127.0.0.1:${port}/0`,
     port,
+    folder,
     kill,
     async restart() {
       await kill();

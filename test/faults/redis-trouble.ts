@@ -1,0 +1,115 @@
+import { cp, rm } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const PACE =
+  'settle: 1s, timeout: 1s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 100ms, max: 500ms }, concurrency: 8';
+
+/** A workplace on a Redis of its own, with an API that takes its time, so that calls are always in flight. */
+async function openPlace(redis: TestRedis): Promise<Workplace> {
+  return openWorkplace({ redis: redis.url, pace: PACE, faults: { faults: [{ kind: 'delay', by: '10ms..60ms' }] } });
+}
+
+/** Redis is killed and started again under two daemons at work. */
+export async function redisKills(times: number): Promise<Account & { kills: number; peakMb: number }> {
+  await using redis = await startTestRedis();
+  await using place = await openPlace(redis);
+  await using first = startDaemon(place);
+  await using second = startDaemon(place);
+  await Promise.all([first.ready(), second.ready()]);
+  const dropped: DroppedFile[] = [];
+  for (let n = 0; n < times; n += 1) {
+    await dropOrders(place, dropped, 100 + Math.floor(Math.random() * 200));
+    await delay(Math.random() * 2000);
+    await redis.kill();
+    await delay(Math.random() * 1500);
+    await redis.restart();
+  }
+  await allReported(place, dropped, 300_000);
+  const peakMb = Math.max(await first.peakMb(), await second.peakMb());
+  return { ...(await accountOf(place, dropped)), kills: times, peakMb };
+}
+
+/** Everything in Redis is deleted in the middle of the work of two daemons, so many times. */
+export async function flushes(times: number, orders: number): Promise<Account & { flushes: number; noticed: number }> {
+  await using redis = await startTestRedis();
+  await using place = await openPlace(redis);
+  await using first = startDaemon(place);
+  await using second = startDaemon(place);
+  await Promise.all([first.ready(), second.ready()]);
+  await using hand = openHand(redis.url);
+  const dropped: DroppedFile[] = [];
+  for (let n = 0; n < times; n += 1) {
+    const before = countOf(place.events, 'stored');
+    await dropOrders(place, dropped, orders);
+    const mark = before + Math.round(orders * (0.2 + Math.random() * 0.6));
+    await until('the middle of the work', () => countOf(place.events, 'stored') > mark, 60_000);
+    await hand.redis.flushall();
+    await allReported(place, dropped, 120_000);
+  }
+  return { ...(await accountOf(place, dropped)), flushes: times, noticed: noticedIn(first.out() + second.out()) };
+}
+
+/**
+ * Redis is stopped and its files are replaced by a copy from earlier in the same work.
+ * `daemon`: whether it lives through it, or was killed before and starts afterwards.
+ */
+export async function oldFileRestored(
+  daemon: 'lives' | 'dead',
+  orders: number,
+): Promise<Account & { noticed: number }> {
+  await using redis = await startTestRedis();
+  await using place = await openPlace(redis);
+  await using one = startDaemon(place);
+  await one.ready();
+  const dropped: DroppedFile[] = [];
+  await dropOrders(place, dropped, orders);
+  await until('a third of the work', () => countOf(place.events, 'stored') > orders / 3, 60_000);
+  const copy = `${redis.folder}-copy`;
+  await cp(redis.folder, copy, { recursive: true });
+  await until('two thirds of the work', () => countOf(place.events, 'stored') > (orders * 2) / 3, 60_000);
+  if (daemon === 'dead') await one.kill('SIGKILL');
+  await redis.kill('SIGTERM');
+  await rm(redis.folder, { recursive: true });
+  await cp(copy, redis.folder, { recursive: true });
+  await rm(copy, { recursive: true });
+  await redis.restart();
+  if (daemon === 'dead') await one.restart();
+  await allReported(place, dropped, 120_000);
+  return { ...(await accountOf(place, dropped)), noticed: noticedIn(one.out()) };
+}
+
+/** All jobs of BullMQ are deleted in the middle of the work, so many times. */
+export async function queueObliterated(times: number, orders: number): Promise<Account & { deleted: number }> {
+  await using redis = await startTestRedis();
+  await using place = await openPlace(redis);
+  await using one = startDaemon(place);
+  await one.ready();
+  await using hand = openHand(redis.url);
+  const dropped: DroppedFile[] = [];
+  let deleted = 0;
+  for (let n = 0; n < times; n += 1) {
+    const before = countOf(place.events, 'stored');
+    await dropOrders(place, dropped, orders);
+    await until('a start', () => countOf(place.events, 'stored') > before + orders / 5, 60_000);
+    const keys = await hand.redis.keys('*:orders:*');
+    deleted += await hand.redis.del(...keys);
+  }
+  await allReported(place, dropped, 300_000);
+  return { ...(await accountOf(place, dropped)), deleted };
+}
+
+/** How often some daemon told that the ledger was rolled back. */
+function noticedIn(out: string): number {
+  return out.split('Redis knows less of the orders than it did; nothing').length - 1;
+}
+
+function openHand(url: string): { redis: Redis; [Symbol.asyncDispose](): Promise<void> } {
+  const redis = new Redis(url);
+  return { redis, [Symbol.asyncDispose]: async () => redis.disconnect() };
+}

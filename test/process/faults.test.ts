@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { kills } from '../faults/kills.ts';
+import { randomFaults } from '../faults/random-faults.ts';
+import { flushes, redisKills } from '../faults/redis-trouble.ts';
+
+// The short forms of test/faults/faults.test.ts, which `npm run test:faults` runs.
+const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
+
+describe('no order is lost, doubled or given up', () => {
+  it('by an API that fails 3 of 10 calls in every way', async () => {
+    const figures = await randomFaults(500);
+    expect(figures).toMatchObject({ ...ALL_THERE, orders: 500 });
+    expect(figures.struck).toBeGreaterThan(100);
+  });
+
+  it('when one of two daemons is killed with kill -9, 5 times', async () => {
+    expect(await kills(5)).toMatchObject({ ...ALL_THERE, kills: 5, files: 5 });
+  });
+
+  it('when Redis is killed with kill -9, 3 times', async () => {
+    expect(await redisKills(3)).toMatchObject({ ...ALL_THERE, kills: 3 });
+  });
+
+  it('when Redis is flushed in the middle of the work', async () => {
+    expect(await flushes(1, 300)).toMatchObject({ ...ALL_THERE, noticed: 1 });
+  });
+});
