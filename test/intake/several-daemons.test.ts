@@ -1,22 +1,26 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
+const CLAIM_ALL = path.join(import.meta.dirname, '../support/claim-all.ts');
+
 test('of several processes exactly one gets each file', async () => {
   await using folder = await makeTempFolder();
   const names = Array.from({ length: 300 }, (_, i) => `${i}.csv`);
   await Promise.all(names.map((name) => writeFile(path.join(folder.path, name), name)));
-  const claimed = await Promise.all([1, 2, 3].map(() => claimAll(folder.path)));
+  const claimers = [1, 2, 3].map(() => fork(CLAIM_ALL, [folder.path], { execArgv: [] }));
+  await Promise.all(claimers.map((child) => once(child, 'message')));
+  for (const child of claimers) child.send('go');
+  const claimed = await Promise.all(claimers.map(claimedBy));
   expect(claimed.flat().sort()).toEqual(names.toSorted());
   expect(claimed.filter((some) => some.length > 0).length).toBeGreaterThan(1);
   expect(await readdir(path.join(folder.path, 'processing'))).toHaveLength(names.length);
 });
 
-async function claimAll(folder: string): Promise<string[]> {
-  const child = fork(path.join(import.meta.dirname, '../support/claim-all.ts'), [folder], { execArgv: [] });
+async function claimedBy(child: ChildProcess): Promise<string[]> {
   const [message]: unknown[] = await once(child, 'message');
   await once(child, 'exit');
   return Array.isArray(message) ? message.map(String) : [];

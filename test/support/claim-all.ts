@@ -1,12 +1,15 @@
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { claimFile } from '../../src/intake/claim.ts';
 import { inboxSource } from './inbox-source.ts';
 
-/** A process that claims every CSV of a folder that it can get, and sends their names to its parent. */
+/** A process that claims every CSV of a folder that it can get, once it is told to, and sends their names to its parent. */
 const [folder = ''] = process.argv.slice(2);
 const names = (await readdir(folder)).filter((name) => name.endsWith('.csv'));
 const mine: string[] = [];
+process.send?.('ready');
+await once(process, 'message');
 for (const name of names) {
   if ((await claimFile(path.join(folder, name), inboxSource(folder), new Date())) !== 'taken') mine.push(name);
 }
