@@ -281,8 +281,8 @@ describe('JSON', () => {
     expect(found).toEqual(problems);
   });
 
-  test('keeps numbers as they were written, for the fix file', async () => {
-    const text = '{"purchaseOrderNumber":"1","price":1.10,"id":12345678901234567890,"items":[]}';
+  test('keeps numbers as they were written and every key, for the fix file', async () => {
+    const text = '{"purchaseOrderNumber":"1","price":1.10,"id":12345678901234567890,"__proto__":{"x":1},"items":[]}';
     const { orders } = await readText(text);
     const [record] = orders[0]?.records ?? [];
     expect(record?.kind === 'object' && JSON.stringify(record.value)).toBe(text);

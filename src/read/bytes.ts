@@ -59,8 +59,7 @@ async function* readRaw(handle: FileHandle, stamp: Stamp, { hash, signal }: Read
   }
 }
 
-/** The file is not what it was when reading began. */
-export function fileChanged(): PoSyncError {
+function fileChanged(): PoSyncError {
   return new PoSyncError('file-changed', 'The file was changed while it was read.', {
     mend: 'It is read again from its beginning.',
   });

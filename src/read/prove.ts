@@ -4,7 +4,6 @@ import type { Mapping } from '../config/config.ts';
 import { plainMapping } from '../config/plain-mapping.ts';
 import type { FileFormat } from '../order/record.ts';
 import { openRegularFile, type Stamp, sameStamp, stampOf } from '../regular-file.ts';
-import { fileChanged } from './bytes.ts';
 import { readContent } from './content.ts';
 import { EncodingFault } from './encoding.ts';
 import { encodingError, isSingleByteText } from './fault-place.ts';
@@ -24,21 +23,11 @@ export async function proveFile(
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<Proof> {
   await using handle = await openRegularFile(path);
-  const stamp = await stampOf(handle);
-  try {
-    return await proveOpen(handle, stamp, mapping ?? plainMapping(), signal);
-  } catch (error) {
-    // What is written right now looks broken; that is no reason to refuse it.
-    throw sameStamp(await stampOf(handle), stamp) ? error : fileChanged();
-  }
+  return await proveOpen(handle, mapping ?? plainMapping(), signal);
 }
 
-async function proveOpen(
-  handle: FileHandle,
-  stamp: Stamp,
-  mapping: Mapping,
-  signal: AbortSignal | undefined,
-): Promise<Proof> {
+async function proveOpen(handle: FileHandle, mapping: Mapping, signal: AbortSignal | undefined): Promise<Proof> {
+  const stamp = await stampOf(handle);
   const sniffed = await sniff(handle, stamp, mapping);
   try {
     return await pass(handle, stamp, sniffed, mapping, signal);

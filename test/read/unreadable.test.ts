@@ -120,6 +120,7 @@ describe('gzip is unreadable', () => {
     ['cut off', packed.subarray(0, -9)],
     ['damaged', Buffer.concat([packed.subarray(0, 40), randomBytes(20), packed.subarray(60)])],
     ['followed by something else', Buffer.concat([packed, Buffer.from('2,B,1\n')])],
+    ['followed by zeros', Buffer.concat([packed, Buffer.alloc(512)])],
   ])('%s', async (_, bytes) => {
     expect(await whyUnreadable(bytes)).toEqual({ code: 'unreadable-gzip' });
   });
