@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Mapping } from '../config/config.ts';
 import { plainMapping } from '../config/plain-mapping.ts';
 import type { FileFormat } from '../order/record.ts';
-import { openRegularFile, type Stamp, sameStamp, stampOf } from '../regular-file.ts';
+import { openRegularFile, type Stamp, stampOf } from '../regular-file.ts';
 import { readContent } from './content.ts';
 import { EncodingFault } from './encoding.ts';
 import { encodingError, isSingleByteText } from './fault-place.ts';

@@ -178,7 +178,7 @@ describe('an inbox', () => {
   });
 
   test('offers a file again that could not be handed over, and tells of it once', async () => {
-    let failures = 2;
+    let failures = 4;
     await using it = await openTestInbox({}, async (file) => {
       if (failures-- > 0) throw new Error('the disk is full');
       await rm(file);
