@@ -29,7 +29,10 @@ async function open({ host, port }: Target): Promise<Socket> {
 }
 
 function requestText({ host, port, token }: Target, number: string): string {
-  const items = [{ articleCode: 'A-100', quantity: 3 }, { articleCode: 'A-200', quantity: 12 }];
+  const items = [
+    { articleCode: 'A-100', quantity: 3 },
+    { articleCode: 'A-200', quantity: 12 },
+  ];
   const body = JSON.stringify({ purchaseOrderNumber: number, orderState: 'NEW', items });
   return (
     `POST /api/v1/purchase-orders HTTP/1.1\r\nhost: ${host}:${port}\r\nauthorization: Bearer ${token}\r\n` +

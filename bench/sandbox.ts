@@ -64,7 +64,8 @@ async function serveBare(): Promise<void> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address !== null && typeof address === 'object') process.send?.({ host: '127.0.0.1', port: address.port, token: 'x' });
+  if (address !== null && typeof address === 'object')
+    process.send?.({ host: '127.0.0.1', port: address.port, token: 'x' });
 }
 
 async function serveSandbox(): Promise<void> {
@@ -89,9 +90,11 @@ if (import.meta.main) {
   if (kind === 'bare') await serveBare();
   else if (kind === 'sandbox') await serveSandbox();
   else {
+    const print = (columns: readonly unknown[]) =>
+      process.stdout.write(`${columns.map((value) => String(value).padStart(13)).join('')}\n`);
+    print(['connections', 'bare /s', 'sandbox /s', 'ratio']);
     for (const { connections, bare, sandbox, ratio } of await benchSandbox()) {
-      const columns = [connections, Math.round(bare), Math.round(sandbox), ratio.toFixed(2)];
-      process.stdout.write(`${columns.map((value) => String(value).padStart(9)).join('')}\n`);
+      print([connections, Math.round(bare), Math.round(sandbox), ratio.toFixed(2)]);
     }
   }
 }
