@@ -66,7 +66,7 @@ async function syncFile(file: string): Promise<void> {
 }
 
 /** Moves a file to another file system: it appears there whole, and only then goes here. */
-export async function moveAcross(from: string, to: string): Promise<void> {
+async function moveAcross(from: string, to: string): Promise<void> {
   const draft = path.join(path.dirname(to), `.${path.basename(to).slice(0, 60)}.part`);
   try {
     await copyFile(from, draft);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-const CLAIM_ALL = path.join(import.meta.dirname, '../support/claim-all.ts');
+const CLAIM_ALL = path.join(import.meta.dirname, 'claim-all.program.ts');
 
 test('of several processes exactly one gets each file', async () => {
   await using folder = await makeTempFolder();

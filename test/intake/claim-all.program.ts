@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { claimFile } from '../../src/intake/claim.ts';
-import { inboxSource } from './inbox-source.ts';
+import { inboxSource } from '../support/inbox-source.ts';
 
 /** A process that claims every CSV of a folder that it can get, once it is told to, and sends their names to its parent. */
 const [folder = ''] = process.argv.slice(2);
