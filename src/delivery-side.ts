@@ -178,7 +178,8 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
   };
 }
 
-function policyOf({ delivery }: Config): Policy {
+/** The ledger's rules as configured. */
+export function policyOf({ delivery }: Config): Policy {
   const { attempts, settle, onDoubt } = delivery;
   return { attempts, settle, onDoubt, backoff: (used) => backoff(used, delivery.backoff) };
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { checkCommand } from './check.ts';
 import { configSchemaCommand, configShowCommand } from './config-command.ts';
 import { openConfig } from './open-config.ts';
+import { addOperateCommands } from './operate-commands.ts';
 import { type SandboxArgs, sandboxCommand } from './sandbox.ts';
 import type { Shell } from './shell.ts';
 import { startCommand } from './start.ts';
@@ -71,6 +72,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
     .description('the JSON Schema of the configuration file')
     .action(async (_, command: Command) => done(await configSchemaCommand(command.optsWithGlobals(), shell)));
 
+  addOperateCommands(program, shell, done);
   sandboxOptions(
     program.command('sandbox').description('the reference Purchase-Order API, to rehearse against'),
   ).action(async (_, command: Command) => done(await sandboxCommand(command.optsWithGlobals<SandboxArgs>(), shell)));

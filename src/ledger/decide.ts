@@ -3,8 +3,8 @@ import { type Step, SWEEP_AFTER } from './state.ts';
 
 /** A person's word about an order. `at` is Redis time in milliseconds, `job` the queue job that carries it from now on. */
 export type Decision =
-  /** It is sent once more, as it is. */
-  | { kind: 'retry'; at: number; job: string }
+  /** It is sent once more, as it is, `delay` milliseconds from now. */
+  | { kind: 'retry'; at: number; job: string; delay: number }
   /** In doubt: the list is asked again. */
   | { kind: 'ask'; at: number; settle: number }
   /** In doubt: the person knows that the API has it. */
@@ -20,7 +20,7 @@ export function decide(entry: Entry, decision: Decision): Step {
   switch (decision.kind) {
     case 'retry':
       return entry.state === 'refused' || entry.state === 'failed' || entry.state === 'conflict'
-        ? queued(entry, decision.at, decision.job)
+        ? queued(entry, decision.at + decision.delay, decision.job)
         : IGNORE;
     case 'ask':
       return entry.state === 'inDoubt' ? asked(entry, decision.at, decision.settle) : IGNORE;
@@ -38,10 +38,10 @@ export function decide(entry: Entry, decision: Decision): Step {
 const IGNORE: Step = { kind: 'ignore' };
 
 /** The budget is whole again; the fence, the last answer and the history stay. */
-function queued(entry: Entry, at: number, job: string): Step {
+function queued(entry: Entry, from: number, job: string): Step {
   const { refusal: _, absentAt: __, ...rest } = entry;
   const again: Entry = { ...rest, version: entry.version + 1, state: 'queued', job, used: 0, absences: 0 };
-  return { kind: 'move', entry: again, due: at + SWEEP_AFTER };
+  return { kind: 'move', entry: again, due: from + SWEEP_AFTER };
 }
 
 function asked(entry: Entry, at: number, settle: number): Step {

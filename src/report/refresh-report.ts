@@ -1,6 +1,5 @@
-import { access, readFile, rm } from 'node:fs/promises';
+import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../errors.ts';
 import { type Closings, closingFor } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { type Draft, openDraft } from './draft.ts';
@@ -8,6 +7,7 @@ import { fixFileName } from './fix-file.ts';
 import { letterList } from './letter-list.ts';
 import { reportPage } from './page/report-page.ts';
 import { readLetters } from './read-letters.ts';
+import { readReport } from './read-report.ts';
 import type { Report } from './report.ts';
 import { addLetter, newStory, type Story } from './story.ts';
 import { openThinning, type Thinning } from './thin-fix-file.ts';
@@ -85,13 +85,4 @@ async function fixFileIn(folder: string, report: Report): Promise<string | undef
     () => false,
   );
   return exists ? name : undefined;
-}
-
-async function readReport(folder: string): Promise<Report | undefined> {
-  try {
-    return JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }

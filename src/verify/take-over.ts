@@ -2,6 +2,7 @@ import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Clock } from '../clock.ts';
 import { ledgerTakenOver, takeOverImpossible } from '../events/delivery.ts';
 import type { Existing } from '../ledger/adopt.ts';
+import type { Deed } from '../ledger/deed.ts';
 import { ROLLED_BACK } from '../ledger/identity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next, type Policy } from '../ledger/state.ts';
@@ -30,6 +31,8 @@ type TakeOverDeps = {
 
 /** `pending`: not yet, or not this time. `impossible`: this API gives us no list. */
 export type TakenOver = 'done' | 'pending' | 'impossible';
+
+export type TakeOver = ReturnType<typeof openTakeOver>;
 
 const LOCK = 15_000;
 const PAGE = 500;
@@ -88,7 +91,8 @@ export function openTakeOver(deps: TakeOverDeps) {
     return 'impossible';
   }
 
-  async function takeIn(listed: readonly ListedOrder[]): Promise<number> {
+  /** What the API has is known from now on, whatever became of it here. Gives how many were new. */
+  async function takeIn(listed: readonly ListedOrder[], deed?: Deed): Promise<number> {
     let added = 0;
     for (let i = 0; i < listed.length; i += PAGE) {
       const page = listed.slice(i, i + PAGE);
@@ -98,10 +102,16 @@ export function openTakeOver(deps: TakeOverDeps) {
         if (one.kind !== 'open') continue;
         const items = page[n]?.items;
         const same = items === undefined || digestOf({ orderState: 'NEW', items }) === one.entry.digest;
-        await ledger.take(one.entry, next(one.entry, { kind: 'found', at: time.now(), same }, policy));
+        await ledger.take(one.entry, next(one.entry, { kind: 'found', at: time.now(), same }, policy), deed);
       }
     }
     return added;
+  }
+
+  /** Why it is still to be done, and from when; undefined when it was done. */
+  async function pending(): Promise<{ why: string; notBefore: number } | undefined> {
+    const { why, notBefore = '0' } = await redis.hgetall(keys.takeOver);
+    return why === undefined ? undefined : { why, notBefore: Number(notBefore) };
   }
 
   /** Ends the wait, also where a person decided to go on without it. */
@@ -110,5 +120,5 @@ export function openTakeOver(deps: TakeOverDeps) {
     await deps.release(ROLLED_BACK);
   }
 
-  return { first, tick, finish };
+  return { first, tick, takeIn, pending, finish };
 }

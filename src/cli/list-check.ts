@@ -1,0 +1,20 @@
+import { PoSyncError } from '../errors.ts';
+import { type Listed, lookUp } from '../operate/retry-letters.ts';
+import { type Desk, openListing } from './open-desk.ts';
+import type { Shell } from './shell.ts';
+
+/** What the API's list says of some orders; `trouble`: why it says nothing. */
+export type ListCheck = { listed: Listed; trouble?: string };
+
+/** Looks the orders up in the API's list, where that can be had. */
+export async function listCheck(numbers: ReadonlySet<string>, desk: Desk, shell: Shell): Promise<ListCheck> {
+  if (numbers.size === 0) return { listed: new Map() };
+  try {
+    await using listing = await openListing(desk, shell);
+    const { listed, end } = await lookUp(numbers, listing.read);
+    return end.kind === 'complete' ? { listed } : { listed, trouble: end.said.message };
+  } catch (error) {
+    if (!(error instanceof PoSyncError) || error.code === 'interrupted') throw error;
+    return { listed: undefined, trouble: error.message };
+  }
+}

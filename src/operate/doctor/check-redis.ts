@@ -1,0 +1,85 @@
+import { toError } from '../../errors.ts';
+import type { Redis } from '../../redis/connect.ts';
+import type { Finding } from './finding.ts';
+
+const OLDEST = [6, 2] as const;
+
+/** What a Redis that answers promises: version, role, durability, eviction, room. */
+export async function checkRedis(redis: Redis, place: string): Promise<Finding[]> {
+  const facts = factsOf(await redis.info());
+  const [fsync, save] = await Promise.all([setting(redis, 'appendfsync'), setting(redis, 'save')]);
+  return [
+    { check: 'Redis', state: 'ok', message: `${place} answers` },
+    versionFinding(facts),
+    ...roleFinding(facts),
+    durability(facts.get('aof_enabled') === '1', fsync, save),
+    eviction(facts.get('maxmemory_policy') ?? 'unknown'),
+    ...memory(Number(facts.get('used_memory')), Number(facts.get('maxmemory'))),
+  ];
+}
+
+function factsOf(info: string): Map<string, string> {
+  const lines = info.split(/\r?\n/).map((line) => line.split(/:(.*)/s));
+  return new Map(lines.flatMap(([name, value]) => (name && value !== undefined ? [[name, value]] : [])));
+}
+
+/** Undefined where CONFIG is forbidden, as managed servers do. */
+async function setting(redis: Redis, name: string): Promise<string | undefined> {
+  const answer: unknown = await redis.config('GET', name).catch(toError);
+  return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
+}
+
+function versionFinding(facts: ReadonlyMap<string, string>): Finding {
+  const version = facts.get('redis_version') ?? 'unknown';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const check = 'Redis version';
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return { check, state: 'ok', message: version };
+  return { check, state: 'fail', message: version, mend: `Use Redis ${OLDEST.join('.')} or later.` };
+}
+
+function roleFinding(facts: ReadonlyMap<string, string>): Finding[] {
+  if (facts.get('role') !== 'slave') return [];
+  return [
+    {
+      check: 'Redis role',
+      state: 'fail',
+      message: 'is a replica, which takes no orders',
+      mend: 'Name the primary in redis.url.',
+    },
+  ];
+}
+
+function durability(aof: boolean, fsync: string | undefined, save: string | undefined): Finding {
+  const check = 'Redis durability';
+  const mend = 'Set appendonly yes and appendfsync always; without redis.url po-sync runs such a Redis itself.';
+  if (aof && fsync === 'always') {
+    return { check, state: 'ok', message: 'nothing confirmed is lost, also at a power cut (appendonly, fsync always)' };
+  }
+  if (aof) {
+    const lost = fsync === 'everysec' ? 'about a second' : fsync === 'no' ? 'up to half a minute' : 'an unknown time';
+    return {
+      check,
+      state: 'warn',
+      message: `a power cut may lose ${lost} (appendfsync ${fsync ?? 'not to be seen'})`,
+      mend,
+    };
+  }
+  if (save !== undefined && save !== '') {
+    return { check, state: 'warn', message: `only snapshots (save ${save}): a crash may lose minutes`, mend };
+  }
+  if (save === undefined) return { check, state: 'warn', message: 'no append-only file; more is not to be seen', mend };
+  return { check, state: 'fail', message: 'nothing is written to disk: a restart of Redis forgets every order', mend };
+}
+
+function eviction(policy: string): Finding {
+  const check = 'Redis eviction';
+  if (policy === 'noeviction') return { check, state: 'ok', message: 'noeviction' };
+  const message = `maxmemory-policy ${policy}: it would throw orders away when its memory is full`;
+  return { check, state: 'fail', message, mend: 'Set maxmemory-policy noeviction.' };
+}
+
+function memory(used: number, most: number): Finding[] {
+  if (!(most > 0) || used < most * 0.8) return [];
+  const message = `${Math.round((used / most) * 100)} % of maxmemory is in use`;
+  return [{ check: 'Redis memory', state: 'warn', message, mend: 'Raise maxmemory: full, it refuses to take orders.' }];
+}

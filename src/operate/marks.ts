@@ -1,0 +1,18 @@
+/** Where a dead letter that still waits is counted: its batch, and its field in the batch's `closed`. */
+export type Mark = { batch: string; field: string };
+
+/** Reads what `waiting` holds for a number: one `batch/ordinal` a line. */
+export function readMarks(text: string): Mark[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const slash = line.lastIndexOf('/');
+      return { batch: line.slice(0, slash), field: line.slice(slash + 1) };
+    });
+}
+
+/** The field of a letter whose order has no number: nothing but its line tells it from the others. */
+export function fieldOfLine(line: number): string {
+  return `line-${line}`;
+}
