@@ -20,6 +20,7 @@ import { openHorizon } from './ledger/horizon.ts';
 import { openTold } from './ledger/told.ts';
 import type { Log } from './log.ts';
 import { startLoop } from './loop.ts';
+import { type NoticeSurroundings, openNotices } from './open-notices.ts';
 import { openStore } from './open-store.ts';
 import { openHeartbeat, type Self } from './operate/heartbeat.ts';
 import type { Proof } from './read/proof.ts';
@@ -39,6 +40,8 @@ export type DaemonInput = {
   hide?: (secret: string) => void;
   /** Told of each batch that was settled here, and how many of its orders need a person. */
   onSettled?: (batch: Batch, needPerson: number) => void;
+  /** What notices may use of the process. */
+  notices?: NoticeSurroundings;
   /** `--once` serves no admin port. */
   admin: boolean;
 };
@@ -101,6 +104,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   });
 
   const { batches } = side;
+  const notices = resources.use(openNotices({ config, store, side, clock, log, surroundings: input.notices }));
   const proofs = new Map<string, Proof>();
   const mappingOf = (source: string) => mappingFor(config, source);
   const settlement = openSettlement({
@@ -114,7 +118,10 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     proofs,
     reports: config.reports.path,
     environment: config.environment,
-    onSettled: input.onSettled ?? (() => undefined),
+    onSettled: (batch, needPerson) => {
+      notices.settled(batch, needPerson);
+      input.onSettled?.(batch, needPerson);
+    },
   });
   const horizon = openHorizon({ redis, keys, keep: config.ledger.keep });
   const admit = openAdmission({
@@ -153,6 +160,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   every(Math.min(1_000, config.delivery.settle / 10), side.verifier.tick);
   const heart = resources.use(openHeartbeat({ redis, keys, time, id: owner, self: input.self }));
   every(3_000, () => heart.beat());
+  every(1_000, notices.tick);
   every(2_000, () => tellProgress());
   every(HOUR, () => keepHouse({ config, batches, horizon, clock, log }));
 
@@ -165,7 +173,10 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
       clock,
       log,
       stopping: stopping.signal,
-      ingest: (file, claimedAt) => ingest(file, claimedAt, ingestDeps),
+      ingest: (file, claimedAt) => {
+        notices.heard(file.source, claimedAt);
+        return ingest(file, claimedAt, ingestDeps);
+      },
     }),
   );
   every(1_000, sources.reclaim);

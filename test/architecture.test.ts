@@ -19,7 +19,7 @@ const RANKS = [
   ['counting'],
   ['admit', 'read-orders', 'refresh-reports', 'report-orders'],
   ['ingest', 'delivery', 'settlement', 'operate'],
-  ['admin', 'open-store', 'sources', 'delivery-side', 'housekeeping', 'backlog'],
+  ['admin', 'open-store', 'sources', 'delivery-side', 'housekeeping', 'backlog', 'open-notices'],
   ['daemon'],
   ['cli'],
   ['main'],

@@ -47,6 +47,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     self: { pid: shell.pid, version: versionOf() },
     signal: shell.signal,
     hide: redaction.hideToken,
+    notices: { env: shell.env, redactLine: (line: string) => redaction.redactLine(line) },
     ...(adminToken ? { adminToken } : {}),
   };
   return args.once ? onceCommand(input, args, shell) : runDaemon(input, shell);

@@ -72,6 +72,12 @@ export function keysOf(environment: string, baseUrl: string) {
     daemon: (id: string) => `${prefix}:daemon:${id}`,
     /** Sorted set: daemon → when it was heard of last. */
     daemons: `${prefix}:daemons`,
+    /** Hash of what was told and lasts still (a pause, a held batch, a silent source) → when it was told. */
+    notices: `${prefix}:notices`,
+    /** Present once that single event was told. */
+    notice: (event: string) => `${prefix}:notice:${event}`,
+    /** Hash: source → when something came from it last. */
+    heard: `${prefix}:heard`,
     /** What tells one life of this ledger from another. */
     identity: `${prefix}:identity`,
   };
