@@ -6,6 +6,7 @@ import { readSecret } from '../config/secret-variable.ts';
 import { ENVIRONMENT, variablePrefix } from '../config/variables.ts';
 import { PoSyncError, toError } from '../errors.ts';
 import type { FaultFile } from '../sandbox/faults/fault-file.ts';
+import type { SandboxEvent } from '../sandbox/sandbox-event.ts';
 import { type SandboxOptions, SCOPES, type Scope, TOKEN_PATHS } from '../sandbox/sandbox-options.ts';
 import { startSandbox } from '../sandbox/start-sandbox.ts';
 import type { Shell } from './shell.ts';
@@ -33,12 +34,18 @@ export type SandboxArgs = {
  * Throws PoSyncError for flags and surroundings that cannot be used.
  */
 export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<number> {
-  await using sandbox = await startSandbox(await optionsOf(args, shell));
+  const options = await optionsOf(args, shell);
+  await using sandbox = await startSandbox({ ...options, onEvent: (event) => tellCrash(event, shell) });
   const { environment, baseUrl, authUrl } = sandbox;
   shell.out(`${JSON.stringify({ environment, baseUrl, authUrl })}\n`);
   shell.ready();
   if (!shell.signal.aborted) await once(shell.signal, 'abort');
   return 0;
+}
+
+/** Its caller got a 500; whoever runs the sandbox must hear of it too. */
+function tellCrash(event: SandboxEvent, shell: Shell): void {
+  if (event.type === 'crashed') shell.err(`The sandbox failed to answer a call: ${event.error.message}\n`);
 }
 
 async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOptions> {

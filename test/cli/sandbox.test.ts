@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SandboxArgs, sandboxCommand } from '../../src/cli/sandbox.ts';
@@ -62,6 +62,31 @@ test('reads credentials from files, and the environment from a variable', async 
   expect((await exchange('POST', `${authUrl}/oauth2/token`, { headers, body })).status).toBe(200);
   stopping.abort('SIGTERM');
   expect(await running).toBe(0);
+});
+
+test('every example of a rehearsal starts', async () => {
+  const rehearsals = path.resolve('config/rehearsals');
+  for (const name of await readdir(rehearsals)) {
+    const stopping = new AbortController();
+    const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
+    const faults = path.join(rehearsals, name);
+    const running = sandboxCommand({ environment: 'staging', data: name, authPort: '0', faults }, shell);
+    await until(name, () => shell.written.out || undefined);
+    stopping.abort('SIGTERM');
+    expect(await running).toBe(0);
+  }
+});
+
+test('a call that crashes is told on standard error', async () => {
+  const stopping = new AbortController();
+  await writeFile(path.join(folder.path, 'crash.yaml'), 'faults: [{ kind: crash, on: token }]');
+  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
+  const running = sandboxCommand({ environment: 'staging', faults: 'crash.yaml' }, shell);
+  const { authUrl } = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
+  expect((await exchange('POST', `${authUrl}/oauth2/token`)).status).toBe(500);
+  expect(shell.written.err).toBe('The sandbox failed to answer a call: A rehearsed crash.\n');
+  stopping.abort('SIGTERM');
+  await running;
 });
 
 describe('what cannot be used is one clear error', () => {
