@@ -103,6 +103,7 @@ export function openLedger({
         keys.finished,
         keys.identity,
         keys.deeds(change.number),
+        keys.takeOver,
       ],
       [
         change.number,

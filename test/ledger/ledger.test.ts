@@ -21,6 +21,8 @@ describe('ledger', () => {
   beforeEach(async () => {
     await store.redis.flushall();
     await store.identity.establish();
+    // As when the API's list was read.
+    await store.redis.del(store.keys.takeOver);
   });
   afterAll(() => store[Symbol.asyncDispose]());
 

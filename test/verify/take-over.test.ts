@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { startLoop } from '../../src/loop.ts';
@@ -40,6 +41,20 @@ describe('take-over', () => {
     await rig.settled();
     expect(rig.stored()).toEqual(new Map([...numbers, 'PO-NEW'].map((number) => [number, 1])));
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(before + 1);
+  });
+
+  it('sends nothing that had passed the gate and waited for its turn when the flush was noticed', async () => {
+    await using rig = await openDeliveryRig({ environment: { rateLimit: { max: 10, per: 1000 } } });
+    const numbers = numbersOf(8);
+    await rig.submit('b1', numbers);
+    await rig.settled();
+    await rig.store.redis.flushall();
+    await rig.submit('b2', numbers);
+    await until('the hold', () => rig.side.gate.current()?.code === 'ledger-rolled-back');
+    // Long enough for the turn of each.
+    await until('the turns', async () => (await rig.side.queue.waiting()) === 0);
+    await delay(1_000);
+    expect(rig.stored()).toEqual(new Map(numbers.map((number) => [number, 1])));
   });
 
   it('waits for a person where the list cannot be had after a rollback', async () => {
