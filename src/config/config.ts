@@ -68,6 +68,8 @@ export type Mapping = {
     items: string[];
   };
   defaults: { orderState?: string; articleCode?: string; quantity?: string };
+  /** XLSX only: the sheet by its name; absent: the first. */
+  sheet?: string;
   /** `integer` refuses fractions; `number` allows them. */
   quantity: 'integer' | 'number';
 };

@@ -50,6 +50,7 @@ export const mappingSchema = z.strictObject({
     .enum(['.', ',', 'auto'])
     .prefault('auto')
     .describe('auto tells 1,000 and 1.234 as ambiguous instead of guessing.'),
+  sheet: line.exactOptional().describe('XLSX only: the name of the sheet; without it the first is read.'),
   fields: fields.prefault({}).describe('The column of each field: one name, or several accepted names.'),
   defaults: defaults.prefault({}).describe('Used where the file has no such column or the cell is empty.'),
   quantity: z

@@ -18,6 +18,11 @@ export const LIMITS = {
   shiftedNumbers: 100_000,
   /** Bytes of a gzip file once inflated. */
   inflatedBytes: 8 * KIB * MIB,
+  /** Bytes of an Excel workbook as dropped, and of its parts once inflated: it cannot be read as a stream. */
+  workbookBytes: 8 * MIB,
+  workbookInflatedBytes: 16 * MIB,
+  /** Heap of the thread that reads a workbook, in bytes. */
+  workbookHeap: 128 * MIB,
   /** Characters (code points) of an order number or an article code. */
   textLength: 256,
   /** Characters of a value that is shown with its problem. */

@@ -39,6 +39,8 @@ export type TableReading = {
   columns: Columns;
   apart: NumberFilter;
   shifted: ReadonlyMap<string, number>;
+  /** The rows are those of a sheet. */
+  workbook?: { sheet: string | undefined; decimal: '.' | ',' | 'auto' };
 };
 
 export type JsonReading = { kind: 'json'; layout: JsonLayout };

@@ -30,10 +30,31 @@ export async function proveTable(
 ): Promise<ProvedTable> {
   const dialect = findDelimiter(start, mapping);
   const parser = openRowParser({ delimiter: dialect.delimiter, newlines: ALL_NEWLINES });
-  const body = openTableBody(dialect.hasSepLine);
+  const eyes = openEyes(dialect.hasSepLine, bytes, mapping);
+  let hasCr = false;
+
+  for await (const chunk of content) {
+    hasCr ||= chunk.includes(13);
+    eyes.look(await parser.write(chunk));
+  }
+  eyes.look(await parser.end());
+
+  const { reading, ...found } = eyes.found(dialect, hasCr ? ALL_NEWLINES : ['\n']);
+  return { ...found, ...(reading && { reading }), delimiter: dialect.delimiter, ...newlineOf(start) };
+}
+
+/** The same of a sheet's rows, whatever the file's size. */
+export async function proveRows(rows: AsyncIterable<readonly Row[]>, bytes: number, mapping: Mapping) {
+  const eyes = openEyes(false, bytes, mapping);
+  for await (const page of rows) eyes.look(page);
+  return eyes.found({ delimiter: ',', hasSepLine: false }, ['\n']);
+}
+
+/** Looks at the rows of a table one after the other. */
+function openEyes(hasSepLine: boolean, bytes: number, mapping: Mapping) {
+  const body = openTableBody(hasSepLine);
   const decimals = watchDecimals();
   let seen: Seen | undefined;
-  let hasCr = false;
 
   function look(rows: readonly Row[]): void {
     const data = body.take(rows);
@@ -49,21 +70,17 @@ export async function proveTable(
     }
   }
 
-  for await (const chunk of content) {
-    hasCr ||= chunk.includes(13);
-    look(await parser.write(chunk));
+  function found(dialect: Delimiter, newlines: readonly string[]) {
+    const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
+    return {
+      records: seen?.runs.records ?? 0,
+      reading: seen && readingOf(dialect, newlines, seen),
+      ...(sign !== undefined && { decimal: sign }),
+      warnings: [...blankWarnings(body.blankRows), ...(mapping.decimal === 'auto' ? decimals.warnings() : [])],
+    };
   }
-  look(await parser.end());
 
-  const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
-  return {
-    records: seen?.runs.records ?? 0,
-    ...(seen && { reading: readingOf(dialect, hasCr ? ALL_NEWLINES : ['\n'], seen) }),
-    delimiter: dialect.delimiter,
-    ...newlineOf(start),
-    ...(sign !== undefined && { decimal: sign }),
-    warnings: [...blankWarnings(body.blankRows), ...(mapping.decimal === 'auto' ? decimals.warnings() : [])],
-  };
+  return { look, found };
 }
 
 type Seen = { runs: Runs; shifted: ShiftedNumbers };

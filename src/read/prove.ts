@@ -10,6 +10,7 @@ import { encodingError, isSingleByteText } from './fault-place.ts';
 import type { Proof } from './proof.ts';
 import { proveJson } from './prove-json.ts';
 import { proveTable } from './prove-table.ts';
+import { proveWorkbook } from './prove-workbook.ts';
 import { type Sniffed, sniff } from './sniff.ts';
 
 /**
@@ -64,6 +65,7 @@ async function pass(
 ): Promise<Proof> {
   const { encoding, mark, gzip } = sniffed;
   const hash = createHash('sha256');
+  if (sniffed.kind === 'workbook') return await proveWorkbook(handle, stamp, mapping, hash, signal);
   const content = readContent(handle, stamp, { encoding, mark, gzip, hash, signal });
   const bytes = Number(stamp.size);
   const found = sniffed.kind === 'json' ? await json(content, mapping) : await table(content, sniffed, bytes, mapping);

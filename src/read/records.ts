@@ -1,13 +1,15 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { SourceRecord } from '../order/record.ts';
 import { openRegularFile } from '../regular-file.ts';
-import { ownCells } from './columns.ts';
+import { type Columns, ownCells } from './columns.ts';
 import { readContent } from './content.ts';
 import { takeErrorKeys } from './error-keys.ts';
 import { type JsonRecord, openJsonParser } from './json-records.ts';
 import type { JsonReading, Proof, TableReading } from './proof.ts';
 import { openRowParser, type Row } from './row-parser.ts';
+import { type SheetRow, tableRows } from './sheet-row.ts';
 import { openTableBody } from './table-body.ts';
+import { readWorkbook } from './workbook.ts';
 
 /** The records of one piece of a file. `lineOf` tells where an object within a JSON record begins. */
 export type RecordPage = { records: readonly SourceRecord[]; lineOf: (container: object) => number | undefined };
@@ -26,6 +28,9 @@ export async function* readRecords(
 }
 
 async function* pagesOf(handle: FileHandle, { stamp, reading }: Proof, signal: AbortSignal | undefined) {
+  if (reading.kind === 'table' && reading.workbook) {
+    return yield* sheetPages(readWorkbook(handle, stamp, { sheet: reading.workbook.sheet, signal }), reading);
+  }
   const content = readContent(handle, stamp, { ...reading, signal });
   switch (reading.kind) {
     case 'table':
@@ -40,12 +45,24 @@ async function* pagesOf(handle: FileHandle, { stamp, reading }: Proof, signal: A
 async function* tablePages(content: AsyncIterable<Buffer>, reading: TableReading): AsyncGenerator<RecordPage> {
   const parser = openRowParser(reading);
   const body = openTableBody(reading.hasSepLine);
-  const pageOf = (rows: Row[]) => ({ records: body.take(rows).map(toRecord), lineOf: nowhere });
-  const toRecord = ({ line, cells }: Row): SourceRecord => {
-    return { kind: 'row', place: { line }, cells: ownCells(cells, reading.columns) };
-  };
+  const pageOf = (rows: Row[]) => ({
+    records: body.take(rows).map((row) => toRecord(row, reading.columns)),
+    lineOf: nowhere,
+  });
   for await (const chunk of content) yield pageOf(await parser.write(chunk));
   yield pageOf(await parser.end());
+}
+
+async function* sheetPages(pages: AsyncIterable<SheetRow[]>, reading: TableReading): AsyncGenerator<RecordPage> {
+  const body = openTableBody(false);
+  const { columns, workbook } = reading;
+  for await (const rows of tableRows(pages, workbook?.decimal ?? 'auto', () => columns.at)) {
+    yield { records: body.take(rows).map((row) => toRecord(row, columns)), lineOf: nowhere };
+  }
+}
+
+function toRecord({ line, cells }: Row, columns: Columns): SourceRecord {
+  return { kind: 'row', place: { line }, cells: ownCells(cells, columns) };
 }
 
 function nowhere(): undefined {

@@ -13,7 +13,7 @@ export type Sniffed = {
   mark: number;
   /** Nobody said that it is UTF-8, neither the mapping nor a mark. */
   isGuess: boolean;
-  kind: 'table' | 'json';
+  kind: 'table' | 'json' | 'workbook';
   /** The beginning as text, for finding the delimiter. */
   start: string;
   warnings: string[];
@@ -25,6 +25,7 @@ const LOOKED_AT = 64 * 1024;
 export async function sniff(handle: FileHandle, stamp: Stamp, mapping: Mapping): Promise<Sniffed> {
   const gzip = await isGzip(handle);
   const bytes = await readStart(handle, stamp, gzip, LOOKED_AT);
+  if (isWorkbook(bytes, gzip, mapping)) return WORKBOOK;
   refuseBinary(bytes, mapping);
   const found = findEncoding(bytes, mapping);
   const start = textOf(bytes, found);
@@ -78,15 +79,37 @@ function kindOf(start: string, mapping: Mapping): 'table' | 'json' {
   }
 }
 
+const WORKBOOK: Sniffed = {
+  gzip: false,
+  encoding: 'utf-8',
+  mark: 0,
+  isGuess: false,
+  kind: 'workbook',
+  start: '',
+  warnings: [],
+};
+
+const ZIP = Buffer.from('PK\x03\x04', 'latin1');
+
+function isWorkbook(bytes: Buffer, gzip: boolean, { format }: Mapping): boolean {
+  if (!bytes.subarray(0, ZIP.length).equals(ZIP)) return false;
+  if (gzip) {
+    const message = 'The gzip file holds an Excel workbook or another zip archive.';
+    throw unreadable('format', message, {}, 'Drop the workbook itself: it is compressed already.');
+  }
+  if (format === 'auto' || format === 'xlsx') return true;
+  const message = `The file is an Excel workbook or another zip archive; the mapping says ${format}.`;
+  throw unreadable('format', message, { line: 1 }, `Save it as CSV (UTF-8), or set format: xlsx in the mapping.`);
+}
+
 const BINARY: [name: string, signature: Buffer][] = [
-  ['an Excel workbook or another zip archive', Buffer.from('PK\x03\x04', 'latin1')],
-  ['an old Excel workbook', Buffer.from('d0cf11e0', 'hex')],
+  ['an old Excel workbook (.xls), or one that is protected by a password', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
   ['a PDF document', Buffer.from('%PDF')],
 ];
 
 function refuseBinary(bytes: Buffer, mapping: Mapping): void {
   const known = BINARY.find(([, signature]) => bytes.subarray(0, signature.length).equals(signature));
-  const mend = 'Save it as CSV (UTF-8), or drop JSON.';
+  const mend = 'Save it as .xlsx without a password or as CSV (UTF-8), or drop JSON.';
   if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, { line: 1 }, mend);
   if (mapping.format === 'xlsx') throw unreadable('format', 'The file is not an Excel workbook.', { line: 1 });
 }

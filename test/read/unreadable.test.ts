@@ -136,8 +136,11 @@ describe('gzip is unreadable', () => {
   });
 });
 
+test('a zip archive that is none is unreadable', async () => {
+  expect(await whyUnreadable(Buffer.from('PK\x03\x04rest'))).toEqual({ code: 'unreadable-zip' });
+});
+
 test.each([
-  ['a workbook', Buffer.from('PK\x03\x04rest')],
   ['a PDF', Buffer.from('%PDF-1.7')],
   ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
 ])('%s is unreadable', async (_, bytes) => {

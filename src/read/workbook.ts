@@ -1,0 +1,109 @@
+import type { Hash } from 'node:crypto';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { codeOf, type ErrorFacts, PoSyncError } from '../errors.ts';
+import { LIMITS } from '../order/limits.ts';
+import type { Stamp } from '../regular-file.ts';
+import { readBytes } from './bytes.ts';
+import type { SheetRow } from './sheet-row.ts';
+import { unreadable } from './unreadable.ts';
+
+export type WorkbookOptions = {
+  sheet: string | undefined;
+  /** Fed with the file's own bytes. */
+  hash?: Hash;
+  signal?: AbortSignal | undefined;
+};
+
+type Told = { kind: 'written' } | { kind: 'refused'; code: string; message: string; mend?: string; facts?: ErrorFacts };
+
+const MIB = 1024 * 1024;
+const PAGE = 1_000;
+
+/** Workbooks are taken apart one at a time: each may need as much memory as all else together. */
+let turn: Promise<unknown> = Promise.resolve();
+
+/**
+ * The rows of one sheet of an open workbook that hold anything, page by page. It is taken apart in a thread of its own
+ * into a file without a name, so that only what is being looked at is in memory, however slowly the pages are taken.
+ * PoSyncError `unreadable-…` as `writeSheet`, `unreadable-too-large` beyond the limits, `file-changed`.
+ */
+export async function* readWorkbook(
+  handle: FileHandle,
+  stamp: Stamp,
+  options: WorkbookOptions,
+): AsyncGenerator<SheetRow[]> {
+  if (stamp.size > LIMITS.workbookBytes) throw tooLarge(`The workbook has ${stamp.size} bytes`, LIMITS.workbookBytes);
+  await using lines = await openNamelessFile();
+  const taking = turn.then(() => takeApart(handle, stamp, lines.fd, options));
+  turn = taking.catch(() => undefined);
+  await taking;
+  yield* pagesOf(lines);
+}
+
+async function takeApart(handle: FileHandle, stamp: Stamp, fd: number, options: WorkbookOptions): Promise<void> {
+  const { sheet, hash, signal } = options;
+  const chunks: Buffer[] = [];
+  for await (const chunk of readBytes(handle, stamp, { gzip: false, ...(hash && { hash }), signal })) {
+    chunks.push(Buffer.from(chunk));
+  }
+  const told = await runWorker({ file: Buffer.concat(chunks), sheet, fd }, signal);
+  if (told.kind === 'written') return;
+  const { code, message, mend, facts } = told;
+  throw new PoSyncError(code, message, { ...(mend !== undefined && { mend }), ...(facts && { facts }) });
+}
+
+function runWorker(workerData: { file: Buffer; sheet: string | undefined; fd: number }, signal?: AbortSignal) {
+  return new Promise<Told>((resolve, reject) => {
+    const worker = new Worker(new URL('./sheet-worker.ts', import.meta.url), {
+      workerData,
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: LIMITS.workbookHeap / MIB, maxYoungGenerationSizeMb: 16 },
+    });
+    const stop = () => void worker.terminate();
+    signal?.addEventListener('abort', stop, { once: true });
+    let told: Told | undefined;
+    worker.on('message', (message: Told) => {
+      told = message;
+    });
+    worker.on('error', (error) => reject(asTooLarge(error)));
+    worker.on('exit', () => {
+      signal?.removeEventListener('abort', stop);
+      if (told) resolve(told);
+      else reject(signal?.aborted ? signal.reason : new Error('the thread that reads a workbook ended'));
+    });
+  });
+}
+
+async function* pagesOf(lines: FileHandle): AsyncGenerator<SheetRow[]> {
+  let page: SheetRow[] = [];
+  for await (const line of lines.readLines({ start: 0, autoClose: false })) {
+    page.push(JSON.parse(line) as SheetRow);
+    if (page.length < PAGE) continue;
+    yield page;
+    page = [];
+  }
+  yield page;
+}
+
+/** Gone with the process, however it ends. */
+async function openNamelessFile(): Promise<FileHandle> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-sheet-'));
+  try {
+    return await open(path.join(folder, 'rows'), 'wx+', 0o600);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function asTooLarge(error: unknown): unknown {
+  if (codeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
+  return tooLarge('The workbook needs more memory', LIMITS.workbookHeap);
+}
+
+function tooLarge(what: string, limit: number): PoSyncError {
+  const mend = 'Save the sheet as CSV (UTF-8): that may be of any size.';
+  return unreadable('too-large', `${what}; at most ${limit} bytes are allowed.`, { limit }, mend);
+}
