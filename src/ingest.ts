@@ -8,6 +8,7 @@ import type { ClaimedFile } from './order/batch.ts';
 import type { CheckedOrder } from './order/checked-order.ts';
 import type { Proof } from './read/proof.ts';
 import { proveFile } from './read/prove.ts';
+import { unreadable } from './read/unreadable.ts';
 import { readOrderPages } from './read-orders.ts';
 
 /** Orders admitted in one go; files take turns page by page. */
@@ -47,7 +48,7 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
     const mapping = deps.mappingOf(file.source);
-    const proof = await prove(file, mapping, signal);
+    const proof = await prove(file, batch, mapping, signal);
     if (proof instanceof PoSyncError) {
       batchUnreadable(log, { ...named(file), code: proof.code, reason: proof.message });
       return { end: 'unreadable', sha256: await deps.onUnreadable(batch, proof) };
@@ -72,15 +73,26 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
 
 async function prove(
   file: ClaimedFile,
+  batch: Batch,
   mapping: Mapping | undefined,
   signal: AbortSignal,
 ): Promise<Proof | PoSyncError> {
   try {
-    return await proveFile(file.path, mapping, { signal });
+    const proof = await proveFile(file.path, mapping, { signal });
+    return batch.begunWith === undefined || batch.begunWith === proof.sha256 ? proof : changedSince(batch);
   } catch (error) {
     if (error instanceof PoSyncError && error.code.startsWith('unreadable')) return error;
     throw error;
   }
+}
+
+/**
+ * A file that was written to after some of its orders were admitted: their places mean other orders now. What was
+ * admitted goes its way; the file is put aside, and dropped again it sends only the rest.
+ */
+function changedSince(batch: Batch): PoSyncError {
+  const message = `${batch.name} was written to after some of its orders were admitted.`;
+  return unreadable('changed', message, {}, 'Drop it again, whole: orders that were sent already are recognised.');
 }
 
 /** How many orders the file has; undefined when it was left half way. */
@@ -92,6 +104,7 @@ async function admitAll(
   signal: AbortSignal,
   deps: IngestDeps,
 ): Promise<number | undefined> {
+  await deps.batches.admitting(file.batch, proof.sha256);
   const isCounted = await deps.batches.counted(file.batch);
   let total = 0;
   let page: CheckedOrder[] = [];

@@ -27,6 +27,8 @@ export type Batch = {
   lastAt: number;
   /** What the first pass found; absent before. */
   proof?: { sha256: string; bytes: number; records: number; shape: FileShape; warnings: string[] };
+  /** SHA-256 of the content whose orders were admitted; absent before the first. */
+  begunWith?: string;
   /** Orders in all; absent while reading. */
   total?: number;
   /** It waits for a person's word, and why. */
@@ -85,6 +87,11 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
 
   async function proved(batch: string, proof: NonNullable<Batch['proof']>): Promise<void> {
     await redis.hset(keys.batch(batch), { proof: JSON.stringify(proof) });
+  }
+
+  /** The first order is about to be admitted, from content with this SHA-256. */
+  async function admitting(batch: string, sha256: string): Promise<void> {
+    await redis.hset(keys.batch(batch), { begunWith: sha256 });
   }
 
   /** Every order is admitted: from now on the batch can be finished. */
@@ -199,6 +206,7 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     isHeld,
     begin,
     proved,
+    admitting,
     admitted,
     find,
     counted,
@@ -234,6 +242,7 @@ function decode(fields: Record<string, string>): Batch {
     startedAt: Number(fields['startedAt']),
     lastAt: Number(fields['lastAt']),
     ...(fields['proof'] === undefined ? {} : { proof: JSON.parse(fields['proof']) as NonNullable<Batch['proof']> }),
+    ...(fields['begunWith'] === undefined ? {} : { begunWith: fields['begunWith'] }),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
     ...(fields['held'] === undefined ? {} : { held: JSON.parse(fields['held']) as NonNullable<Batch['held']> }),
     cancelled: fields['cancelled'] !== undefined,

@@ -19,7 +19,7 @@ function documented(): string[] {
 }
 
 test('every way to be unreadable is documented, and no other', () => {
-  const thrown = [...textOf('read/').matchAll(/unreadable\(\s*'([a-z-]+)'/g)].map(([, code]) => `unreadable-${code}`);
+  const thrown = [...textOf('').matchAll(/unreadable\(\s*'([a-z-]+)'/g)].map(([, code]) => `unreadable-${code}`);
   expect(new Set(documented().filter((code) => code.startsWith('unreadable-')))).toEqual(new Set(thrown));
 });
 

@@ -123,8 +123,10 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
     },
     async reportsNow() {
       const names = await readdir(reports).catch((): string[] => []);
-      const texts = await Promise.all(names.map((name) => readFile(path.join(reports, name, 'report.json'), 'utf8')));
-      const reportsFound = texts.map((text) => JSON.parse(text) as Report);
+      // A batch that was just claimed has a folder before it has a report.
+      const read = (name: string) => readFile(path.join(reports, name, 'report.json'), 'utf8').catch(() => '');
+      const texts = await Promise.all(names.map(read));
+      const reportsFound = texts.flatMap((text) => (text === '' ? [] : [JSON.parse(text) as Report]));
       return reportsFound.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
     },
     read: (report, name) => readFile(path.join(reports, report.batch, name), 'utf8'),
