@@ -147,8 +147,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     owner,
     policy,
     log,
-    hold: gate.hold,
-    release: gate.release,
+    refresh: () => gate.refresh(true),
     adopt: openAdoption({ redis, keys }),
     list: async (onOrder) => listOrders(http, partner, await tokens.get(), onOrder),
   });

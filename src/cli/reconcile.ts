@@ -23,7 +23,7 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   await using listing = await openListing(desk, shell);
   const takeOver = takeOverOf(desk, listing.read);
   if (args.withoutList) return goOnWithout(args, desk, takeOver, shell);
-  if (args.repair) await waitForFlights(args, desk, takeOver, shell);
+  const before = args.repair ? await waitForFlights(args, desk, takeOver, shell) : undefined;
   const listedFrom = desk.time.now();
   const listed: ListedOrder[] = [];
   const end = await listing.read((order) => listed.push(order));
@@ -40,7 +40,8 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   const question = `Take over what the API has of ${orders(mendable(found))}?`;
   if (!(await agreement(question, args, shell))) return 1;
   const added = await takeOver.takeIn(listed, desk.operator.did('taken over'));
-  await takeOver.finish();
+  // What was asked for only after this list was read waits for another.
+  if (before) await takeOver.finish(before.life);
   const left = await compare();
   if (args.json)
     printJson(shell, { environment: desk.environment, ...inWords(found), repaired: { added, left: inWords(left) } });
@@ -48,14 +49,17 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   return differing(left) > 0 ? 2 : 0;
 }
 
+type Pending = Awaited<ReturnType<TakeOver['pending']>>;
+
 /** After a rollback the list counts only when nothing sent before can still arrive. */
-async function waitForFlights({ json }: ReconcileArgs, desk: Desk, takeOver: TakeOver, shell: Shell): Promise<void> {
+async function waitForFlights({ json }: ReconcileArgs, desk: Desk, takeOver: TakeOver, shell: Shell): Promise<Pending> {
   const pending = await takeOver.pending();
   const wait = (pending?.notBefore ?? 0) - desk.time.now();
-  if (wait <= 0) return;
+  if (wait <= 0) return pending;
   if (!json) shell.out(`Waiting ${Math.ceil(wait / 1000)} s, until nothing sent before can still arrive.\n`);
   await desk.clock.sleep(wait, shell.signal);
   if (shell.signal.aborted) throw new PoSyncError('interrupted', 'interrupted before the list was read.');
+  return pending;
 }
 
 /** Where this API gives no list, a person may let delivery go on after a rollback all the same. */
@@ -69,7 +73,7 @@ async function goOnWithout(args: ReconcileArgs, desk: Desk, takeOver: TakeOver, 
   const question =
     'Let delivery go on though the ledger may have forgotten orders? Files dropped again may then be sent twice.';
   if (pending !== undefined && !(await agreement(question, args, shell))) return 1;
-  await takeOver.finish();
+  if (pending) await takeOver.finish(pending.life);
   if (args.json) printJson(shell, { environment: desk.environment, released: pending !== undefined });
   else shell.out(pending === undefined ? 'Nothing waits for the list.\n' : 'Delivery goes on without the list.\n');
   return 0;
@@ -77,7 +81,7 @@ async function goOnWithout(args: ReconcileArgs, desk: Desk, takeOver: TakeOver, 
 
 function takeOverOf(desk: Desk, list: Parameters<typeof openTakeOver>[0]['list']): TakeOver {
   const { gate, redis, keys } = desk;
-  return openTakeOver({ ...desk, list, hold: gate.hold, release: gate.release, adopt: openAdoption({ redis, keys }) });
+  return openTakeOver({ ...desk, list, refresh: () => gate.refresh(true), adopt: openAdoption({ redis, keys }) });
 }
 
 /** What taking over can settle. */

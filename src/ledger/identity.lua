@@ -5,16 +5,21 @@ local life, seq, succeeds = unpack(redis.call('HMGET', KEYS[1], 'life', 'seq', '
 seq = tonumber(seq or '0')
 local remembered, number = ARGV[1], tonumber(ARGV[2])
 
-if life and (remembered == '' or succeeds == remembered) then return { 'same', life, tostring(seq) } end
+local before = ' ' .. (succeeds or '') .. ' '
+if life and (remembered == '' or string.find(before, ' ' .. remembered .. ' ', 1, true)) then
+  return { 'same', life, tostring(seq) }
+end
 if life and life == remembered and seq >= number then return { 'same', life, tostring(seq) } end
 
 seq = math.max(seq, number)
-redis.call('HSET', KEYS[1], 'life', ARGV[3], 'seq', seq, 'succeeds', remembered)
+-- It succeeds what we remember and what was found, so that two daemons never undo each other's lives.
+local lives = remembered .. ' ' .. (life or '') .. ' ' .. (succeeds or '')
+redis.call('HSET', KEYS[1], 'life', ARGV[3], 'seq', seq, 'succeeds', string.sub(lives, 1, 1000))
 redis.call('DEL', KEYS[2])
 if remembered == '' then
-  redis.call('HSET', KEYS[2], 'why', 'new', 'notBefore', ARGV[4])
+  redis.call('HSET', KEYS[2], 'why', 'new', 'life', ARGV[3], 'notBefore', ARGV[4])
   return { 'new', ARGV[3], tostring(seq) }
 end
-redis.call('HSET', KEYS[2], 'why', 'rolled-back', 'notBefore', tonumber(ARGV[4]) + tonumber(ARGV[5]))
+redis.call('HSET', KEYS[2], 'why', 'rolled-back', 'life', ARGV[3], 'notBefore', tonumber(ARGV[4]) + tonumber(ARGV[5]))
 redis.call('HSETNX', KEYS[3], ARGV[6], ARGV[7])
 return { 'rolled-back', ARGV[3], tostring(seq) }

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { ledgerTakenOver, takeOverImpossible } from '../events/delivery.ts';
 import type { Existing } from '../ledger/adopt.ts';
 import type { Deed } from '../ledger/deed.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { ROLLED_BACK } from '../ledger/identity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next, type Policy } from '../ledger/state.ts';
@@ -12,6 +13,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
+import { readScript, runScript } from '../redis/script.ts';
 
 type TakeOverDeps = {
   ledger: Ledger;
@@ -23,9 +25,8 @@ type TakeOverDeps = {
   owner: string;
   policy: Policy;
   log: Log;
-  /** Lets delivery wait for this, or go on. */
-  hold(code: string, reason: string): Promise<void>;
-  release(code: string): Promise<unknown>;
+  /** Lets delivery see at once that the hold changed. */
+  refresh(): Promise<void>;
   list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
 };
 
@@ -45,6 +46,7 @@ const QUICK_PAUSE = 300;
  */
 export function openTakeOver(deps: TakeOverDeps) {
   const { ledger, redis, keys, clock, time, policy, log } = deps;
+  const script = readScript(new URL('./take-over.lua', import.meta.url));
 
   /** At start: gives a new ledger a few quick chances; where the list does not come, it is read later, beside the work. */
   async function first(signal: AbortSignal): Promise<void> {
@@ -56,38 +58,37 @@ export function openTakeOver(deps: TakeOverDeps) {
 
   /** Does it when its time has come. */
   async function tick(): Promise<TakenOver> {
-    const { why, notBefore } = await redis.hgetall(keys.takeOver);
+    const { why, notBefore, life = '' } = await redis.hgetall(keys.takeOver);
     if (why === undefined) return 'done';
     if (time.now() < Number(notBefore)) return 'pending';
     const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
     if (lock === undefined) return 'pending';
     try {
-      return await run(why);
+      return await run(why, life);
     } finally {
       await lock.release();
     }
   }
 
-  async function run(why: string): Promise<TakenOver> {
+  async function run(why: string, life: string): Promise<TakenOver> {
     const listed: ListedOrder[] = [];
     const end = await deps.list((order) => listed.push(order));
     if (end.kind === 'complete') {
       const added = await takeIn(listed);
       ledgerTakenOver(log, { orders: listed.length, added });
-      await finish();
-      return 'done';
+      return (await finish(life)) ? 'done' : 'pending';
     }
-    const failed = await redis.hincrby(keys.takeOver, 'failed', 1);
-    await redis.hset(keys.takeOver, { notBefore: time.now() + (failed < QUICK_TRIES ? QUICK_PAUSE : policy.settle) });
-    if (end.kind !== 'unavailable') return 'pending';
+    if (end.kind !== 'unavailable') {
+      await later(life, '');
+      return 'pending';
+    }
     takeOverImpossible(log, { reason: end.said.message });
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
-    if (why === 'new') await finish();
-    else
-      await deps.hold(
-        ROLLED_BACK,
-        `Redis lost part of the ledger and the list cannot be had (${end.said.message}); run reconcile`,
-      );
+    if (why === 'new') await finish(life);
+    else {
+      const reason = `Redis lost part of the ledger and the list cannot be had (${end.said.message}); run reconcile`;
+      await later(life, reason);
+    }
     return 'impossible';
   }
 
@@ -99,25 +100,49 @@ export function openTakeOver(deps: TakeOverDeps) {
       added += await deps.adopt(page, time.now());
       const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
       for (const [n, one] of known.entries()) {
-        if (one.kind !== 'open') continue;
-        const items = page[n]?.items;
-        const same = items === undefined || digestOf({ orderState: 'NEW', items }) === one.entry.digest;
-        await ledger.take(one.entry, next(one.entry, { kind: 'found', at: time.now(), same }, policy), deed);
+        if (one.kind === 'open') await prove(one.entry, page[n]?.items, deed);
       }
     }
     return added;
   }
 
-  /** Why it is still to be done, and from when; undefined when it was done. */
-  async function pending(): Promise<{ why: string; notBefore: number } | undefined> {
-    const { why, notBefore = '0' } = await redis.hgetall(keys.takeOver);
-    return why === undefined ? undefined : { why, notBefore: Number(notBefore) };
+  /** The list is read once: what it proves is not dropped because the order moved on meanwhile. */
+  async function prove(entry: Entry, items: ListedOrder['items'], deed?: Deed): Promise<void> {
+    let open: Entry | undefined = entry;
+    while (open) {
+      const same = items === undefined || digestOf({ orderState: 'NEW', items }) === open.digest;
+      const step = next(open, { kind: 'found', at: time.now(), same }, policy);
+      if (step.kind === 'ignore' || (await ledger.take(open, step, deed))) return;
+      const [now] = await ledger.lookup([open.order.purchaseOrderNumber]);
+      open = now?.kind === 'open' ? now.entry : undefined;
+    }
   }
 
-  /** Ends the wait, also where a person decided to go on without it. */
-  async function finish(): Promise<void> {
-    await redis.del(keys.takeOver);
-    await deps.release(ROLLED_BACK);
+  /** Why it is still to be done, for which life of the ledger, and from when; undefined when it was done. */
+  async function pending(): Promise<{ why: string; life: string; notBefore: number } | undefined> {
+    const { why, life = '', notBefore = '0' } = await redis.hgetall(keys.takeOver);
+    return why === undefined ? undefined : { why, life, notBefore: Number(notBefore) };
+  }
+
+  /**
+   * Ends the wait and its hold, also where a person decided to go on without it. False when the ledger began another
+   * life meanwhile, which waits for a list of its own.
+   */
+  async function finish(life: string): Promise<boolean> {
+    const ended = await change('end', life);
+    await deps.refresh();
+    return ended === 1;
+  }
+
+  /** Not this time; `reason` replaces what the hold says. */
+  async function later(life: string, reason: string): Promise<void> {
+    await change('later', life, QUICK_TRIES, QUICK_PAUSE, policy.settle, reason);
+    await deps.refresh();
+  }
+
+  function change(verb: 'end' | 'later', life: string, ...rest: (string | number)[]): Promise<unknown> {
+    const args = [verb, life, `hold:${ROLLED_BACK}`, time.now(), ...rest];
+    return runScript(redis, script, [keys.takeOver, keys.gate, keys.pauses], args);
   }
 
   return { first, tick, takeIn, pending, finish };
