@@ -10,6 +10,8 @@ type Deps = {
   reading: () => number;
 };
 
+export type Backlog = ReturnType<typeof openBacklog>;
+
 /** What is still to be done, over all daemons of an environment. */
 export function openBacklog({ ledger, batches, gate, reading }: Deps) {
   /** How many orders, batches and reports are not finished. */
@@ -31,5 +33,12 @@ export function openBacklog({ ledger, batches, gate, reading }: Deps) {
     return onlyHeld ? underWay[0]?.held?.reason : undefined;
   }
 
-  return { unfinished, waitsForPerson };
+  return {
+    unfinished,
+    waitsForPerson,
+    underWay: batches.underWay,
+    find: batches.find,
+    /** Why delivery pauses now, as far as known. */
+    pause: gate.current,
+  };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { startAdmin } from './admin/start-admin.ts';
 import { openAdmission } from './admit.ts';
-import { openBacklog } from './backlog.ts';
+import { type Backlog, openBacklog } from './backlog.ts';
 import type { Clock } from './clock.ts';
 import type { Config, Mapping } from './config/config.ts';
 import { environmentOf } from './config/environment-of.ts';
@@ -46,17 +46,14 @@ export type DaemonInput = {
   admin: boolean;
 };
 
-export type Daemon = AsyncDisposable & {
-  adminPort: number | undefined;
-  /** Watches the sources from now on. */
-  watch(): Promise<void>;
-  /** Takes the files present now; resolves when each is claimed. */
-  takePresent(): Promise<void>;
-  /** What is still to be done, over all daemons of this environment. */
-  unfinished(): Promise<number>;
-  /** Why nothing goes on without a person: an operator's pause, or only held batches are left. */
-  waitsForPerson(): Promise<string | undefined>;
-};
+export type Daemon = AsyncDisposable &
+  Backlog & {
+    adminPort: number | undefined;
+    /** Watches the sources from now on. */
+    watch(): Promise<void>;
+    /** Takes the files present now; resolves when each is claimed. */
+    takePresent(): Promise<void>;
+  };
 
 const HOUR = 3_600_000;
 /** Beyond the calls in flight: what recording their outcomes may take. */
@@ -173,6 +170,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
       clock,
       log,
       stopping: stopping.signal,
+      authorizations: secrets.sources,
       ingest: (file, claimedAt) => {
         notices.heard(file.source, claimedAt);
         return ingest(file, claimedAt, ingestDeps);

@@ -39,7 +39,9 @@ function openShell(): Shell {
     err: (text) => void process.stderr.write(text),
     streams: { out: process.stdout, err: process.stderr },
     isTTY: process.stdout.isTTY === true,
-    columns: process.stdout.columns ?? 80,
+    get columns() {
+      return process.stdout.columns ?? 80;
+    },
     ask,
     signal: stop,
     ready: () => void process.send?.('ready'),

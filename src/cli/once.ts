@@ -2,6 +2,7 @@ import type { DaemonInput } from '../daemon.ts';
 import { type Daemon, openDaemon } from '../daemon.ts';
 import type { Batch } from '../ledger/batches.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
+import type { LiveView } from './live-view.ts';
 import type { Shell } from './shell.ts';
 
 /** One batch in the answer of `start --once --json`. */
@@ -27,12 +28,17 @@ export async function onceCommand(
   input: Omit<DaemonInput, 'admin' | 'onSettled'>,
   { json, maxWait }: { json: boolean; maxWait: number },
   shell: Shell,
+  live?: LiveView,
 ): Promise<number> {
   const batches: SettledBatch[] = [];
   let end: End;
   {
-    const onSettled = (batch: Batch, needPerson: number) => void batches.push(summaryOf(batch, needPerson));
+    const onSettled = (batch: Batch, needPerson: number) => {
+      batches.push(summaryOf(batch, needPerson));
+      live?.settled(batch);
+    };
     await using daemon = await openDaemon({ ...input, admin: false, onSettled });
+    await using _ = live?.follow(daemon);
     end = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
   }
   const exitCode = exitCodeOf(end, batches, shell.signal);

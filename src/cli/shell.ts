@@ -13,7 +13,8 @@ export type Shell = {
   /** Standard output and standard error themselves, for a log that must notice when nobody reads. */
   streams: { out: LogTarget; err: LogTarget };
   isTTY: boolean;
-  columns: number;
+  /** Of the terminal as it is now. */
+  readonly columns: number;
   /** Asks the person at the terminal one question; undefined when nobody can answer there. */
   ask(question: string): Promise<string | undefined>;
   /** Aborts at the first SIGINT or SIGTERM; `reason` is the signal's name. */

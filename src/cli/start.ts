@@ -5,6 +5,7 @@ import { type DaemonInput, openDaemon } from '../daemon.ts';
 import { configWarning, daemonReady, daemonStarting, daemonStopped, daemonStopping } from '../events/daemon.ts';
 import { createRedaction } from '../log/redaction.ts';
 import { createLog } from '../log.ts';
+import { canShowLive, type LiveView, openLiveView } from './live-view.ts';
 import { onceCommand } from './once.ts';
 import { openConfig } from './open-config.ts';
 import type { Shell } from './shell.ts';
@@ -29,12 +30,15 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
   const secrets = await loadSecrets(config, shell.env);
   const adminToken = await loadAdminToken(shell.env);
   const redaction = createRedaction();
+  const live = canShowLive(shell, args)
+    ? openLiveView({ shell, clock: systemClock, reports: config.reports.path })
+    : undefined;
   const log = createLog({
     level: config.log.level,
     pretty: shell.isTTY && !args.json,
     colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
-    stream: args.json ? shell.streams.err : shell.streams.out,
-    secrets: [secrets.clientSecret, ...(adminToken ? [adminToken] : [])],
+    stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
+    secrets: [secrets.clientSecret, ...(secrets.sources?.values() ?? []), ...(adminToken ? [adminToken] : [])],
     redaction,
   });
   daemonStarting(log, { environment: config.environment, version: versionOf(), config: config.file });
@@ -50,13 +54,18 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     notices: { env: shell.env, redactLine: (line: string) => redaction.redactLine(line) },
     ...(adminToken ? { adminToken } : {}),
   };
-  return args.once ? onceCommand(input, args, shell) : runDaemon(input, shell);
+  return args.once ? onceCommand(input, args, shell, live) : runDaemon(input, shell, live);
 }
 
-async function runDaemon(input: Omit<DaemonInput, 'admin'>, shell: Shell): Promise<number> {
+async function runDaemon(
+  input: Omit<DaemonInput, 'admin' | 'onSettled'>,
+  shell: Shell,
+  live: LiveView | undefined,
+): Promise<number> {
   const { environment } = input.config;
   {
-    await using daemon = await openDaemon({ ...input, admin: true });
+    await using daemon = await openDaemon({ ...input, admin: true, ...(live ? { onSettled: live.settled } : {}) });
+    await using _ = live?.follow(daemon);
     await daemon.watch();
     daemonReady(input.log, { environment, adminPort: daemon.adminPort ?? 0 });
     shell.ready();

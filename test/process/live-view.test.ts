@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
+import { credentials, csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
+const ESCAPE = '\u001B';
+
+/** `bin/po-sync` on a pseudo terminal of 80 columns; `out` is every byte that the terminal was sent. */
+function onTerminal(place: Workplace, args: string, env: Record<string, string> = {}) {
+  const command = `stty cols 80 rows 24; exec ${LAUNCHER} --config ${place.config} ${args}`;
+  const child = spawn('script', ['-qefc', command, '/dev/null'], {
+    cwd: place.folder,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      TERM: 'xterm',
+      ...credentials('STAGING'),
+      PO_SYNC_ADMIN_PORT: '0',
+      ...env,
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let out = '';
+  child.stdout.on('data', (chunk) => {
+    out += String(chunk);
+  });
+  const ended = once(child, 'close').then(([code]) => Number(code));
+  return { child, ended, out: () => out };
+}
+
+/** What stands on a terminal without end after these bytes: enough of one for what the view writes. */
+function screenAfter(bytes: string): string[] {
+  const lines = [''];
+  let row = 0;
+  for (const [piece] of bytes.replaceAll(ESCAPE, '␛').matchAll(/␛\[\d*[A-Za-z]|\r|\n|[^␛\r\n]+/g)) {
+    const [, times, action] = /^␛\[(\d*)([A-Za-z])$/.exec(piece) ?? [];
+    if (action === 'A') row = Math.max(0, row - Number(times));
+    else if (action === 'J') lines.splice(row, lines.length, '');
+    else if (piece === '\n') row += 1;
+    else if (piece !== '\r' && action === undefined) lines[row] = (lines[row] ?? '') + piece;
+    lines[row] ??= '';
+  }
+  return lines;
+}
+
+const SLOW = { faults: [{ kind: 'delay', by: 100 }] };
+
+describe('start on a terminal', () => {
+  it('shows a batch under way, then one line of it that stays, with log lines above, until ctrl-c', async () => {
+    await using place = await openWorkplace({ faults: SLOW, delivery: ', concurrency: 2' });
+    const { child, ended, out } = onTerminal(place, 'start', { NO_COLOR: '1' });
+    await until('it is ready', () => out().includes('po-sync is ready'));
+    await place.drop('orders.csv', `${csvOf(60)}PO-X,NEW,A,none\n`);
+    await until('a pace is shown', () => /orders\.csv {2}[█░]+ +\d+% {2}\d+\/61 {2}\d+\/s {2}\d+ s left/.test(out()));
+    await until('its last line', () => out().includes('61 orders in'));
+    child.stdin.write('\u0003');
+    expect(await ended).toBe(0);
+    const lines = screenAfter(out());
+    const last = lines.find((line) => line.startsWith('! orders.csv'));
+    expect(last).toMatch(/61 orders in \d+ s: 60 accepted, 1 invalid; 1 needs a person {2}\/.*\/report\.html$/);
+    expect(lines.filter((line) => /█|░/.test(line))).toEqual([]);
+    expect(lines.filter((line) => line.includes('po-sync has stopped'))).toHaveLength(1);
+    // No line is torn: each is a log line, the last line of a batch, or what the terminal itself echoes.
+    expect(lines.filter((line) => !/^(\^C)?(\[?\d\d:\d\d:\d\d|! |$)/.test(line))).toEqual([]);
+  });
+
+  it('shows why delivery pauses', async () => {
+    await using place = await openWorkplace({
+      faults: { faults: [{ kind: 'answer', status: 503, message: 'closed' }] },
+    });
+    const { child, ended, out } = onTerminal(place, 'start');
+    await place.drop('orders.csv', csvOf(5));
+    await until('the pause is shown', () => /paused.*for .*goes on by itself: /.test(out()));
+    expect(out()).toContain(`${ESCAPE}[31mpaused`);
+    child.stdin.write('\u0003');
+    expect(await ended).toBe(0);
+  });
+
+  it('works with --once, and leaves nothing of the picture', async () => {
+    await using place = await openWorkplace();
+    await place.drop('orders.csv', csvOf(300));
+    const { ended, out } = onTerminal(place, 'start --once', { NO_COLOR: '1' });
+    expect(await ended).toBe(0);
+    const lines = screenAfter(out());
+    expect(lines.filter((line) => /^✓ orders\.csv {2}300 orders/.test(line))).toHaveLength(1);
+    expect(lines.filter((line) => /█|░/.test(line))).toEqual([]);
+  });
+
+  it('is plain on a terminal that cannot move its cursor, and with --json', async () => {
+    await using place = await openWorkplace();
+    await place.drop('orders.csv', csvOf(300));
+    const dumb = onTerminal(place, 'start --once', { NO_COLOR: '1', TERM: 'dumb' });
+    expect(await dumb.ended).toBe(0);
+    expect(dumb.out()).toContain('batch finished');
+    expect(dumb.out()).not.toContain(ESCAPE);
+    const json = onTerminal(place, 'start --once --json 2>/dev/null');
+    expect(await json.ended).toBe(0);
+    expect(JSON.parse(json.out())).toMatchObject({ exitCode: 0 });
+  });
+
+  it('has no escape codes where nobody looks', async () => {
+    await using place = await openWorkplace();
+    await place.drop('orders.csv', csvOf(3));
+    const { code, out } = await place.run(['start', '--once']);
+    expect(code).toBe(0);
+    expect(out).not.toContain(ESCAPE);
+    expect(out).not.toContain('✓');
+  });
+});
