@@ -38,6 +38,10 @@ export type SettlementDeps = {
   onSettled(batch: Batch, needPerson: number): void;
 };
 
+const LOOK_AGAIN = 50;
+/** How old a report of progress may be when it is written; shorter than a lease. */
+const FRESH = 3_000;
+
 /** The spine of settlement: from a finished batch to its report, the file put away. Each step may be repeated. */
 export function openSettlement(deps: SettlementDeps) {
   const { batches, log } = deps;
@@ -56,9 +60,18 @@ export function openSettlement(deps: SettlementDeps) {
     if (lease === undefined) return;
     try {
       const batch = await batches.find(name);
-      if (batch && batch.state !== 'done') await settle(batch);
+      if (batch && batch.state !== 'done') await alone(name, () => settle(batch));
     } finally {
       await lease.release();
+    }
+  }
+
+  /** Nobody else writes the batch's `report.json` meanwhile, so that the final one stays the last. */
+  async function alone<T>(name: string, task: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const lease = await batches.reportLease(name);
+      if (lease === undefined) await deps.clock.sleep(LOOK_AGAIN);
+      else return await task().finally(lease.release);
     }
   }
 
@@ -69,17 +82,21 @@ export function openSettlement(deps: SettlementDeps) {
 
   async function settle(batch: Batch): Promise<void> {
     const folder = folderOf(batch.batch);
-    // The file is gone only when the report stood already: what may be missing is what lies beside it.
-    if (await exists(batch.path)) {
-      const report = await reportOf(batch, 'finished');
+    const report = await reportOf(batch, 'finished');
+    if (await exists(batch.path))
       await writeReport({ folder, report, shape: batch.proof?.shape, orders: await ordersOf(batch) });
-    }
+    // The file is gone only when the whole report stood already; since then its progress may have been told once more.
+    else await writeProgress(folder, report);
     await putAway(batch, 'done', folder, needPersonIn(batch) > 0);
     await close(batch, needPersonIn(batch));
   }
 
   /** A file that cannot be read as orders: it is told, and put with the failed ones. Gives its SHA-256. */
-  async function settleUnreadable(batch: Batch, error: PoSyncError): Promise<string> {
+  function settleUnreadable(batch: Batch, error: PoSyncError): Promise<string> {
+    return alone(batch.batch, () => settleFailed(batch, error));
+  }
+
+  async function settleFailed(batch: Batch, error: PoSyncError): Promise<string> {
     const folder = folderOf(batch.batch);
     const identity = await hashFile(batch.path);
     const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identity };
@@ -113,11 +130,20 @@ export function openSettlement(deps: SettlementDeps) {
     return reportOrders(readOrders(batch.path, proof, mapping, {}), batch, deps);
   }
 
-  /** Keeps `report.json` of a batch under way current. */
+  /** Keeps `report.json` of a batch under way current; where somebody else is at it, that is enough. */
   async function progress(name: string): Promise<void> {
-    const batch = await batches.find(name);
-    if (batch && batch.state !== 'done')
-      await writeProgress(folderOf(name), await reportOf(batch, batch.held ? 'held' : 'running'));
+    const began = deps.clock.monotonic();
+    const lease = await batches.reportLease(name);
+    if (lease === undefined) return;
+    try {
+      const batch = await batches.find(name);
+      if (batch === undefined || batch.state === 'done') return;
+      const report = await reportOf(batch, batch.held ? 'held' : 'running');
+      // Frozen meanwhile, we may have lost the lease, and the batch may be settled.
+      if (deps.clock.monotonic() - began < FRESH) await writeProgress(folderOf(name), report);
+    } finally {
+      await lease.release();
+    }
   }
 
   async function reportOf(batch: Batch, state: Report['state']): Promise<Report> {

@@ -51,7 +51,12 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     return takeLease(redis, keys.lease(batch), owner, LEASE);
   }
 
-  /** Whether some daemon has that right now. */
+  /** The right to write a batch's `report.json`, or undefined while somebody else does. */
+  function reportLease(batch: string): Promise<Lease | undefined> {
+    return takeLease(redis, keys.reportLease(batch), owner, LEASE);
+  }
+
+  /** Whether some daemon reads or settles it right now. */
   async function isHeld(batch: string): Promise<boolean> {
     return (await redis.exists(keys.lease(batch))) === 1;
   }
@@ -203,6 +208,7 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
 
   return {
     lease,
+    reportLease,
     isHeld,
     begin,
     proved,

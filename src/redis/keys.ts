@@ -38,6 +38,7 @@ export function keysOf(environment: string, baseUrl: string) {
     /** Hash: ordinal → how its dead letter was closed. */
     closed: (batch: string) => `${prefix}:b:${batch}:closed`,
     lease: (batch: string) => `${prefix}:b:${batch}:lease`,
+    reportLease: (batch: string) => `${prefix}:b:${batch}:report-lease`,
     /** Sorted set of all batches by start. */
     batches: `${prefix}:batches`,
     /** Set of batches that are not done. */
