@@ -149,7 +149,7 @@ export function openAdmission(deps: AdmitDeps): Admit {
   async function enterGroup(batch: Batch, group: readonly Fresh[]): Promise<{ chunk?: Chunk; lost: ValidOrder[] }> {
     const job = queue.nameJob();
     const due = time.now() + SWEEP_AFTER;
-    const entered = await Promise.all(group.map((one) => ledger.enter(entryOf(batch, one, job), one.before, due)));
+    const entered = await Promise.all(group.map((one) => ledger.enter(entryOf(batch, one, job, due), one.before, due)));
     const mine = group.filter((_, i) => entered[i]);
     const lost = group.filter((_, i) => !entered[i]).map(({ order }) => order);
     return mine.length > 0 ? { chunk: chunkOf(batch, job, mine), lost } : { lost };
@@ -172,9 +172,13 @@ const CANCELLED = { kind: 'cancelled' } as const;
 /** A plan to send; `before` is the dead letter it replaces. */
 type Fresh = Plan & { before: Entry | undefined };
 
-function entryOf(batch: Batch, { order, digest, before }: Fresh, job: string): Entry {
+/**
+ * `start` is a version that this number never had: whoever still holds an entry that was taken back or given up
+ * meanwhile changes nothing any more.
+ */
+function entryOf(batch: Batch, { order, digest, before }: Fresh, job: string, start: number): Entry {
   return {
-    version: (before?.version ?? 0) + 1,
+    version: before === undefined ? start : before.version + 1,
     state: 'queued',
     order: order.order,
     digest,

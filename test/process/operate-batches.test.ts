@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Report } from '../../src/report/report.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { csvOf, type Ended, openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
+
+const WRONG = { kind: 'answer', status: 400, message: 'articleCode is invalid', orders: ['PO-*'], calls: '1-12' };
+
+type ShownBatch = { batch: string; file: string; state: string; held?: { reason: string } };
+
+describe('batches of a running daemon', () => {
+  const stack = new AsyncDisposableStack();
+  let place: Workplace;
+  let daemon: Running;
+
+  beforeAll(async () => {
+    const redis = stack.use(await startTestRedis());
+    place = stack.use(
+      await openWorkplace({
+        faults: { faults: [WRONG] },
+        redis: redis.url,
+        delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
+      }),
+    );
+    daemon = place.start(['start']);
+    stack.defer(async () => {
+      daemon.child.kill('SIGTERM');
+      await daemon.ended;
+    });
+  });
+  afterAll(() => stack.disposeAsync());
+
+  const run = (...args: string[]): Promise<Ended> => place.run(args, { USER: 'anna' });
+
+  async function batchOf(file: string): Promise<ShownBatch> {
+    const { out } = await run('--json', 'batches', 'list');
+    const { batches }: { batches: ShownBatch[] } = JSON.parse(out);
+    return batches.find((batch) => batch.file === file) ?? { batch: '', file, state: '' };
+  }
+
+  function reportOf(file: string): Promise<Report> {
+    return until(
+      `the report of ${file}`,
+      async () => (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished'),
+      30_000,
+    );
+  }
+
+  it('a batch that is refused alike is held; release lets the rest go', async () => {
+    await place.drop('held.csv', csvOf(60));
+    await until('the hold', async () => (await batchOf('held.csv')).state === 'held');
+    const { batch, held } = await batchOf('held.csv');
+    expect(held?.reason).toContain('articleCode is invalid');
+    expect((await run('status')).out).toMatch(new RegExp(`${batch} +held\\.csv +held`));
+    expect((await run('batches', 'show', batch)).out).toContain(`po-sync batches release ${batch}`);
+    expect(await run('batches', 'release', batch)).toMatchObject({ code: 1, err: expect.stringContaining('--yes') });
+    // What was refused before the hold waits for a person already, though the report is still to come.
+    const { out } = await run('--json', 'dead-letters', 'list', '--batch', batch);
+    expect(JSON.parse(out).letters.length).toBeGreaterThan(3);
+    expect(JSON.parse(out).letters[0]).toMatchObject({
+      kind: 'refused',
+      payload: { orderState: 'NEW' },
+      httpStatus: 400,
+    });
+    let tries = 0;
+    while ((await batchOf('held.csv')).state !== 'finished' && tries < 5) {
+      tries += 1;
+      await run('batches', 'release', batch, '--yes');
+      await until('an end', async () => ['held', 'finished'].includes((await batchOf('held.csv')).state), 30_000);
+    }
+    const { counts } = await reportOf('held.csv');
+    expect(counts).toMatchObject({ orders: 60, refused: 12, accepted: 48 });
+    expect(await run('batches', 'release', batch, '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is not held, it is finished'),
+    });
+  });
+
+  it('cancel takes back what was never sent, of the queue and of the file, and tells it in the report', async () => {
+    await run('pause');
+    await place.drop('wrong.csv', csvOf(3000, 10_001));
+    await until(
+      'orders in the queue',
+      async () => JSON.parse((await run('--json', 'status')).out).queue.unsettledOrders > 100,
+    );
+    const { batch } = await batchOf('wrong.csv');
+    expect(await run('batches', 'cancel', batch, '--dry-run')).toMatchObject({ code: 0 });
+    const { code, out } = await run('batches', 'cancel', batch, '--yes');
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringMatching(new RegExp(`^[\\d,]+ orders of ${batch} taken back`)),
+    });
+    const { counts, open } = await reportOf('wrong.csv');
+    expect({ counts, open }).toMatchObject({ counts: { orders: 3000, cancelled: 3000, accepted: 0 }, open: 0 });
+    expect([...place.stored().keys()].filter((number) => number.startsWith('PO-1000'))).toEqual([]);
+    expect(await run('batches', 'cancel', batch, '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is finished'),
+    });
+    await run('resume');
+  });
+
+  it('what was cancelled may come again in another file', async () => {
+    await place.drop('right.csv', csvOf(5, 10_001));
+    expect(await reportOf('right.csv')).toMatchObject({ counts: { orders: 5, accepted: 5 } });
+  });
+});

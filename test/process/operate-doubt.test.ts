@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestRedis } from '../support/test-redis.ts';
+import { csvOf, type Ended, openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const FAULTS = [
+  { kind: 'drop', when: 'after', orders: ['PO-1', 'PO-2'], attempts: '1' },
+  { kind: 'drop', when: 'before', orders: ['PO-3'], attempts: '1', how: 'reset' },
+  { kind: 'answer', on: 'list', status: 403 },
+];
+
+describe('orders in doubt where the API gives no list', () => {
+  const stack = new AsyncDisposableStack();
+  let place: Workplace;
+
+  beforeAll(async () => {
+    const redis = stack.use(await startTestRedis());
+    place = stack.use(await openWorkplace({ faults: { faults: FAULTS }, redis: redis.url }));
+    await place.drop('orders.csv', csvOf(4));
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+  });
+  afterAll(() => stack.disposeAsync());
+
+  const run = (...args: string[]): Promise<Ended> => place.run(args, { USER: 'anna' });
+
+  async function letters(): Promise<[string, string][]> {
+    const { out } = await run('--json', 'dead-letters', 'list');
+    return JSON.parse(out).letters.map((one: { purchaseOrderNumber: string; kind: string }) => [
+      one.purchaseOrderNumber,
+      one.kind,
+    ]);
+  }
+
+  it('explain says what was found out and asks the person', async () => {
+    expect(await letters()).toEqual([
+      ['PO-1', 'inDoubt'],
+      ['PO-2', 'inDoubt'],
+      ['PO-3', 'inDoubt'],
+    ]);
+    expect((await run('explain', 'PO-1')).out).toMatch(
+      /^PO-1 {2}in doubt, waits for a person[\s\S]*--as accepted[\s\S]*--as resend/,
+    );
+  });
+
+  it('discard leaves them: whether the API has them is not known', async () => {
+    const { code, out } = await run('dead-letters', 'discard', '--yes');
+    expect({ code, out }).toEqual({
+      code: 2,
+      out: expect.stringContaining('3 orders cannot be given up: whether the API has it'),
+    });
+  });
+
+  it('retry asks the list again and never just sends them', async () => {
+    const { out } = await run('dead-letters', 'retry', '--order', 'PO-1', '--yes');
+    expect(out).toMatch(/list could not be looked at[\s\S]*1 order in doubt waiting for the API's list/);
+    await place.run(['start', '--once']);
+    expect(place.stored().get('PO-1')).toBe(1);
+    expect(await letters()).toHaveLength(3);
+  });
+
+  it('resolve --as accepted settles one that is there', async () => {
+    expect(await run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('PO-1 is settled as accepted'),
+    });
+    const [report] = await place.reportsNow();
+    if (report === undefined) throw new Error('no report');
+    expect(report.open).toBe(2);
+    expect(JSON.parse(await place.read(report, 'dead-letters.json'))[0]).toMatchObject({
+      purchaseOrderNumber: 'PO-1',
+      closed: { by: 'confirmed', who: 'anna' },
+    });
+    expect(await run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is not in doubt: it is accepted already'),
+    });
+  });
+
+  it('resolve --as resend sends one that is not there', async () => {
+    expect(await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend')).toMatchObject({ code: 1 });
+    expect(await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend', '--yes')).toMatchObject({ code: 0 });
+    await place.run(['start', '--once']);
+    expect(place.stored().get('PO-3')).toBe(1);
+    expect(await letters()).toEqual([['PO-2', 'inDoubt']]);
+    expect((await run('explain', 'PO-3')).out).toMatch(/^PO-3 {2}accepted[\s\S]*resent by anna/);
+  });
+
+  it('reconcile says that there is no list, doctor what that means', async () => {
+    expect(await run('reconcile')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('This API does not give its list'),
+    });
+    const { code, out } = await run('doctor');
+    expect(code).toBe(0);
+    expect(out).toMatch(/warn +API +.*an order whose answer is lost stays in doubt\n +→ Ask the API's owner/);
+  });
+
+  it('after a rollback delivery waits for a person, who may go on without the list', async () => {
+    expect(await run('reconcile', '--repair', '--without-list', '--yes')).toMatchObject({
+      code: 0,
+      out: 'Nothing waits for the list.\n',
+    });
+  });
+});

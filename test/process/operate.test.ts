@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Report } from '../../src/report/report.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { type Ended, openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const ROWS = [
+  'PO-1,NEW,A-1,1',
+  'PO-2,NEW,A-1,none',
+  'PO-3,NEW,A-1,2',
+  'PO-3,NEW,,5',
+  ',NEW,A-2,1',
+  'PO-5,NEW,X-9,1',
+  'PO-6,NEW,X-9,1',
+  '"PO-7\u001b[2J",NEW,X-9,1',
+];
+const FAULTS = [
+  { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-5'], attempts: '1' },
+  { kind: 'answer', status: 400, message: 'articleCode \u001b[31mX-9', orders: ['PO-6'] },
+];
+
+/** What the documents of several commands hold, as far as it is looked at one by one. */
+type Shown = {
+  letters: { purchaseOrderNumber: string; signature: string }[];
+  groups: { signature: string }[];
+  queue: { unsettledOrders: number };
+  token: object;
+  daemons: object[];
+  findings: { check: string; state: string }[];
+};
+
+describe("the operator's commands", () => {
+  const stack = new AsyncDisposableStack();
+  let place: Workplace;
+
+  beforeAll(async () => {
+    const redis = stack.use(await startTestRedis());
+    place = stack.use(await openWorkplace({ faults: { faults: FAULTS }, redis: redis.url }));
+    await place.drop('orders.csv', `${[HEAD, ...ROWS].join('\n')}\n`);
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+  });
+  afterAll(() => stack.disposeAsync());
+
+  const run = (...args: string[]): Promise<Ended> => place.run(args, { USER: 'anna' });
+
+  async function json(...args: string[]): Promise<{ code: number | null; document: Shown }> {
+    const { code, out, err } = await run('--json', ...args);
+    expect(err).toBe('');
+    return { code, document: JSON.parse(out) };
+  }
+
+  async function report(): Promise<Report> {
+    const [only] = await place.reportsNow();
+    if (only === undefined) throw new Error('no report');
+    return only;
+  }
+
+  it('status tells queue, sources, token and what needs a person, and never the token itself', async () => {
+    const { code, document } = await json('status');
+    expect(code).toBe(0);
+    expect(document).toMatchObject({
+      environment: 'staging',
+      daemons: [],
+      deadLetters: 6,
+      queue: { unsettledOrders: 0 },
+      sources: [{ name: 'inbox', state: 'ok', last: { file: 'orders.csv' } }],
+      token: { present: true, expiresInMs: expect.any(Number) },
+      pauses: [],
+      batches: [],
+    });
+    expect(document.token).not.toHaveProperty('value');
+    const { out } = await run('status');
+    expect(out).toMatch(/delivery +goes on/);
+    expect(out).toMatch(/daemons +none alive; `po-sync start` runs one/);
+    expect(out).toMatch(/6 orders need a person/);
+  });
+
+  it('dead-letters list shows each with its place and its reason, and groups them by kind of error', async () => {
+    const { code, out } = await run('dead-letters', 'list');
+    expect(code).toBe(0);
+    expect(out).toMatch(/PO-2 +invalid +\S+ +3 +\S+ \S+ +quantity: "none" is not a number/);
+    expect(out).toMatch(/\(none\) +invalid +\S+ +6/);
+    expect(out).toMatch(/PO-5 +refused +\S+ +7 .*articleCode X-9 is invalid/);
+    expect(out).toMatch(/6 orders, by kind of error/);
+    expect(out).not.toContain('\u001b');
+    expect(out).toContain('articleCode \\u001b[31mX-9');
+  });
+
+  it.each([
+    [
+      ['--kind', 'refused'],
+      ['PO-5', 'PO-6'],
+    ],
+    [['--order', 'PO-3'], ['PO-3']],
+    [['--since', '1h', '--kind', 'Invalid', '--order', 'PO-2'], ['PO-2']],
+    [['--since', '2099-01-01'], []],
+    [['--batch', 'nothing'], []],
+  ])('dead-letters list %j finds %j', async (filters, numbers) => {
+    const { document } = await json('dead-letters', 'list', ...filters);
+    expect(document.letters.map((letter) => letter.purchaseOrderNumber)).toEqual(numbers);
+  });
+
+  it('dead-letters list finds all of a signature, and those of a batch by the end of its name', async () => {
+    const { document: all } = await json('dead-letters', 'list', '--batch', (await report()).batch.slice(-8));
+    expect(all.letters).toHaveLength(6);
+    const signature = all.groups[0]?.signature ?? '';
+    const { document } = await json('dead-letters', 'list', '--signature', signature);
+    expect(document.letters.every((one) => one.signature === signature)).toBe(true);
+  });
+
+  it('names the kinds when one is mistyped', async () => {
+    expect(await run('dead-letters', 'list', '--kind', 'refusd')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The kinds are invalid, conflict, refused, failed, inDoubt.'),
+    });
+  });
+
+  it('explain tells file, lines, checks, the words of the API and what to do', async () => {
+    const { out: refused } = await run('explain', 'PO-5');
+    expect(refused).toMatch(/^PO-5 {2}refused, waits for a person\n {2}1 × X-9\n/);
+    expect(refused).toMatch(
+      /in orders\.csv \(source inbox\), line 7, batch \S+\n.*attempt 1: articleCode X-9 is invalid \(HTTP 400\)\n.*refused after 1 attempt/,
+    );
+    expect(refused).toContain('po-sync dead-letters retry --order PO-5');
+    const { out: invalid } = await run('explain', 'PO-3');
+    expect(invalid).toMatch(/lines 4, 5, batch/);
+    expect(invalid).toMatch(/line 5: articleCode: is empty/);
+    const { out: accepted } = await run('explain', 'PO-1');
+    expect(accepted).toMatch(/^PO-1 {2}accepted\n/);
+    const { document } = await json('explain', 'PO-1');
+    expect(document).toMatchObject({ order: 'PO-1', standing: 'accepted', appearances: [{ result: { line: 2 } }] });
+  });
+
+  it('explain knows nothing of a number that never came', async () => {
+    const { code, err } = await run('explain', 'PO-99');
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Nothing is known of the order PO-99') });
+  });
+
+  it('batches list and show tell what became of the file', async () => {
+    const { batch } = await report();
+    const { out } = await run('batches', 'list');
+    expect(out).toMatch(new RegExp(`${batch} +orders\\.csv +finished +7/7 +1 +6 `));
+    const { document } = await json('batches', 'show', batch.slice(-8));
+    expect(document).toMatchObject({
+      batch,
+      state: 'finished',
+      open: 6,
+      counts: { accepted: 1, invalid: 4, refused: 2 },
+    });
+    expect(await run('batches', 'show', 'nix')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('batches list'),
+    });
+  });
+
+  it('retry tells first what it would do, and does nothing without a yes', async () => {
+    const { document: dry, code } = await json('dead-letters', 'retry', '--dry-run');
+    expect({ dry, code }).toEqual({
+      code: 2,
+      dry: { dryRun: true, plan: { retried: 2, invalid: 4 }, listCheck: 'ok' },
+    });
+    const { code: refused, err, out } = await run('dead-letters', 'retry', '--kind', 'refused');
+    expect(refused).toBe(1);
+    expect(out).toBe('2 orders would be sent again.\n');
+    expect(err).toContain('Say --yes if it is meant');
+    expect((await json('status')).document.queue.unsettledOrders).toBe(0);
+  });
+
+  it('retry sends orders again; the accepted ones close their dead letters, the others wait again', async () => {
+    const { code, out } = await run('dead-letters', 'retry', '--kind', 'refused', '--yes', '--rate', '20');
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: '2 orders would be sent again.\n2 orders queued to be sent again.\n',
+    });
+    const { out: explained } = await run('explain', 'PO-5');
+    expect(explained).toMatch(/retried by anna/);
+    const { document: waiting } = await json('dead-letters', 'list', '--order', 'PO-5');
+    expect(waiting.letters).toMatchObject([{ now: 'queued' }]);
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+    expect(place.stored().get('PO-5')).toBe(1);
+    const { document } = await json('dead-letters', 'list', '--kind', 'refused', '--all');
+    expect(document.letters).toMatchObject([
+      { purchaseOrderNumber: 'PO-5', closed: { by: 'accepted' } },
+      { purchaseOrderNumber: 'PO-6' },
+    ]);
+    expect(await report()).toMatchObject({ open: 5, counts: { accepted: 1, refused: 2 } });
+    const { out: again } = await run('explain', 'PO-6');
+    expect(again).toMatch(/refused after 1 attempt[\s\S]*retried by anna[\s\S]*attempt 2:/);
+  });
+
+  it('discard closes dead letters, also one without a number, and frees the number', async () => {
+    expect(await run('dead-letters', 'discard', '--kind', 'invalid', '--yes')).toMatchObject({
+      code: 0,
+      out: '4 orders would be given up.\n4 orders given up.\n',
+    });
+    expect(await report()).toMatchObject({ open: 1, counts: { invalid: 4 } });
+    const letters = JSON.parse(await place.read(await report(), 'dead-letters.json'));
+    expect(letters).toContainEqual(
+      expect.objectContaining({
+        purchaseOrderNumber: '',
+        closed: { at: expect.any(String), by: 'discarded', who: 'anna' },
+      }),
+    );
+    expect((await json('dead-letters', 'discard', '--yes')).document).toEqual({ done: { discarded: 1 } });
+    expect(await run('dead-letters', 'list')).toMatchObject({ out: 'No order waits for a person here.\n' });
+    expect((await json('explain', 'PO-6')).document).toMatchObject({
+      standing: 'nothing',
+      deeds: [
+        { what: 'retried', who: 'anna' },
+        { what: 'discarded', who: 'anna' },
+      ],
+    });
+  });
+
+  it('reconcile finds what the API has and the ledger does not, and takes it over', async () => {
+    expect(await run('reconcile')).toMatchObject({ code: 0, out: expect.stringContaining('They agree.') });
+    const token = await place.api.token();
+    const order = { purchaseOrderNumber: 'BY-HAND', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 3 }] };
+    await place.api.create(order, token);
+    const { code, document } = await json('reconcile');
+    expect(code).toBe(2);
+    expect(document).toMatchObject({ listed: 3, accepted: 2, unknown: [{ order: 'BY-HAND' }], missing: [] });
+    expect(await run('reconcile', '--repair', '--yes')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('1 order added to the ledger. Ledger and API agree now.'),
+    });
+    const calls = place.stored().size;
+    await place.drop('again.csv', `${HEAD}\nBY-HAND,NEW,A,3\n`);
+    await place.run(['start', '--once']);
+    expect(place.stored().size).toBe(calls);
+    expect((await run('explain', 'BY-HAND')).out).toMatch(/accepted: the API had it before[\s\S]*duplicate/);
+  });
+
+  it('pause holds delivery while files are taken; resume lets it go on', async () => {
+    expect(await run('pause', '--reason', 'stock-taking')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('paused by anna: stock-taking'),
+    });
+    const daemon = place.start(['start']);
+    await place.drop('later.csv', `${HEAD}\nPO-100,NEW,A,1\n`);
+    await until('an order that waits', async () => (await json('status')).document.queue.unsettledOrders === 1);
+    const { document } = await json('status');
+    expect(document).toMatchObject({
+      daemons: [{ pid: daemon.child.pid, version: expect.any(String), host: expect.any(String) }],
+      pauses: [{ code: 'operator', reason: 'paused by anna: stock-taking', held: true }],
+      batches: [{ file: 'later.csv', state: 'sending' }],
+    });
+    expect(place.stored().has('PO-100')).toBe(false);
+    expect((await run('explain', 'PO-100')).out).toMatch(/^PO-100 {2}waits to be sent/);
+    expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('goes on') });
+    await until('the order', () => place.stored().get('PO-100') === 1);
+    expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('Nobody had paused') });
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+    expect((await json('status')).document.daemons).toEqual([]);
+  });
+
+  it('doctor finds all well, and goes on after what fails', async () => {
+    const { code, document } = await json('doctor');
+    expect(document).toMatchObject({ ok: true });
+    expect(code).toBe(0);
+    expect(document.findings.map(({ check, state }) => [check, state])).toEqual(
+      expect.arrayContaining([
+        ['configuration', 'ok'],
+        ['inbox inbox', 'ok'],
+        ['Redis durability', 'ok'],
+        ['Redis eviction', 'ok'],
+        ['token', 'ok'],
+        ['API', 'ok'],
+        ['clock of the API', 'ok'],
+      ]),
+    );
+    const { code: failed, out } = await place.run(['doctor'], { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });
+    expect(failed).toBe(1);
+    expect(out).toMatch(/ok +Redis eviction/);
+    expect(out).toMatch(/fail +token +.*refuses the credentials[^\n]*\n +→ Check client id and secret/);
+    expect(out).toMatch(/skipped +API/);
+  });
+
+  it('keeps secrets and tokens out of everything it prints', async () => {
+    const told = await Promise.all(
+      [['status'], ['doctor'], ['reconcile'], ['batches', 'list'], ['explain', 'PO-1']].flatMap((args) => [
+        run(...args),
+        run('--json', ...args),
+      ]),
+    );
+    for (const { out, err } of told) expect(out + err).not.toContain('secret-of-tests');
+  });
+});
