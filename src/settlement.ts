@@ -69,9 +69,15 @@ export function openSettlement(deps: SettlementDeps) {
   /** Nobody else writes the batch's `report.json` meanwhile, so that the final one stays the last. */
   async function alone<T>(name: string, task: () => Promise<T>): Promise<T> {
     for (;;) {
-      const lease = await batches.reportLease(name);
-      if (lease === undefined) await deps.clock.sleep(LOOK_AGAIN);
-      else return await task().finally(lease.release);
+      const lease = await batches.lease(name, 'reportLease');
+      if (lease) {
+        try {
+          return await task();
+        } finally {
+          await lease.release();
+        }
+      }
+      await deps.clock.sleep(LOOK_AGAIN);
     }
   }
 
@@ -133,7 +139,7 @@ export function openSettlement(deps: SettlementDeps) {
   /** Keeps `report.json` of a batch under way current; where somebody else is at it, that is enough. */
   async function progress(name: string): Promise<void> {
     const began = deps.clock.monotonic();
-    const lease = await batches.reportLease(name);
+    const lease = await batches.lease(name, 'reportLease');
     if (lease === undefined) return;
     try {
       const batch = await batches.find(name);

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../src/clock.ts';
@@ -33,10 +34,7 @@ async function openPlace() {
   /** `slowly`: each report of it waits until `go` was called. */
   function daemon(owner: string, slowly = false) {
     const batches = openBatches({ ...store, owner });
-    let go = () => undefined;
-    const gone = new Promise<undefined>((resolve) => {
-      go = () => void resolve(undefined);
-    });
+    const { promise: gone, resolve: go } = Promise.withResolvers<void>();
     let arrived = false;
     const slow: typeof gate = {
       ...gate,
@@ -47,11 +45,19 @@ async function openPlace() {
       },
     };
     const settlement = openSettlement({
-      ...{ batches, ledger, gate: slowly ? slow : gate, sources: [source], mappingOf: () => undefined, reports },
-      ...{ environment: 'staging', clock: systemClock, log: pino({ level: 'silent' }), proofs: new Map() },
+      batches,
+      ledger,
+      gate: slowly ? slow : gate,
+      sources: [source],
+      mappingOf: () => undefined,
+      reports,
+      environment: 'staging',
+      clock: systemClock,
+      log: pino({ level: 'silent' }),
+      proofs: new Map(),
       onSettled: () => undefined,
     });
-    return { batches, settlement, go: () => go(), arrived: () => arrived };
+    return { batches, settlement, go, arrived: () => arrived };
   }
 
   const { batches } = daemon('first');
@@ -63,7 +69,9 @@ async function openPlace() {
   await batches.admitted(batch, 1);
   const kept = stack.move();
   return {
-    ...{ batch, batches, daemon },
+    batch,
+    batches,
+    daemon,
     report: async (): Promise<Report> => JSON.parse(await readFile(path.join(reports, batch, 'report.json'), 'utf8')),
     /** As a daemon does that died directly before its last step. */
     async forgetThatItIsDone(): Promise<void> {
@@ -82,6 +90,7 @@ describe('settlement', () => {
     const telling = slow.settlement.progress(place.batch);
     await until('the slow one to be about to write', slow.arrived);
     const settling = quick.settlement.tick();
+    await Promise.race([settling, delay(300)]);
     slow.go();
     await Promise.all([telling, settling]);
     await until('the end', async () => (await place.batches.find(place.batch))?.state === 'done');

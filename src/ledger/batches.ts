@@ -46,14 +46,9 @@ export type Batches = ReturnType<typeof openBatches>;
 export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; owner: string }) {
   const totalScript = readScript(new URL('./total.lua', import.meta.url));
 
-  /** The right to read or to settle a batch, or undefined while somebody else has it. */
-  function lease(batch: string): Promise<Lease | undefined> {
-    return takeLease(redis, keys.lease(batch), owner, LEASE);
-  }
-
-  /** The right to write a batch's `report.json`, or undefined while somebody else does. */
-  function reportLease(batch: string): Promise<Lease | undefined> {
-    return takeLease(redis, keys.reportLease(batch), owner, LEASE);
+  /** The right to read or settle a batch, or to write its `report.json`; undefined while somebody else has it. */
+  function lease(batch: string, right: 'lease' | 'reportLease' = 'lease'): Promise<Lease | undefined> {
+    return takeLease(redis, keys[right](batch), owner, LEASE);
   }
 
   /** Whether some daemon reads or settles it right now. */
@@ -208,7 +203,6 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
 
   return {
     lease,
-    reportLease,
     isHeld,
     begin,
     proved,
