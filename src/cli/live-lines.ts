@@ -1,6 +1,6 @@
 import { OPERATOR, type Pause } from '../deliver/gate.ts';
 import type { Batch } from '../ledger/batches.ts';
-import { neededPerson, settledIn, standingOf } from '../operate/list-batches.ts';
+import { neededPerson, settledIn } from '../operate/list-batches.ts';
 import { OUTCOMES } from '../order/outcome.ts';
 import { count, duration, orders, outcomeWord } from '../report/page/wording.ts';
 import type { Paint, Tone } from './paint.ts';
@@ -27,7 +27,10 @@ export function liveLines({ now, pause, batches }: LiveState, format: Format): s
   const shown = batches.slice(0, MOST_SHOWN);
   const widest = Math.max(0, ...shown.map(({ batch }) => textWidth(printable(batch.name))));
   const name = Math.min(widest, MOST_NAME, Math.floor(format.columns / 3));
-  const lines = shown.map((one) => batchParts({ ...one, name, columns: format.columns, paused: pause !== undefined }));
+  const lines = inColumns(
+    shown.map((one) => lineOf(one, name, pause !== undefined)),
+    format.columns,
+  );
   const more = batches.length - shown.length;
   return [
     ...(pause === undefined ? [] : [pauseParts(pause, now)]),
@@ -44,46 +47,52 @@ function pauseParts({ code, reason, since }: Pause, now: number): Part[] {
   ];
 }
 
-type Line = { batch: Batch; pace: number | undefined; name: number; columns: number; paused: boolean };
+type Line = { batch: Batch; head: Part; standing: Part; facts: Part[] };
 
-function batchParts({ batch, pace, name, columns, paused }: Line): Part[] {
+function lineOf({ batch, pace }: LiveState['batches'][number], name: number, paused: boolean): Line {
   const title = cutText(printable(batch.name), name, 'end');
-  const head: Part = { tone: 'strong', text: title + ' '.repeat(name - textWidth(title)) };
   const needed = neededPerson(batch);
   const facts: Part[] = [
-    ...standing(batch),
+    ...(batch.cancelled ? [{ tone: 'doubtful' as const, text: 'cancelled' }] : []),
+    ...(batch.held ? [{ tone: 'bad' as const, text: `held: ${printable(batch.held.reason)}` }] : []),
     ...(batch.held || paused ? [] : speed(batch, pace)),
     ...(needed === 0
       ? []
       : [{ tone: 'bad' as const, text: `${count(needed)} need${needed === 1 ? 's' : ''} a person` }]),
   ];
-  const free = columns - 1 - [head, ...facts].reduce((sum, { text }) => sum + textWidth(text) + 2, 0);
-  const bar =
-    batch.total === undefined || free < BAR.least ? [] : [barOf(batch, batch.total, Math.min(free, BAR.most))];
-  return [head, ...bar, ...facts];
+  const head: Part = { tone: 'strong', text: title + ' '.repeat(name - textWidth(title)) };
+  return { batch, head, standing: { tone: 'plain', text: standing(batch) }, facts };
 }
 
-function standing(batch: Batch): Part[] {
+/** Bars of one length, as long as the fullest line lets them, and what follows below one another. */
+function inColumns(lines: readonly Line[], columns: number): Part[][] {
+  const counted = lines.filter(({ batch }) => batch.total !== undefined);
+  const widest = Math.max(0, ...counted.map(({ standing: { text } }) => text.length));
+  const free = counted.map(({ head, facts }) => {
+    return columns - 1 - [head, ...facts].reduce((sum, { text }) => sum + textWidth(text) + 2, widest + 2);
+  });
+  const bar = Math.min(BAR.most, ...free);
+  return lines.map(({ batch, head, standing: { tone, text }, facts }) => {
+    if (batch.total === undefined) return [head, { tone, text }, ...facts];
+    const bars = bar < BAR.least ? [] : [barOf(batch, batch.total, bar)];
+    return [head, ...bars, { tone, text: text.padEnd(widest) }, ...facts];
+  });
+}
+
+function standing(batch: Batch): string {
   const settled = settledIn(batch);
-  const parts: Part[] =
-    batch.total === undefined
-      ? [{ tone: 'plain', text: settled === 0 ? 'reading' : `reading, ${count(settled)} done` }]
-      : [
-          { tone: 'plain', text: `${Math.floor(share(settled, batch.total) * 100)}%`.padStart(4) },
-          { tone: 'plain', text: `${count(settled)}/${count(batch.total)}` },
-        ];
-  if (batch.cancelled) parts.push({ tone: 'doubtful', text: 'cancelled' });
-  if (standingOf(batch) === 'held') parts.push({ tone: 'bad', text: `held: ${printable(batch.held?.reason ?? '')}` });
-  return parts;
+  if (batch.total === undefined) return settled === 0 ? 'reading' : `reading, ${count(settled)} done`;
+  const percent = `${Math.floor(share(settled, batch.total) * 100)}%`.padStart(4);
+  return `${percent}  ${count(settled)}/${count(batch.total)}`;
 }
 
 function speed(batch: Batch, pace: number | undefined): Part[] {
-  if (pace === undefined) return [];
+  if (pace === undefined || pace === 0) return [];
   const rate: Part = {
     tone: 'quiet',
     text: pace >= 1 ? `${count(Math.round(pace))}/s` : `${count(Math.round(pace * 60))}/min`,
   };
-  if (pace === 0 || batch.total === undefined) return [rate];
+  if (batch.total === undefined) return [rate];
   const left = ((batch.total - settledIn(batch)) * 1000) / pace;
   return [rate, { tone: 'quiet', text: `${duration(left)} left` }];
 }
@@ -107,7 +116,7 @@ function fitted(parts: readonly Part[], { paint, columns }: Format): string {
     texts.push(paint(tone, cut));
     left -= textWidth(cut) + 2;
   }
-  return texts.join('  ');
+  return texts.join('  ').trimEnd();
 }
 
 /** What became of a batch that is done: outcomes and where the report is, in a line that stays. */

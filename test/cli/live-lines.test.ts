@@ -39,6 +39,18 @@ describe('a batch under way', () => {
     ]);
   });
 
+  it('stands in columns with others, and has no pace while it waits', () => {
+    const waiting = batchOf({ name: 'b.csv', total: 60, counts: noOutcomes() });
+    const batches = [
+      { batch: waiting, pace: 0 },
+      { batch: batchOf(), pace: 55 },
+    ];
+    expect(linesOf({ batches }, 80)).toEqual([
+      'b.csv       ░░░░░░░░░░░░░░    0%  0/60',
+      'orders.csv  ██████░░░░░░░░   45%  2,250/5,000  55/s  50 s left  3 need a person',
+    ]);
+  });
+
   it('shows no end while it is read, and none while delivery pauses', () => {
     const { total: _, ...reading } = batchOf();
     expect(linesOf({ batches: [{ batch: reading, pace: 7 }] })).toEqual([
