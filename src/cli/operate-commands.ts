@@ -1,18 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { batchesCancelCommand, batchesListCommand, batchesReleaseCommand, batchesShowCommand } from './batches.ts';
-import { deadLettersDiscardCommand } from './dead-letters-discard.ts';
-import { deadLettersListCommand } from './dead-letters-list.ts';
-import { deadLettersResolveCommand } from './dead-letters-resolve.ts';
-import { deadLettersRetryCommand } from './dead-letters-retry.ts';
-import { doctorCommand } from './doctor.ts';
-import { explainCommand } from './explain.ts';
 import { KINDS } from './letter-args.ts';
-import { pauseCommand } from './pause.ts';
-import { reconcileCommand } from './reconcile.ts';
-import { resumeCommand } from './resume.ts';
 import type { Shell } from './shell.ts';
 import { readSince } from './since.ts';
-import { statusCommand } from './status.ts';
 
 type Done = (code: number) => void;
 
@@ -21,13 +10,15 @@ export function addOperateCommands(program: Command, shell: Shell, done: Done): 
   program
     .command('status')
     .description('daemons, sources, queue, batches under way, token, pauses')
-    .action(async (_, command: Command) => done(await statusCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./status.ts')).statusCommand(command.optsWithGlobals(), shell)),
+    );
   program
     .command('explain')
     .description("one order's whole history")
     .argument('<order>', 'order number')
     .action(async (order: string, _, command: Command) =>
-      done(await explainCommand({ ...command.optsWithGlobals(), order }, shell)),
+      done(await (await import('./explain.ts')).explainCommand({ ...command.optsWithGlobals(), order }, shell)),
     );
   addBatches(program, shell, done);
   addDeadLetters(program, shell, done);
@@ -36,15 +27,21 @@ export function addOperateCommands(program: Command, shell: Shell, done: Done): 
     .command('pause')
     .description('hold delivery while files go on being taken')
     .option('--reason <text>', 'why, for everybody who asks')
-    .action(async (_, command: Command) => done(await pauseCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./pause.ts')).pauseCommand(command.optsWithGlobals(), shell)),
+    );
   program
     .command('resume')
     .description('end the pause')
-    .action(async (_, command: Command) => done(await resumeCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./resume.ts')).resumeCommand(command.optsWithGlobals(), shell)),
+    );
   program
     .command('doctor')
     .description('look at configuration, folders, Redis, token, API and clock, each with its mend')
-    .action(async (_, command: Command) => done(await doctorCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./doctor.ts')).doctorCommand(command.optsWithGlobals(), shell)),
+    );
 }
 
 function addBatches(program: Command, shell: Shell, done: Done): void {
@@ -53,25 +50,27 @@ function addBatches(program: Command, shell: Shell, done: Done): void {
     .description('the newest batches')
     .option('--since <time>', 'taken since: 24h, 7d, 2026-11-21', readSince)
     .option('--open', 'only those that need a person', false)
-    .action(async (_, command: Command) => done(await batchesListCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./batches.ts')).batchesListCommand(command.optsWithGlobals(), shell)),
+    );
   batches
     .command('show')
     .description('one batch')
     .argument('<batch>', 'its name, or how it ends')
     .action(async (batch: string, _, command: Command) =>
-      done(await batchesShowCommand({ ...command.optsWithGlobals(), batch }, shell)),
+      done(await (await import('./batches.ts')).batchesShowCommand({ ...command.optsWithGlobals(), batch }, shell)),
     );
   acting(batches.command('release'))
     .description('let a held batch go on')
     .argument('<batch>', 'its name, or how it ends')
     .action(async (batch: string, _, command: Command) =>
-      done(await batchesReleaseCommand({ ...command.optsWithGlobals(), batch }, shell)),
+      done(await (await import('./batches.ts')).batchesReleaseCommand({ ...command.optsWithGlobals(), batch }, shell)),
     );
   acting(batches.command('cancel'))
     .description('take back what was certainly never sent')
     .argument('<batch>', 'its name, or how it ends')
     .action(async (batch: string, _, command: Command) =>
-      done(await batchesCancelCommand({ ...command.optsWithGlobals(), batch }, shell)),
+      done(await (await import('./batches.ts')).batchesCancelCommand({ ...command.optsWithGlobals(), batch }, shell)),
     );
 }
 
@@ -80,14 +79,22 @@ function addDeadLetters(program: Command, shell: Shell, done: Done): void {
   limited(filtered(letters.command('list')), 50)
     .description('which, why, and of which kinds')
     .option('--all', 'closed ones too', false)
-    .action(async (_, command: Command) => done(await deadLettersListCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./dead-letters-list.ts')).deadLettersListCommand(command.optsWithGlobals(), shell)),
+    );
   acting(filtered(letters.command('retry')))
     .description('send them again as they are, after a look at ledger and list')
     .option('--rate <orders>', 'at most so many orders a second', whole)
-    .action(async (_, command: Command) => done(await deadLettersRetryCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./dead-letters-retry.ts')).deadLettersRetryCommand(command.optsWithGlobals(), shell)),
+    );
   acting(filtered(letters.command('discard')))
     .description('give them up; their numbers are free again')
-    .action(async (_, command: Command) => done(await deadLettersDiscardCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(
+        await (await import('./dead-letters-discard.ts')).deadLettersDiscardCommand(command.optsWithGlobals(), shell),
+      ),
+    );
   acting(letters.command('resolve'))
     .description('settle an order in doubt')
     .argument('<order>', 'order number')
@@ -97,7 +104,12 @@ function addDeadLetters(program: Command, shell: Shell, done: Done): void {
         .makeOptionMandatory(),
     )
     .action(async (order: string, _, command: Command) =>
-      done(await deadLettersResolveCommand({ ...command.optsWithGlobals(), order }, shell)),
+      done(
+        await (await import('./dead-letters-resolve.ts')).deadLettersResolveCommand(
+          { ...command.optsWithGlobals(), order },
+          shell,
+        ),
+      ),
     );
 }
 
@@ -107,7 +119,9 @@ function addReconcile(program: Command, shell: Shell, done: Done): void {
     .option('--repair', 'take over what the API has', false)
     .option('--without-list', 'with --repair: go on after a rollback though there is no list', false)
     .option('-y, --yes', 'do it without asking', false)
-    .action(async (_, command: Command) => done(await reconcileCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./reconcile.ts')).reconcileCommand(command.optsWithGlobals(), shell)),
+    );
 }
 
 function filtered(command: Command): Command {

@@ -1,17 +1,14 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { checkCommand } from './check.ts';
-import { configSchemaCommand, configShowCommand } from './config-command.ts';
-import { openConfig } from './open-config.ts';
+import { parseDuration } from '../config/duration.ts';
 import { addOperateCommands } from './operate-commands.ts';
-import { type SandboxArgs, sandboxCommand } from './sandbox.ts';
+import type { SandboxArgs } from './sandbox.ts';
 import type { Shell } from './shell.ts';
-import { startCommand } from './start.ts';
 import { versionOf } from './version.ts';
 
 type Common = { config?: string; environment?: string; confirm?: string; json: boolean };
 
 /**
- * Reads the command line, runs the command and gives its exit code.
+ * Reads the command line, runs the command (whose code is loaded only then) and gives its exit code.
  * Throws PoSyncError for what the user can mend.
  */
 export async function runProgram(shell: Shell): Promise<number> {
@@ -49,7 +46,9 @@ function build(shell: Shell, done: (code: number) => void): Command {
         .default(900_000, '15m')
         .argParser(duration),
     )
-    .action(async (_, command: Command) => done(await startCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./start.ts')).startCommand(command.optsWithGlobals(), shell)),
+    );
 
   program
     .command('check')
@@ -58,24 +57,31 @@ function build(shell: Shell, done: (code: number) => void): Command {
     .option('--source <name>', 'the source whose mapping applies')
     .action(async (files: string[], _, command: Command) => {
       const args = command.optsWithGlobals<Common & { source?: string }>();
+      const { openConfig } = await import('./open-config.ts');
       const { config } = await openConfig(args, shell, { confirm: false });
-      done(await checkCommand({ ...args, files }, shell, config));
+      done(await (await import('./check.ts')).checkCommand({ ...args, files }, shell, config));
     });
 
   const config = program.command('config').description('the configuration as resolved, and its schema');
   config
     .command('show')
     .description('the configuration as resolved, secrets redacted')
-    .action(async (_, command: Command) => done(await configShowCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./config-command.ts')).configShowCommand(command.optsWithGlobals(), shell)),
+    );
   config
     .command('schema')
     .description('the JSON Schema of the configuration file')
-    .action(async (_, command: Command) => done(await configSchemaCommand(command.optsWithGlobals(), shell)));
+    .action(async (_, command: Command) =>
+      done(await (await import('./config-command.ts')).configSchemaCommand(command.optsWithGlobals(), shell)),
+    );
 
   addOperateCommands(program, shell, done);
   sandboxOptions(
     program.command('sandbox').description('the reference Purchase-Order API, to rehearse against'),
-  ).action(async (_, command: Command) => done(await sandboxCommand(command.optsWithGlobals<SandboxArgs>(), shell)));
+  ).action(async (_, command: Command) =>
+    done(await (await import('./sandbox.ts')).sandboxCommand(command.optsWithGlobals<SandboxArgs>(), shell)),
+  );
   inherit(program);
   return program;
 }
@@ -107,9 +113,7 @@ function inherit(parent: Command): void {
 
 /** Durations as in the configuration: 250ms, 30s, 5m, 1h, 90d. */
 function duration(text: string): number {
-  const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
-  const factor = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? ''];
-  if (amount === undefined || factor === undefined)
-    throw new InvalidArgumentError('A duration is like 30s, 15m or 1h.');
-  return Number(amount) * factor;
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('A duration is like 30s, 15m or 1h.');
+  return ms;
 }
