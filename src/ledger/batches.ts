@@ -62,27 +62,15 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     if (known) return known;
     const no = await redis.incr(keys.batchCounter);
     const { batch, source, kind, name, path } = file;
+    const fresh = { batch, no, source, kind, name, path, state: 'reading' as const, startedAt: at, lastAt: at };
     await redis
       .multi()
       .hset(keys.batchNames, String(no), batch)
-      .hset(keys.batch(batch), { batch, no, source, kind, name, path, state: 'reading', startedAt: at, lastAt: at })
+      .hset(keys.batch(batch), fresh)
       .zadd(keys.batches, at, batch)
       .sadd(keys.active, batch)
       .exec();
-    return {
-      batch,
-      no,
-      source,
-      kind,
-      name,
-      path,
-      state: 'reading',
-      startedAt: at,
-      lastAt: at,
-      cancelled: false,
-      counts: noOutcomes(),
-      open: 0,
-    };
+    return { ...fresh, cancelled: false, counts: noOutcomes(), open: 0 };
   }
 
   async function proved(batch: string, proof: NonNullable<Batch['proof']>): Promise<void> {
