@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { type Away, apiAway, listForbidden } from './api-away.ts';
+import { environments } from './environments.ts';
+import { freezes } from './freezes.ts';
 import { kills } from './kills.ts';
 import { randomFaults } from './random-faults.ts';
 import { flushes, oldFileRestored, queueObliterated, redisKills } from './redis-trouble.ts';
+import { longList, smallBehindHuge } from './sizes.ts';
 
 /** Runs one and prints what it measured, for docs/guarantees.md. */
 async function measured<T>(name: string, run: Promise<T>): Promise<T> {
   const began = performance.now();
   const figures = await run;
   const seconds = Math.round((performance.now() - began) / 1000);
-  process.stdout.write(`${name}: ${JSON.stringify({ ...figures, seconds })}\n`);
+  process.stdout.write(`${name}: ${JSON.stringify(figures)} in ${seconds} s\n`);
   return figures;
 }
 
@@ -20,6 +24,30 @@ describe('the API', () => {
     expect(figures).toMatchObject({ ...ALL_THERE, orders: 10_000 });
     expect(figures.struck / figures.calls).toBeGreaterThan(0.25);
     expect(figures.peakMb).toBeLessThan(200);
+  });
+
+  it.each<Away>(['nobody listens', 'a proxy answers 502', 'only the list answers'])(
+    'away for ten times what all attempts of an order take (%s) makes no order fail, and is told once',
+    async (how) => {
+      const figures = await measured(`API away, ${how}`, apiAway(how, 10, 300));
+      expect(figures).toMatchObject({ ...ALL_THERE, paused: 1, resumed: 1 });
+    },
+  );
+
+  it('that forbids its list while connections drop doubles nothing and leaves the rest to a person', async () => {
+    const figures = await measured('list forbidden', listForbidden(2_000));
+    expect(figures).toMatchObject({ lost: 0, double: 0, untidy: [] });
+    expect(figures.inDoubt).toBeGreaterThan(200);
+    expect(figures).toMatchObject({ inDoubt: figures.struck, givenUp: figures.struck });
+    expect(figures.accepted + figures.inDoubt).toBe(2_000);
+  });
+
+  it('of three environments at once never sees a token of another one, and few requests for them', async () => {
+    const all = await measured('three environments', environments(3_000));
+    for (const figures of all) {
+      expect(figures).toMatchObject({ ...ALL_THERE, foreignOrExpired: 0 });
+      expect(figures.tokens).toBeLessThanOrEqual(figures.tokensAllowed);
+    }
   });
 });
 
@@ -54,5 +82,27 @@ describe('Redis', () => {
     const figures = await measured('queue obliterated', queueObliterated(5, 600));
     expect(figures).toMatchObject(ALL_THERE);
     expect(figures.deleted).toBeGreaterThan(20);
+  });
+});
+
+describe('SIGSTOP', () => {
+  it('past every lock, and SIGCONT then, sends no order a second time', async () => {
+    const figures = await measured('daemons frozen', freezes(10, 20));
+    expect(figures).toMatchObject({ ...ALL_THERE, freezes: 30 });
+  });
+});
+
+describe('size', () => {
+  it('of one file does not keep a small one waiting behind it', async () => {
+    const figures = await measured('small behind huge', smallBehindHuge(20_000));
+    expect(figures).toMatchObject(ALL_THERE);
+    expect(figures.smallSeconds).toBeLessThan(figures.hugeSeconds / 4);
+  });
+
+  it('of the list, 100,000 orders, costs less than 150 MB', async () => {
+    const figures = await measured('long list', longList(100_000, 300));
+    expect(figures).toMatchObject(ALL_THERE);
+    expect(figures.lists).toBeGreaterThan(2);
+    expect(figures.peakMb - figures.idleMb).toBeLessThan(150);
   });
 });

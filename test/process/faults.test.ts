@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { listForbidden } from '../faults/api-away.ts';
 import { kills } from '../faults/kills.ts';
 import { randomFaults } from '../faults/random-faults.ts';
 import { flushes, redisKills } from '../faults/redis-trouble.ts';
@@ -6,7 +7,7 @@ import { flushes, redisKills } from '../faults/redis-trouble.ts';
 // The short forms of test/faults/faults.test.ts, which `npm run test:faults` runs.
 const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
 
-describe('no order is lost, doubled or given up', () => {
+describe('no order is lost or doubled', () => {
   it('by an API that fails 3 of 10 calls in every way', async () => {
     const figures = await randomFaults(500);
     expect(figures).toMatchObject({ ...ALL_THERE, orders: 500 });
@@ -23,5 +24,11 @@ describe('no order is lost, doubled or given up', () => {
 
   it('when Redis is flushed in the middle of the work', async () => {
     expect(await flushes(1, 300)).toMatchObject({ ...ALL_THERE, noticed: 1 });
+  });
+
+  it('where the list is forbidden and connections drop: what cannot be known is left to a person', async () => {
+    const figures = await listForbidden(100);
+    expect(figures).toMatchObject({ lost: 0, double: 0, untidy: [] });
+    expect(figures).toMatchObject({ inDoubt: figures.struck, accepted: 100 - figures.struck });
   });
 });

@@ -35,9 +35,15 @@ export function startDaemon(place: Workplace): Daemon {
     return ended;
   }
 
+  async function ready(): Promise<void> {
+    const early = running.ended.then(({ err }) => {
+      throw new Error(`the daemon ended before it was ready: ${err}`);
+    });
+    await Promise.race([early, until('a daemon is ready', () => running.out().includes('po-sync is ready'), 60_000)]);
+  }
+
   return {
-    ready: async () =>
-      void (await until('a daemon is ready', () => running.out().includes('po-sync is ready'), 60_000)),
+    ready,
     kill,
     async restart() {
       await kill('SIGKILL');
