@@ -6,6 +6,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { type Lease, takeLease } from '../redis/lease.ts';
 import { readScript, runScript } from '../redis/script.ts';
+import { openBatchWords } from './batch-words.ts';
 import type { StoredResult } from './ledger.ts';
 
 /** How long a dead daemon's right to a batch lasts. */
@@ -136,32 +137,6 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
       .exec();
   }
 
-  /** Holds a batch: none of its orders is sent until it is released. False when it was held already. */
-  async function hold(batch: string, reason: string, since: number): Promise<boolean> {
-    const fresh = await redis.hsetnx(keys.batch(batch), 'held', JSON.stringify({ reason, since }));
-    await redis.sadd(keys.held, batch);
-    return fresh === 1;
-  }
-
-  /** Lets a held batch go on; false when it was not held. Its orders go when the sweeper finds them, at the latest. */
-  async function release(batch: string): Promise<boolean> {
-    await redis.srem(keys.held, batch);
-    return (await redis.hdel(keys.batch(batch), 'held')) === 1;
-  }
-
-  function held(): Promise<string[]> {
-    return redis.smembers(keys.held);
-  }
-
-  /** From now on nothing more of the batch is admitted to be sent. */
-  async function cancel(batch: string, at: number): Promise<void> {
-    await redis.hset(keys.batch(batch), 'cancelled', String(at));
-  }
-
-  async function isCancelled(batch: string): Promise<boolean> {
-    return (await redis.hexists(keys.batch(batch), 'cancelled')) === 1;
-  }
-
   /** So many names of batches, the newest first, beginning at the `from`th. */
   function names(from: number, most: number): Promise<string[]> {
     return redis.zrange(keys.batches, from, String(from + most - 1), 'REV');
@@ -203,11 +178,7 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     done,
     underWay,
     forget,
-    hold,
-    release,
-    held,
-    cancel,
-    isCancelled,
+    ...openBatchWords({ redis, keys }),
     names,
     toRefresh,
     closings,

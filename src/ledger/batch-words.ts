@@ -1,0 +1,33 @@
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+
+/** What was said about whole batches: held by what their answers showed, released or cancelled by a person. */
+export function openBatchWords({ redis, keys }: { redis: Redis; keys: Keys }) {
+  /** Holds a batch: none of its orders is sent until it is released. False when it was held already. */
+  async function hold(batch: string, reason: string, since: number): Promise<boolean> {
+    const fresh = await redis.hsetnx(keys.batch(batch), 'held', JSON.stringify({ reason, since }));
+    await redis.sadd(keys.held, batch);
+    return fresh === 1;
+  }
+
+  /** Lets a held batch go on; false when it was not held. Its orders go when the sweeper finds them, at the latest. */
+  async function release(batch: string): Promise<boolean> {
+    await redis.srem(keys.held, batch);
+    return (await redis.hdel(keys.batch(batch), 'held')) === 1;
+  }
+
+  function held(): Promise<string[]> {
+    return redis.smembers(keys.held);
+  }
+
+  /** From now on nothing more of the batch is admitted to be sent. */
+  async function cancel(batch: string, at: number): Promise<void> {
+    await redis.hset(keys.batch(batch), 'cancelled', String(at));
+  }
+
+  async function isCancelled(batch: string): Promise<boolean> {
+    return (await redis.hexists(keys.batch(batch), 'cancelled')) === 1;
+  }
+
+  return { hold, release, held, cancel, isCancelled };
+}
