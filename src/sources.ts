@@ -2,6 +2,8 @@ import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from './clock.ts';
 import type { Config, ExportSource, InboxSource } from './config/config.ts';
+import type { Secret } from './config/secret.ts';
+import { isWebAddress } from './config/source-schema.ts';
 import { openPermits } from './deliver/permits.ts';
 import { toError } from './errors.ts';
 import { batchTakenUp, batchTrouble } from './events/batch.ts';
@@ -10,8 +12,10 @@ import type { Ingested } from './ingest.ts';
 import { claimFile } from './intake/claim.ts';
 import { openExport } from './intake/export.ts';
 import { openInbox } from './intake/inbox.ts';
+import { validatorsIn } from './intake/keep-validators.ts';
 import { leftClaims, leftCopies } from './intake/left-claims.ts';
 import { markInbox } from './intake/mark.ts';
+import { openWebExport } from './intake/web-export.ts';
 import type { Batches } from './ledger/batches.ts';
 import type { Log } from './log.ts';
 import { type ClaimedFile, claimTimeOf } from './order/batch.ts';
@@ -29,6 +33,8 @@ type SourcesDeps = {
   clock: Clock;
   log: Log;
   stopping: AbortSignal;
+  /** The Authorization header of sources with an address, by name. */
+  authorizations?: ReadonlyMap<string, Secret> | undefined;
   /** Reads a claimed file to its last admitted order. */
   ingest(file: ClaimedFile, claimedAt: number): Promise<Ingested>;
 };
@@ -52,18 +58,21 @@ export async function openSources(deps: SourcesDeps) {
   }
 
   function watchExport(source: ExportSource) {
-    return openExport({
+    const common = {
       source,
       spool: spoolOf(source.name),
       clock,
       log,
-      known: async (path) => (await redis.hget(keys.exports, `${source.name}/${basename(path)}`)) ?? undefined,
-      onReady: async (copy) =>
+      known: async (path: string) => (await redis.hget(keys.exports, `${source.name}/${basename(path)}`)) ?? undefined,
+      onReady: async (copy: ClaimedFile) =>
         keep(
           copy.batch,
           slots.hold(() => read(copy, clock.now())),
         ),
-    });
+    };
+    if (!isWebAddress(source.path)) return openExport(common);
+    const validators = validatorsIn({ redis, keys }, source);
+    return openWebExport({ ...common, authorization: deps.authorizations?.get(source.name), validators });
   }
 
   /** Resolves when the file is claimed, or somebody else has it; reading goes on by itself. */

@@ -4,12 +4,15 @@ import { nearest } from './nearest.ts';
 import { Secret } from './secret.ts';
 import { type SecretReader, secretFilesFrom } from './secret-file.ts';
 import { type FoundSecret, readSecret } from './secret-variable.ts';
+import { loadSourceSecrets } from './source-secrets.ts';
 import { ADMIN_TOKEN, type Variables, variablePrefix } from './variables.ts';
 
 /** The credentials of the chosen environment (spec part 5). */
 export type Secrets = {
   clientId: string;
   clientSecret: Secret;
+  /** The Authorization header of each export with an address that wants one, by the source's name. */
+  sources?: ReadonlyMap<string, Secret>;
   /** Doubts about how the secrets are kept, for the log. */
   warnings: readonly string[];
 };
@@ -28,8 +31,14 @@ export async function loadSecrets(
   const clientId = await needed(`${prefix}_CLIENT_ID`, env, read);
   const clientSecret = await needed(`${prefix}_CLIENT_SECRET`, env, read);
   await refuseShared(config, clientId.value, env, read);
-  const warnings = [clientId, clientSecret].flatMap(({ warning }) => (warning === undefined ? [] : [warning]));
-  return { clientId: clientId.value, clientSecret: new Secret(clientSecret.value), warnings };
+  const sources = await loadSourceSecrets(config, env, read);
+  const doubts = [clientId, clientSecret].flatMap(({ warning }) => (warning === undefined ? [] : [warning]));
+  return {
+    clientId: clientId.value,
+    clientSecret: new Secret(clientSecret.value),
+    ...(sources.headers.size > 0 && { sources: sources.headers }),
+    warnings: [...doubts, ...sources.warnings],
+  };
 }
 
 /** The admin port's token from `PO_SYNC_ADMIN_TOKEN` or `PO_SYNC_ADMIN_TOKEN_FILE`; undefined when there is none. */

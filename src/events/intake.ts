@@ -23,6 +23,11 @@ export function exportUnchanged(log: Log, facts: File): void {
   log.debug(facts, 'export has the same content as before');
 }
 
+/** An address has no export yet; waited for, told once. */
+export function exportAbsent(log: Log, facts: Source & { path: string }): void {
+  log.info(facts, 'there is no export yet');
+}
+
 /** What lies in the folder is no regular file: told once, left where it is. */
 export function fileLeft(log: Log, facts: File & { kind: string }): void {
   log.warn(facts, 'not a regular file, left alone');

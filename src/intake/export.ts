@@ -2,7 +2,7 @@ import { glob, lstat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { ExportSource } from '../config/config.ts';
-import { codeOf, PoSyncError } from '../errors.ts';
+import { codeOf } from '../errors.ts';
 import { exportCopied, exportUnchanged } from '../events/intake.ts';
 import type { Log } from '../log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
@@ -29,7 +29,6 @@ export type ExportDeps = {
  * into the spool. A file that is not there yet is waited for; content that was taken last makes no copy.
  */
 export function openExport({ source, spool, clock, log, known, onReady }: ExportDeps): Watch {
-  if (/^https?:/.test(source.path)) throw notAFile(source);
   /** The version of each file that was dealt with, as its size and times show it. */
   const versions = new Map<string, string>();
 
@@ -92,10 +91,4 @@ async function exists(file: string): Promise<boolean> {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
     throw error;
   }
-}
-
-function notAFile({ name, path: address }: ExportSource): PoSyncError {
-  return new PoSyncError('export-address', `The source ${name} is an address, not a file: ${address}.`, {
-    mend: 'Let the ERP write the export into a folder, and name the file.',
-  });
 }

@@ -23,6 +23,8 @@ export const LIMITS = {
   workbookInflatedBytes: 16 * MIB,
   /** Heap of the thread that reads a workbook, in bytes. */
   workbookHeap: 128 * MIB,
+  /** Bytes of an export that is fetched from an address. */
+  downloadBytes: 2 * KIB * MIB,
   /** Characters (code points) of an order number or an article code. */
   textLength: 256,
   /** Characters of a value that is shown with its problem. */

@@ -1,0 +1,203 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { Secret } from '../../src/config/secret.ts';
+import type { Validators } from '../../src/intake/download.ts';
+import { openWebExport } from '../../src/intake/web-export.ts';
+import type { ClaimedFile } from '../../src/order/batch.ts';
+import { hashFile } from '../../src/read/hash-file.ts';
+import { capturedLog } from '../support/captured-log.ts';
+import { exportSource } from '../support/inbox-source.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { openWebServer } from '../support/web-server.ts';
+
+const ROWS = 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function openTestExport(answer: Answer, step = 'orders.csv?key=secret') {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(await makeTempFolder());
+  const requests: IncomingMessage[] = [];
+  const server = stack.use(await openWebServer(answer));
+  const listen = (next: Answer) => {
+    server.answer = (request, response) => {
+      requests.push(request);
+      next(request, response);
+    };
+  };
+  listen(answer);
+  const spool = path.join(folder.path, 'spool');
+  const { log, lines } = capturedLog();
+  const copies: ClaimedFile[] = [];
+  const known = new Map<string, string>();
+  let kept: Validators | undefined;
+  const open = () =>
+    openWebExport({
+      source: exportSource(`http://127.0.0.1:${server.port}/${step}`),
+      spool,
+      authorization: new Secret('Bearer let-me-in'),
+      clock: systemClock,
+      log,
+      known: async (name) => known.get(name),
+      validators: {
+        recall: async () => kept,
+        keep: async (validators) => {
+          kept = validators;
+        },
+      },
+      onReady: async (copy) => {
+        copies.push(copy);
+        known.set(copy.name, (await hashFile(copy.path)).sha256);
+      },
+    });
+  const resources = stack.move();
+  return {
+    copies,
+    requests,
+    lines,
+    open,
+    listen,
+    close: () => server[Symbol.asyncDispose](),
+    spooled: () => readdir(spool).catch(() => []),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+const send =
+  (body: string | Buffer, headers: Record<string, string> = {}): Answer =>
+  (request, response) => {
+    if (headers['etag'] !== undefined && request.headers['if-none-match'] === headers['etag']) {
+      response.writeHead(304).end();
+      return;
+    }
+    response.writeHead(200, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  };
+
+describe('an export of a web address', () => {
+  test('is fetched with its credentials, whatever its type; what the server calls unchanged is not sent again', async () => {
+    await using it = await openTestExport(send(ROWS, { etag: '"1"', 'content-type': 'image/png' }));
+    {
+      await using watch = it.open();
+      await watch.settleOnce();
+    }
+    await using watch = it.open();
+    await watch.settleOnce();
+    expect(it.copies).toMatchObject([{ kind: 'export', name: 'orders.csv', source: 'erp' }]);
+    expect(await readFile(it.copies[0]?.path ?? '', 'utf8')).toBe(ROWS);
+    expect(it.requests.map(({ headers }) => headers)).toMatchObject([
+      { authorization: 'Bearer let-me-in' },
+      { authorization: 'Bearer let-me-in', 'if-none-match': '"1"' },
+    ]);
+    it.listen(send(`${ROWS}2,B,1\n`, { etag: '"2"' }));
+    await watch.settleOnce();
+    expect(it.copies).toHaveLength(2);
+    expect(await it.spooled()).toHaveLength(2);
+    expect(JSON.stringify(it.lines)).not.toMatch(/secret|let-me-in/);
+  });
+
+  test('is asked for by its time where that is all the server tells', async () => {
+    const at = 'Sat, 21 Nov 2026 07:15:00 GMT';
+    await using it = await openTestExport(send(ROWS, { 'last-modified': at }));
+    await using watch = it.open();
+    await watch.settleOnce();
+    await watch.settleOnce();
+    expect(it.requests[1]?.headers['if-modified-since']).toBe(at);
+  });
+
+  test('with the content that was taken last makes no batch and leaves no copy', async () => {
+    await using it = await openTestExport(send(ROWS));
+    await using watch = it.open();
+    await watch.settleOnce();
+    await watch.settleOnce();
+    expect(it.requests).toHaveLength(2);
+    expect(it.copies).toHaveLength(1);
+    expect(await it.spooled()).toHaveLength(1);
+  });
+
+  test('may be large and in pieces of unknown number', async () => {
+    const large = Buffer.alloc(3_000_000, 'x');
+    await using it = await openTestExport((_, response) => {
+      response.writeHead(200);
+      response.write(large);
+      response.end(gzipSync(ROWS));
+    });
+    await using watch = it.open();
+    await watch.settleOnce();
+    const content = await readFile(it.copies[0]?.path ?? '');
+    expect(content.equals(Buffer.concat([large, gzipSync(ROWS)]))).toBe(true);
+  });
+
+  test.each<[string, Answer, string]>([
+    [
+      'shorter than it said',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': 1000 });
+        response.write(ROWS);
+        setImmediate(() => response.destroy());
+      },
+      'export-unreachable',
+    ],
+    [
+      'broken off between two pieces',
+      (_, response) => {
+        response.writeHead(200);
+        response.write(ROWS);
+        setImmediate(() => response.destroy());
+      },
+      'export-unreachable',
+    ],
+    [
+      'of unknown length, and simply ends',
+      (request) => {
+        request.socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${ROWS}`);
+      },
+      'export-cut-off',
+    ],
+    ['elsewhere', (_, response) => void response.writeHead(302, { location: '/other' }).end(), 'export-refused'],
+    ['denied', (_, response) => void response.writeHead(401).end(ROWS), 'export-refused'],
+    ['in trouble', (_, response) => void response.writeHead(500).end(ROWS), 'export-refused'],
+    ['part of it', (_, response) => void response.writeHead(206).end(ROWS), 'export-refused'],
+  ])('that is %s is never taken', async (_, answer, code) => {
+    await using it = await openTestExport(answer);
+    await using watch = it.open();
+    await expect(watch.settleOnce()).rejects.toMatchObject({ code });
+    expect(it.copies).toEqual([]);
+    expect(await it.spooled()).toEqual([]);
+    expect(it.requests).toHaveLength(1);
+  });
+
+  test('that is not there yet is waited for', async () => {
+    await using it = await openTestExport((_, response) => void response.writeHead(404).end());
+    await using watch = it.open();
+    await watch.settleOnce();
+    await watch.settleOnce();
+    expect(it.lines.filter(({ msg }) => msg === 'there is no export yet')).toHaveLength(1);
+    it.listen(send(ROWS));
+    await watch.settleOnce();
+    expect(it.copies).toHaveLength(1);
+  });
+
+  test('that does not answer is told once, and once when it is back', async () => {
+    await using it = await openTestExport((request) => void request.socket.destroy());
+    await using watch = it.open();
+    await watch.tick();
+    await watch.tick();
+    it.listen(send(ROWS));
+    await watch.tick();
+    const told = it.lines.map(({ msg }) => msg);
+    expect(told).toEqual(['source is not reachable', 'export copied', 'source is reachable again']);
+    expect(watch.healthy()).toBe(true);
+  });
+
+  test('with a hostile name lies in its own folder under a plain one', async () => {
+    await using it = await openTestExport(send(ROWS), '..%2f..%2f.x%00%0a');
+    await using watch = it.open();
+    await watch.settleOnce();
+    expect(it.copies[0]?.name).toMatch(/^[A-Za-z0-9_][\w.% -]*$/);
+    expect(await it.spooled()).toHaveLength(1);
+  });
+});
