@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import type { Notice } from '../../src/notify/notice.ts';
 import { CLIENT_SECRET } from '../support/open-sandbox.ts';
+import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 /** A webhook that fails the first call, and the bodies of those it took. */
@@ -59,4 +60,28 @@ it('a run tells what needs a person by webhook and program, tried again, without
   }
   expect(ended.out).toContain('notice not taken, tried again');
   expect(ended.out).not.toContain('T0p-S3cret-Path');
+});
+
+it('two daemons tell once that a source is silent and heard again, and that delivery pauses and goes on', async () => {
+  await using hook = await openHook();
+  const closed = { kind: 'answer', status: 503, message: 'closed for the night', calls: '1-20' };
+  await using place = await openWorkplace({
+    faults: { faults: [closed] },
+    source: '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms, expectEvery: 3s }',
+    more: `notify: [{ on: [paused, silent], webhook: '${hook.url}' }]\n`,
+  });
+  const daemons = [place.start(['start']), place.start(['start'])];
+  const told = (kind: string) => hook.taken.filter((notice) => notice.kind === kind);
+  await until('the silence is told', () => told('silent').length > 0);
+  await place.drop('orders.csv', csvOf(3));
+  await until('the file is told', () => told('heard').length > 0);
+  await until('the pause is told', () => told('paused').length > 0);
+  await until('its end is told', () => told('resumed').length > 0);
+  await until('all orders are sent', () => place.stored().size === 3);
+  for (const { child } of daemons) child.kill('SIGTERM');
+  expect(await Promise.all(daemons.map(async ({ ended }) => (await ended).code))).toEqual([0, 0]);
+  expect(told('heard')).toMatchObject([{ event: 'silent', source: 'inbox', since: told('silent')[0]?.since }]);
+  expect(told('paused')).toMatchObject([{ reason: expect.stringContaining('closed for the night') }]);
+  expect(told('resumed')).toMatchObject([{ event: 'paused', since: told('paused')[0]?.since }]);
+  expect(new Set(hook.taken.map((notice) => JSON.stringify(notice))).size).toBe(hook.taken.length);
 });
