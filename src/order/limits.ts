@@ -20,7 +20,7 @@ export const LIMITS = {
   inflatedBytes: 8 * KIB * MIB,
   /** Bytes of an Excel workbook as dropped, and of its parts once inflated: it cannot be read as a stream. */
   workbookBytes: 8 * MIB,
-  workbookInflatedBytes: 16 * MIB,
+  workbookInflatedBytes: 12 * MIB,
   /** Heap of the thread that reads a workbook, in bytes. */
   workbookHeap: 128 * MIB,
   /** Bytes of an export that is fetched from an address. */
