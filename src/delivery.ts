@@ -2,7 +2,7 @@ import { classify, type Seen } from './api/classify.ts';
 import { createOrder, type Partner } from './api/create.ts';
 import type { BearerToken, TokenSource } from './api/token.ts';
 import type { Clock } from './clock.ts';
-import type { Gate } from './deliver/gate.ts';
+import type { Gate, Pass } from './deliver/gate.ts';
 import type { Health } from './deliver/health.ts';
 import type { HeldBatches } from './deliver/held-batches.ts';
 import type { Permits } from './deliver/permits.ts';
@@ -16,7 +16,7 @@ import type { Http } from './http.ts';
 import { aloneOf, type Chunk, withJob } from './ledger/chunk.ts';
 import type { Entry } from './ledger/entry.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { type LedgerEvent, next, type Policy, type Step } from './ledger/state.ts';
+import { type LedgerEvent, next, type Policy, type Step, type Verdict } from './ledger/state.ts';
 import type { Log } from './log.ts';
 import type { OrderQueue } from './queue/queue.ts';
 import type { RedisTime } from './redis/redis-time.ts';
@@ -92,7 +92,7 @@ export function openDelivery(deps: DeliveryDeps) {
       if (sending === undefined) return 'done';
       const seen = await attempt(sending, token);
       await watchBatch(sending.entry.batch, seen);
-      current = await record(sending.entry, seen);
+      current = await record(sending.entry, seen, pass);
       await health.note(seen, pass, token);
     }
     return 'done';
@@ -134,9 +134,9 @@ export function openDelivery(deps: DeliveryDeps) {
   }
 
   /** Records what an attempt showed. Gives the order back when it is to go again right here, behind the gate. */
-  async function record(entry: Entry, seen: Seen): Promise<Entry | undefined> {
+  async function record(entry: Entry, seen: Seen, pass: Pass): Promise<Entry | undefined> {
     const at = time.now();
-    const verdict = verdictOf(seen, at, policy);
+    const verdict = await judge(entry, seen, pass, at);
     const event: LedgerEvent = { kind: 'answered', at, attempt: entry.attempt, verdict };
     const here = seen.kind === 'closed' || seen.kind === 'unauthorized';
     const step = here ? next(entry, event, policy) : withJob(next(entry, event, policy), queue.nameJob());
@@ -146,6 +146,16 @@ export function openDelivery(deps: DeliveryDeps) {
     if (here) return step.entry;
     await queue.add([aloneOf(step.entry)], verdict.kind === 'postponed' ? verdict.until - at : 0);
     return undefined;
+  }
+
+  /**
+   * While the API is down an order that only tries for all keeps its attempts. Unless others were accepted since it
+   * failed first: then it may be this order that the API breaks at.
+   */
+  async function judge(entry: Entry, seen: Seen, pass: Pass, at: number): Promise<Verdict> {
+    const verdict = verdictOf(seen, at, policy);
+    if (verdict.kind !== 'unknown' || pass !== 'probe') return verdict;
+    return { ...verdict, free: !(await gate.acceptedSince(entry.firstAt ?? at)) };
   }
 
   async function watchBatch(batch: string, seen: Seen): Promise<void> {

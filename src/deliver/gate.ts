@@ -39,6 +39,8 @@ export function openGate(deps: GateDeps) {
   const script = readScript(new URL('./gate.lua', import.meta.url));
   let pause: (Pause & { held: boolean }) | undefined;
   let slowUntil = 0;
+  let acceptedAt = 0;
+  let acceptedTold = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
 
@@ -67,6 +69,7 @@ export function openGate(deps: GateDeps) {
       const fields = await redis.hgetall(keys.gate);
       lookedAt = clock.monotonic();
       slowUntil = Number(fields['slowUntil'] ?? 0);
+      acceptedAt = Math.max(acceptedAt, Number(fields['acceptedAt'] ?? 0));
       see(decode(fields));
     } finally {
       looking = undefined;
@@ -94,6 +97,20 @@ export function openGate(deps: GateDeps) {
       ['close', time.now(), deps.probe.initial, deps.probe.max, code, reason],
     );
     await refresh(true);
+  }
+
+  /** The API accepted an order; other daemons learn it now and then. */
+  async function accepted(): Promise<void> {
+    acceptedAt = time.now();
+    if (acceptedAt - acceptedTold < REFRESH) return;
+    acceptedTold = acceptedAt;
+    await redis.hset(keys.gate, { acceptedAt });
+  }
+
+  /** Whether the API accepted any order since then, as far as known here. */
+  async function acceptedSince(at: number): Promise<boolean> {
+    await refresh(true);
+    return acceptedAt > at;
   }
 
   /** Something got through: delivery goes on for everybody. */
@@ -150,7 +167,7 @@ export function openGate(deps: GateDeps) {
   }
 
   const current = (): Pause | undefined => pause;
-  return { pass, close, open, hold, release, reasons, slowDown, refresh, during, current };
+  return { pass, close, accepted, acceptedSince, open, hold, release, reasons, slowDown, refresh, during, current };
 }
 
 /** A pause with its end; no `to`: it goes on. */

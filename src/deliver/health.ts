@@ -3,13 +3,14 @@ import type { BearerToken, TokenSource } from '../api/token.ts';
 import type { Policy } from '../ledger/state.ts';
 import type { Gate, Pass } from './gate.ts';
 
-/** Failures in a row, by any orders, after which it is the API that is down and not an order that is wrong. */
+/** Failures in a row, by any orders, after which it is the API that is down; at any rate before one order used up its attempts. */
 const DOWN_AFTER = 5;
 
 export type Health = ReturnType<typeof openHealth>;
 
 /** Reads from every attempt how the environment is, and closes or opens the gate accordingly. */
 export function openHealth({ gate, tokens, policy }: { gate: Gate; tokens: TokenSource; policy: Policy }) {
+  const downAfter = Math.max(1, Math.min(DOWN_AFTER, policy.attempts - 1));
   let failures = 0;
   /** The token that a 401 took away, until any other answer comes. */
   let replaced: string | undefined;
@@ -21,6 +22,7 @@ export function openHealth({ gate, tokens, policy }: { gate: Gate; tokens: Token
       case 'accepted':
       case 'refused':
         failures = 0;
+        if (seen.kind === 'accepted') await gate.accepted();
         if (pass === 'probe') await gate.open();
         return;
       case 'unauthorized':
@@ -45,7 +47,7 @@ export function openHealth({ gate, tokens, policy }: { gate: Gate; tokens: Token
 
   async function failed(reason: string): Promise<void> {
     failures += 1;
-    if (failures >= DOWN_AFTER) await gate.close('api-down', reason);
+    if (failures >= downAfter) await gate.close('api-down', reason);
   }
 
   return { note };

@@ -7,7 +7,8 @@ import type { Answer, Entry, PastAttempt } from './entry.ts';
 export type Verdict =
   | { kind: 'accepted' }
   | { kind: 'refused'; answer: Answer }
-  | { kind: 'unknown'; answer: Answer }
+  /** `free`: what failed was not this order, so it costs no attempt. */
+  | { kind: 'unknown'; answer: Answer; free?: boolean }
   | { kind: 'postponed'; answer: Answer; until: number };
 
 /** Everything that can happen to an order. `at` is Redis time in milliseconds. */
@@ -106,7 +107,7 @@ function answered(entry: Entry, event: Extract<LedgerEvent, { kind: 'answered' }
         ? { kind: 'dead', entry: dead({ ...entry, history }, 'refused', verdict.answer) }
         : unknown(change(entry, { refusal: verdict.answer, history }), entry.maybeSentAt, verdict.answer, policy);
     case 'unknown':
-      return unknown(change(entry, { used: entry.used + 1, history }), at, verdict.answer, policy);
+      return unknown(change(entry, { used: entry.used + (verdict.free ? 0 : 1), history }), at, verdict.answer, policy);
   }
 }
 

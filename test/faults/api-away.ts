@@ -22,7 +22,7 @@ export async function apiAway(
   const until = FROM + Math.round(times * SPAN);
   await using place = await openWorkplace({
     pace: PACE,
-    faults: { faults: [{ kind: 'delay', by: '20ms' }, ...faultsOf(how, until)] },
+    faults: { faults: [{ kind: 'delay', by: '100ms' }, ...faultsOf(how, until)] },
   });
   await using daemon = startDaemon(place);
   await daemon.ready();

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
+
+describe('an API that takes no orders', () => {
+  it.each([1, 3])('while its list goes on answering costs %i orders nothing, however long it lasts', async (orders) => {
+    const faults = [{ kind: 'answer', status: 500, body: 'html', until: '5s' }];
+    await using rig = await openDeliveryRig({ delivery: { attempts: 3 }, faults: { faults } });
+    await rig.submit('b1', numbersOf(orders));
+    await rig.settled(40_000);
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: orders, failed: 0 } });
+    const calls = rig.events.filter(({ type }) => type === 'received').length;
+    expect(calls).toBeGreaterThan(3 * orders);
+    const told = rig.lines.map(({ msg }) => String(msg));
+    expect(told.filter((msg) => msg.startsWith('delivery paused'))).toHaveLength(1);
+  });
+
+  it('because of one order alone gives that one up, and keeps no other', async () => {
+    const faults = [{ kind: 'answer', status: 500, body: 'html', orders: ['PO-0001'] }];
+    await using rig = await openDeliveryRig({ delivery: { attempts: 8 }, faults: { faults } });
+    await rig.submit('b1', numbersOf(20));
+    await rig.settled(40_000);
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 19, failed: 1 } });
+  });
+});
