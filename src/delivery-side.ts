@@ -152,8 +152,18 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     list: async (onOrder) => listOrders(http, partner, await tokens.get(), onOrder),
   });
 
+  let establishing: Promise<void> | undefined;
+
   /** Compares the ledger with what is remembered of it; where it knows too little the API's list comes first. */
-  async function establishLedger(): Promise<void> {
+  function establishLedger(): Promise<void> {
+    // All orders on their way notice a rollback together: it is looked at and told once.
+    establishing ??= establish().finally(() => {
+      establishing = undefined;
+    });
+    return establishing;
+  }
+
+  async function establish(): Promise<void> {
     if ((await identity.establish()) === 'rolled-back') ledgerRolledBack(log, { environment: name });
     await gate.refresh(true);
   }
