@@ -13,8 +13,9 @@ import { openDeliverySide } from './delivery-side.ts';
 import { codeOf, PoSyncError } from './errors.ts';
 import { batchTrouble } from './events/batch.ts';
 import { deliveryTrouble } from './events/delivery.ts';
+import { openHeldBack } from './held-back.ts';
 import { keepHouse } from './housekeeping.ts';
-import { ingest } from './ingest.ts';
+import { type IngestDeps, ingest } from './ingest.ts';
 import type { Batch } from './ledger/batches.ts';
 import { openHorizon } from './ledger/horizon.ts';
 import { openTold } from './ledger/told.ts';
@@ -121,21 +122,23 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     },
   });
   const horizon = openHorizon({ redis, keys, keep: config.ledger.keep });
+  const heldBack = openHeldBack({ batches, ledger: side.ledger, redis, keys, clock });
   const admit = openAdmission({
     ledger: side.ledger,
     queue: side.queue,
     time,
     clock,
-    throughput: side.throughput,
+    throughput: { ...side.throughput, fewSeconds: () => side.throughput.fewSeconds() + heldBack.orders() },
     turns: openPermits(1),
     nameOf: batches.nameOf,
     shown: horizon.shown,
     told: openTold({ redis, keys }),
     isCancelled: batches.isCancelled,
   });
-  const ingestDeps = {
+  const ingestDeps: IngestDeps = {
     batches,
-    admit,
+    admit: async (batch, page, file, signal) =>
+      (await heldBack.released(batch.batch, signal)) && admit(batch, page, file, signal),
     mappingOf,
     log,
     proofs,
@@ -147,10 +150,12 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   every(10_000, () => time.sync());
   every(500, () => side.gate.refresh());
   every(500, side.held.refresh);
+  every(1_000, heldBack.tick);
   every(200, settlement.tick);
   every(1_000, settlement.refresh);
   every(1_000, side.sweeper.tick);
-  every(1_000, side.identity.store);
+  // Keeps what we know of it current, so that a rollback is noticed whoever did the work that is lost.
+  every(1_000, side.establishLedger);
   every(1_000, async () => {
     await side.takeOver.tick();
   });

@@ -26,13 +26,15 @@ type IdentityDeps = {
   wait: number;
 };
 
+const NO_TRACE: Trace = { life: '', seq: 0 };
+
 /**
  * Tells one life of the ledger from another. Each life has a name and counts its changes; both are remembered in
  * Redis, in memory, and in a file of ours. A Redis that knows less than we do was rolled back.
  */
 export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
   const script = readScript(new URL('./identity.lua', import.meta.url));
-  let known: Trace = { life: '', seq: 0 };
+  let known: Trace = NO_TRACE;
   let stored = known;
   let establishing: Promise<Standing> | undefined;
 
@@ -47,8 +49,19 @@ export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
     return establishing;
   }
 
+  /** The file may know more than our memory: another daemon of this machine writes it too, while we sleep. */
   async function compare(): Promise<Standing> {
-    const remembered = known.life === '' ? await trace.read() : known;
+    const kept = await trace.read();
+    const traces = [known, kept].filter(({ life }) => life !== '');
+    let standing: Standing = 'same';
+    for (const remembered of traces.length > 0 ? traces : [NO_TRACE]) {
+      if (standing === 'same') standing = await compareWith(remembered);
+    }
+    await store();
+    return standing;
+  }
+
+  async function compareWith(remembered: Trace): Promise<Standing> {
     const now = time.now();
     const hold = {
       code: ROLLED_BACK,
@@ -62,8 +75,7 @@ export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
       [remembered.life, remembered.seq, randomUUID(), now, wait, `hold:${ROLLED_BACK}`, JSON.stringify(hold)],
     );
     const [standing, life, seq] = answer as [Standing, string, string];
-    known = { life, seq: Number(seq) };
-    await store();
+    known = { life, seq: life === known.life ? Math.max(known.seq, Number(seq)) : Number(seq) };
     return standing;
   }
 

@@ -65,6 +65,29 @@ describe('identity', () => {
     expect(two.known().life).toBe(one.known().life);
   });
 
+  it('remembers what another daemon of its machine saw, which it slept through itself', async () => {
+    const [awake, asleep] = [daemon(), daemon()];
+    await awake.establish();
+    await asleep.establish();
+    const before = await store.redis.hgetall(store.keys.identity);
+    await change(awake, 5);
+    await awake.store();
+    await store.redis.hset(store.keys.identity, before);
+    expect(await asleep.establish()).toBe('rolled-back');
+  });
+
+  it('remembers a life that another daemon of its machine began while it slept', async () => {
+    const [awake, asleep] = [daemon(), daemon()];
+    await awake.establish();
+    await asleep.establish();
+    const before = await store.redis.hgetall(store.keys.identity);
+    await store.redis.flushall();
+    expect(await awake.establish()).toBe('rolled-back');
+    await store.redis.del(store.keys.identity);
+    await store.redis.hset(store.keys.identity, before);
+    expect(await asleep.establish()).toBe('rolled-back');
+  });
+
   it('takes a Redis that knows more than its file for the same: the file is written now and then', async () => {
     const running = daemon();
     await running.establish();
