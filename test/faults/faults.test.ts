@@ -4,7 +4,7 @@ import { environments } from './environments.ts';
 import { freezes } from './freezes.ts';
 import { kills } from './kills.ts';
 import { randomFaults } from './random-faults.ts';
-import { flushes, oldFileRestored, queueObliterated, redisKills } from './redis-trouble.ts';
+import { flushes, oldFileRestored, privateRedisKills, queueObliterated, redisKills } from './redis-trouble.ts';
 import { longList, smallBehindHuge } from './sizes.ts';
 
 /** Runs one and prints what it measured, for docs/guarantees.md. */
@@ -60,6 +60,11 @@ describe('kill -9', () => {
 
   it('of Redis, 20 times, loses and doubles nothing', async () => {
     expect(await measured('Redis killed', redisKills(20))).toMatchObject({ ...ALL_THERE, kills: 20 });
+  });
+
+  it('of the private Redis, 20 times, and of a daemon with it, loses and doubles nothing', async () => {
+    const figures = await measured('private Redis killed', privateRedisKills(20));
+    expect(figures).toMatchObject({ ...ALL_THERE, kills: 20, daemonsKilled: 10 });
   });
 });
 

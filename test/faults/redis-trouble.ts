@@ -1,8 +1,10 @@
 import { cp, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
+import { processesIn } from '../support/processes-in.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -33,6 +35,26 @@ export async function redisKills(times: number): Promise<Account & { kills: numb
   await allReported(place, dropped, 300_000);
   const peakMb = Math.max(await first.peakMb(), await second.peakMb());
   return { ...(await accountOf(place, dropped)), kills: times, peakMb };
+}
+
+/** The private Redis is killed, and every other time a daemon with it; the daemons start it again themselves. */
+export async function privateRedisKills(times: number): Promise<Account & { kills: number; daemonsKilled: number }> {
+  await using place = await openWorkplace({ pace: PACE, faults: { faults: [{ kind: 'delay', by: '10ms..60ms' }] } });
+  await using first = startDaemon(place);
+  await first.ready();
+  await using second = startDaemon(place);
+  await second.ready();
+  const server = path.join(place.folder, 'data', 'redis');
+  const dropped: DroppedFile[] = [];
+  for (let n = 0; n < times; n += 1) {
+    await dropOrders(place, dropped, 100 + Math.floor(Math.random() * 200));
+    await delay(500 + Math.random() * 1500);
+    const pid = await until('the private Redis', async () => (await processesIn(server))[0]);
+    process.kill(pid, 'SIGKILL');
+    if (n % 2 === 1) await (n % 4 === 1 ? first : second).restart();
+  }
+  await allReported(place, dropped, 300_000);
+  return { ...(await accountOf(place, dropped)), kills: times, daemonsKilled: Math.floor(times / 2) };
 }
 
 /** Everything in Redis is deleted in the middle of the work of two daemons, so many times. */
