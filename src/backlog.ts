@@ -29,7 +29,9 @@ export function openBacklog({ ledger, batches, gate, reading }: Deps) {
     const pause = gate.current();
     if (pause?.code === OPERATOR) return pause.reason;
     const underWay = await batches.underWay();
-    const onlyHeld = underWay.length > 0 && underWay.every(({ held }) => held !== undefined) && reading() === 0;
+    // The file of a held batch waits half read.
+    const halfRead = underWay.filter(({ state }) => state === 'reading').length;
+    const onlyHeld = underWay.length > 0 && underWay.every(({ held }) => held !== undefined) && reading() <= halfRead;
     return onlyHeld ? underWay[0]?.held?.reason : undefined;
   }
 

@@ -50,10 +50,10 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
   const question = `Let ${batch.batch} go on, which is held because ${batch.held.reason}?`;
   if (!args.dryRun && !(await agreement(question, args, shell))) return 1;
   const released = !args.dryRun && (await releaseBatch(batch, desk));
-  const left = (batch.total ?? 0) - settledIn(batch);
+  const left = leftOf(batch);
   if (args.json) printJson(shell, { batch: batch.batch, released, held: batch.held });
-  else if (args.dryRun) shell.out(`${batch.batch} would go on with ${counted(left, 'order')}.\n`);
-  else shell.out(`${batch.batch} goes on with ${counted(left, 'order')}.\n`);
+  else if (args.dryRun) shell.out(`${batch.batch} would go on with ${left}.\n`);
+  else shell.out(`${batch.batch} goes on with ${left}.\n`);
   return 0;
 }
 
@@ -62,17 +62,23 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
   await using desk = await openDesk(args, shell, { confirm: true });
   const batch = await findBatch(args.batch, desk.batches);
   if (batch.state === 'done') throw isFinished(batch);
-  const left = batch.total === undefined ? 'what is left' : `up to ${counted(batch.total - settledIn(batch), 'order')}`;
+  const left = leftOf(batch);
   if (args.dryRun) {
-    if (args.json) printJson(shell, { batch: batch.batch, dryRun: true, left: (batch.total ?? 0) - settledIn(batch) });
-    else shell.out(`${left} of ${batch.batch} would be taken back.\n`);
+    if (args.json) printJson(shell, { batch: batch.batch, dryRun: true });
+    else shell.out(`What was not sent yet of ${batch.batch} would be taken back: ${left}.\n`);
     return 0;
   }
-  if (!(await agreement(`Take back ${left} of ${batch.batch}?`, args, shell))) return 1;
+  if (!(await agreement(`Take back what was not sent yet of ${batch.batch}, ${left}?`, args, shell))) return 1;
   const end = await cancelBatch(batch, desk);
   if (args.json) printJson(shell, { batch: batch.batch, ...end });
   else shell.out(cancelledText(batch, end));
   return end.underWay > 0 ? 2 : 0;
+}
+
+/** Orders without an outcome; while the file is read nobody knows how many. */
+function leftOf(batch: Batch): string {
+  if (batch.total === undefined) return 'what is left of its file';
+  return `up to ${counted(batch.total - settledIn(batch), 'order')}`;
 }
 
 function cancelledText({ batch, counts }: Batch, { cancelled, underWay, reading }: Cancelled): string {

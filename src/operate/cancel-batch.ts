@@ -2,12 +2,12 @@ import type { Clock } from '../clock.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { ordersUnderWay } from '../ledger/orders-under-way.ts';
 import { next, type Policy } from '../ledger/state.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import type { Operator } from './operator.ts';
-import { ordersUnderWay } from './orders-under-way.ts';
 
 type Deps = {
   batches: Batches;
@@ -38,18 +38,19 @@ export async function cancelBatch(batch: Batch, deps: Deps): Promise<Cancelled> 
   for (let look = 0; look < LOOKS; look += 1) {
     const took = await sweep(batch.batch, deps);
     cancelled += took;
+    // A file that is held is not read on.
+    await batches.release(batch.batch);
     const isAdmitting = (await batches.find(batch.batch))?.state === 'reading' && (await batches.isHeld(batch.batch));
     if (took === 0 && !isAdmitting) break;
     if (isAdmitting) await clock.sleep(LOOK_AGAIN);
   }
-  await batches.release(batch.batch);
   const state = (await batches.find(batch.batch))?.state;
   return { cancelled, underWay: await countUnderWay(batch.batch, deps), reading: state === 'reading' };
 }
 
 async function sweep(batch: string, deps: Deps): Promise<number> {
   let cancelled = 0;
-  for await (const entries of ordersUnderWay(batch, deps)) {
+  for await (const entries of ordersUnderWay([batch], deps)) {
     const isCounted = await deps.batches.counted(batch);
     const fresh = entries.filter(({ ordinal }) => !isCounted(ordinal));
     const taken = await Promise.all(fresh.map((entry) => takeBack(entry, deps)));
@@ -65,7 +66,7 @@ function takeBack(entry: Entry, { ledger, time, policy, operator }: Deps): Promi
 
 async function countUnderWay(batch: string, { ledger, redis, keys, ...deps }: Deps): Promise<number> {
   let count = 0;
-  for await (const entries of ordersUnderWay(batch, { ledger, redis, keys })) count += entries.length;
+  for await (const entries of ordersUnderWay([batch], { ledger, redis, keys })) count += entries.length;
   return count + (await inDoubt(batch, { ledger, redis, keys, ...deps }));
 }
 
