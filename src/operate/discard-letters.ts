@@ -28,7 +28,7 @@ type Deps = {
 };
 
 /** What would become of a letter; with `owned` the ledger's entry, where it is this letter's. Pure. */
-export function judgeDiscard(letter: FoundLetter, owned: Entry | undefined): DiscardVerdict {
+function judgeDiscard(letter: FoundLetter, owned: Entry | undefined): DiscardVerdict {
   if (letter.closed) return 'settled';
   switch (owned?.state) {
     case undefined:
