@@ -7,6 +7,7 @@ import { type DeskArgs, openDesk } from './open-desk.ts';
 import { printJson } from './print-json.ts';
 import { printable } from './printable.ts';
 import type { Shell } from './shell.ts';
+import { withoutStop } from './wording.ts';
 
 type ResolveArgs = DeskArgs & { order: string; as: Resolution; yes: boolean; dryRun: boolean };
 
@@ -16,7 +17,8 @@ export async function deadLettersResolveCommand({ order, as, ...args }: ResolveA
   const entry = await findInDoubt(order, desk.ledger);
   const { listed, trouble } = await listCheck(new Set([order]), desk, shell);
   if (as === 'resend' && listed?.has(order)) throw isThere(order);
-  if (!args.json && trouble !== undefined) shell.out(`The API's list could not be looked at: ${printable(trouble)}.\n`);
+  if (!args.json && trouble !== undefined)
+    shell.out(`The API's list could not be looked at: ${printable(withoutStop(trouble))}.\n`);
   if (!args.dryRun && !(await agreement(questionOf(order, as), args, shell))) return 1;
   if (!args.dryRun) {
     await resolveOrder(entry, as, desk);

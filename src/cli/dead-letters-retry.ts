@@ -11,6 +11,7 @@ import { printJson } from './print-json.ts';
 import { printable } from './printable.ts';
 import type { Shell } from './shell.ts';
 import { pages, type Tally, tallyOf } from './tally.ts';
+import { withoutStop } from './wording.ts';
 
 type RetryArgs = ActingArgs & { rate?: number };
 
@@ -77,7 +78,7 @@ function actable(tally: Tally<RetryVerdict>): number {
 function planText(plan: Tally<RetryVerdict>, trouble: string | undefined): string {
   const { retried = 0, asked = 0, found = 0, ...left } = plan.counts();
   return [
-    trouble === undefined ? '' : `The API's list could not be looked at: ${printable(trouble)}.\n`,
+    trouble === undefined ? '' : `The API's list could not be looked at: ${printable(withoutStop(trouble))}.\n`,
     plan.total() === 0 ? 'No order passes the filter.\n' : '',
     line(retried, 'would be sent again.'),
     line(asked, "in doubt would be looked up in the API's list again."),

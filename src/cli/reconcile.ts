@@ -10,7 +10,7 @@ import { type Desk, type DeskArgs, openDesk, openListing } from './open-desk.ts'
 import { openPaint } from './paint.ts';
 import { iso, printJson } from './print-json.ts';
 import type { Shell } from './shell.ts';
-import { counted } from './wording.ts';
+import { counted, withoutStop } from './wording.ts';
 
 type ReconcileArgs = DeskArgs & { repair: boolean; withoutList: boolean; yes: boolean; limit: number };
 
@@ -20,9 +20,9 @@ type ReconcileArgs = DeskArgs & { repair: boolean; withoutList: boolean; yes: bo
  */
 export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promise<number> {
   await using desk = await openDesk(args, shell, { confirm: args.repair });
+  if (args.withoutList) return await goOnWithout(args, desk, shell);
   await using listing = await openListing(desk, shell);
   const takeOver = takeOverOf(desk, listing.read);
-  if (args.withoutList) return goOnWithout(args, desk, takeOver, shell);
   const before = args.repair ? await waitForFlights(args, desk, takeOver, shell) : undefined;
   const listedFrom = desk.time.now();
   const listed: ListedOrder[] = [];
@@ -63,12 +63,13 @@ async function waitForFlights({ json }: ReconcileArgs, desk: Desk, takeOver: Tak
 }
 
 /** Where this API gives no list, a person may let delivery go on after a rollback all the same. */
-async function goOnWithout(args: ReconcileArgs, desk: Desk, takeOver: TakeOver, shell: Shell): Promise<number> {
+async function goOnWithout(args: ReconcileArgs, desk: Desk, shell: Shell): Promise<number> {
   if (!args.repair) {
     throw new PoSyncError('flag-invalid', '--without-list only goes with --repair.', {
       facts: { flag: '--without-list' },
     });
   }
+  const takeOver = takeOverOf(desk, () => Promise.reject(new Error('goes on without the list')));
   const pending = await takeOver.pending();
   const question =
     'Let delivery go on though the ledger may have forgotten orders? Files dropped again may then be sent twice.';
@@ -103,7 +104,8 @@ function repairedText(added: number, wasPending: boolean, left: number): string 
   return `${orders(added)} added to the ledger.${goesOn} ${rest}\n`;
 }
 
-function noList(unavailable: boolean, reason: string, pending: { why: string } | undefined): PoSyncError {
+function noList(unavailable: boolean, said: string, pending: { why: string } | undefined): PoSyncError {
+  const reason = withoutStop(said);
   const facts = { reason };
   if (!unavailable) {
     return new PoSyncError('list-failed', `The API's list could not be read: ${reason}.`, {

@@ -19,3 +19,8 @@ export function counted(number: number, one: string, many = `${one}s`): string {
 export function indented(text: string): string {
   return text.replace(/^(?=.)/gm, '  ');
 }
+
+/** Somebody else's sentence, to stand within one of ours. */
+export function withoutStop(text: string): string {
+  return text.replace(/[.\s]+$/, '');
+}

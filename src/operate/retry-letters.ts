@@ -1,6 +1,6 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Known } from '../ledger/admission.ts';
-import { aloneOf } from '../ledger/chunk.ts';
+import { aloneOf, type Chunk } from '../ledger/chunk.ts';
 import { decide } from '../ledger/decide.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -81,34 +81,51 @@ export async function retryLetters(
 ): Promise<RetryVerdict[]> {
   const known = await deps.ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
   let again = before;
-  const verdicts = page.map((letter, i) => {
-    const one = known[i] ?? { kind: 'nothing' };
-    const verdict = judgeRetry(letter, one, listed);
-    const delay = deps.rate === undefined ? 0 : Math.round((again * 1000) / deps.rate);
-    if (verdict === 'retried') again += 1;
-    return one.kind === 'open' ? act(one.entry, verdict, delay, deps) : Promise.resolve(verdict);
-  });
-  return Promise.all(verdicts);
+  const acts = await Promise.all(
+    page.map((letter, i) => {
+      const one = known[i] ?? { kind: 'nothing' };
+      const verdict = judgeRetry(letter, one, listed);
+      const delay = deps.rate === undefined ? 0 : Math.round((again * 1000) / deps.rate);
+      if (verdict === 'retried') again += 1;
+      return one.kind === 'open' ? act(one.entry, verdict, delay, deps) : Promise.resolve<Act>({ verdict });
+    }),
+  );
+  // Ledger first: what is lost between the two the sweeper finds.
+  await enqueue(acts, deps);
+  return acts.map(({ verdict }) => verdict);
 }
 
-async function act(entry: Entry, verdict: RetryVerdict, delay: number, deps: Deps): Promise<RetryVerdict> {
+type Act = { verdict: RetryVerdict; chunk?: Chunk; delay?: number };
+
+async function act(entry: Entry, verdict: RetryVerdict, delay: number, deps: Deps): Promise<Act> {
   const { ledger, queue, time, policy, operator } = deps;
   const at = time.now();
-  if (verdict === 'retried') {
-    const step = decide(entry, { kind: 'retry', at, job: queue.nameJob(), delay });
-    if (!(await ledger.take(entry, step, operator.did('retried')))) return 'under-way';
-    // Ledger first: what is lost between the two the sweeper finds.
-    if (step.kind === 'move') await queue.add([aloneOf(step.entry)], delay);
+  switch (verdict) {
+    case 'retried': {
+      const step = decide(entry, { kind: 'retry', at, job: queue.nameJob(), delay });
+      if (!(await ledger.take(entry, step, operator.did('retried'))) || step.kind !== 'move') return LATE;
+      return { verdict, chunk: aloneOf(step.entry), delay };
+    }
+    case 'asked': {
+      const step = decide(entry, { kind: 'ask', at, settle: policy.settle });
+      return (await ledger.take(entry, step, operator.did('asked again'))) ? { verdict } : LATE;
+    }
+    case 'found': {
+      const step = next(entry, { kind: 'found', at, same: true }, policy);
+      return (await ledger.take(entry, step, operator.did('taken over'))) ? { verdict } : LATE;
+    }
+    default:
+      return { verdict };
   }
-  if (verdict === 'asked') {
-    const step = decide(entry, { kind: 'ask', at, settle: policy.settle });
-    if (!(await ledger.take(entry, step, operator.did('asked again')))) return 'under-way';
-  }
-  if (verdict === 'found') {
-    const step = next(entry, { kind: 'found', at, same: true }, policy);
-    if (!(await ledger.take(entry, step, operator.did('taken over')))) return 'under-way';
-  }
-  return verdict;
+}
+
+/** Somebody else was quicker. */
+const LATE: Act = { verdict: 'under-way' };
+
+async function enqueue(acts: readonly Act[], { queue, rate }: Deps): Promise<void> {
+  const fresh = acts.flatMap(({ chunk, delay = 0 }) => (chunk ? [{ chunk, delay }] : []));
+  if (rate === undefined) await queue.add(fresh.map(({ chunk }) => chunk));
+  else await Promise.all(fresh.map(({ chunk, delay }) => queue.add([chunk], delay)));
 }
 
 /** A letter that only repeats another's answer is about the same order; one in conflict with it is not. */

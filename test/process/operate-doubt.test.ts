@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
 import { csvOf, type Ended, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const FAULTS = [
@@ -11,10 +13,13 @@ const FAULTS = [
 describe('orders in doubt where the API gives no list', () => {
   const stack = new AsyncDisposableStack();
   let place: Workplace;
+  let redis: Redis;
 
   beforeAll(async () => {
-    const redis = stack.use(await startTestRedis());
-    place = stack.use(await openWorkplace({ faults: { faults: FAULTS }, redis: redis.url }));
+    const { url } = stack.use(await startTestRedis());
+    redis = await connectRedis(url);
+    stack.defer(() => redis.disconnect());
+    place = stack.use(await openWorkplace({ faults: { faults: FAULTS }, redis: url }));
     await place.drop('orders.csv', csvOf(4));
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
   });
@@ -99,5 +104,27 @@ describe('orders in doubt where the API gives no list', () => {
       code: 0,
       out: 'Nothing waits for the list.\n',
     });
+    await redis.flushall();
+    await place.drop('more.csv', csvOf(2, 11));
+    const daemon = place.start(['start']);
+    await until(
+      'a hold that names the way out',
+      async () => (await run('status')).out.includes('run reconcile'),
+      30_000,
+    );
+    expect((await run('resume')).out).toMatch(/still waits[\s\S]*`po-sync reconcile --repair` ends it/);
+    expect(await run('reconcile', '--repair', '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--without-list'),
+    });
+    expect(await run('reconcile', '--repair', '--without-list')).toMatchObject({ code: 1 });
+    expect(place.stored().has('PO-11')).toBe(false);
+    expect(await run('reconcile', '--repair', '--without-list', '--yes')).toMatchObject({
+      code: 0,
+      out: 'Delivery goes on without the list.\n',
+    });
+    await until('the orders', () => place.stored().get('PO-11') === 1 && place.stored().get('PO-12') === 1);
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
   });
 });

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openAdoption } from '../../src/ledger/adopt.ts';
+import { openBatches } from '../../src/ledger/batches.ts';
+import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
+import { compareWithList } from '../../src/operate/compare-with-list.ts';
+import { entryOf, orderOf } from '../support/entry.ts';
+import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+
+const SETTLE = 1000;
+const LATER = 1_000_000;
+const items = orderOf('x').items;
+
+describe('comparing the ledger with the list', () => {
+  let store: OpenRedis;
+  let ledger: Ledger;
+
+  beforeAll(async () => {
+    store = await openTestRedis();
+    ledger = openLedger(store);
+    const adopt = openAdoption(store);
+    await adopt([{ purchaseOrderNumber: 'old', items }, { purchaseOrderNumber: 'bare' }], 1000);
+    await adopt([{ purchaseOrderNumber: 'gone', items }], 2000);
+    await adopt([{ purchaseOrderNumber: 'young', items }], LATER - SETTLE);
+    const { no } = await openBatches({ ...store, owner: 'x' }).begin(
+      { batch: 'b1', source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' },
+      1000,
+    );
+    for (const [ordinal, state] of (['queued', 'sending', 'unknown', 'refused', 'inDoubt'] as const).entries()) {
+      const entry = entryOf({ order: orderOf(state), batch: 'b1', batchNo: no, ordinal });
+      await ledger.enter(entry, undefined, 5000);
+      await ledger.take(entry, { kind: 'move', entry: { ...entry, version: 2, state }, due: 5000 });
+    }
+  });
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  const compare = (...listed: Parameters<typeof compareWithList>[0]) =>
+    compareWithList(listed, LATER, SETTLE, { ...store, ledger });
+  const listed = (purchaseOrderNumber: string, quantity = 1) => ({
+    purchaseOrderNumber,
+    items: orderOf('x', quantity).items,
+  });
+
+  it('tells what is missing in the list, but not of the youngest', async () => {
+    expect(await compare(listed('old'), { purchaseOrderNumber: 'bare' })).toEqual({
+      listed: 2,
+      accepted: 4,
+      young: 1,
+      missing: [{ order: 'gone', acceptedAt: 2000 }],
+      unknown: [],
+      differing: [],
+    });
+  });
+
+  it('tells what is unknown here, and what has other items', async () => {
+    const all = [listed('old', 7), listed('bare', 9), listed('gone'), listed('young'), listed('new')];
+    expect(await compare(...all)).toMatchObject({
+      missing: [],
+      unknown: [{ order: 'new' }],
+      differing: [{ order: 'old', here: 'accepted', sameItems: false }],
+    });
+  });
+
+  it('tells what the API has though it waits here, and leaves to the daemon what is on its way', async () => {
+    const all = ['old', 'bare', 'gone', 'queued', 'sending', 'unknown', 'refused', 'inDoubt'].map((one) => listed(one));
+    expect((await compare(...all, listed('refused', 3))).differing).toEqual([
+      { order: 'queued', here: 'queued', sameItems: true },
+      { order: 'refused', here: 'refused', sameItems: true },
+      { order: 'inDoubt', here: 'inDoubt', sameItems: true },
+      { order: 'refused', here: 'refused', sameItems: false },
+    ]);
+  });
+
+  it('finds no fault where the list leaves the items out', async () => {
+    expect((await compare({ purchaseOrderNumber: 'old' }, { purchaseOrderNumber: 'gone' })).differing).toEqual([]);
+  });
+});

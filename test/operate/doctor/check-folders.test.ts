@@ -1,0 +1,65 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkFolders } from '../../../src/operate/doctor/check-folders.ts';
+import { configOf } from '../../support/config-text.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+let temp: Awaited<ReturnType<typeof makeTempFolder>>;
+beforeEach(async () => {
+  temp = await makeTempFolder();
+});
+afterEach(() => temp[Symbol.asyncDispose]());
+
+async function check(more = ''): Promise<Record<string, string[]>> {
+  const { config } = configOf(`environment: staging
+data: ${temp.path}/data
+environments:
+  staging: { baseUrl: 'https://api.example.com/api/v1', authUrl: 'https://auth.example.com' }
+sources:
+  - { name: inbox, type: inbox, path: ${temp.path}/inbox }
+${more}
+reports: { path: ${temp.path}/reports }
+`);
+  const found = await checkFolders(config);
+  return Object.fromEntries(found.map(({ check: name, state, message, mend = '' }) => [name, [state, message, mend]]));
+}
+
+describe('folders', () => {
+  it('are fine when they are there, or can be made', async () => {
+    await mkdir(path.join(temp.path, 'inbox'));
+    expect(await check()).toEqual({
+      'folder reports': ['ok', expect.stringContaining('made at the first start'), ''],
+      'folder data': ['ok', expect.stringContaining('made at the first start'), ''],
+      'inbox inbox': ['ok', expect.stringContaining('not marked'), ''],
+    });
+  });
+
+  it('that are missing, or no folders, are told with a mend', async () => {
+    await writeFile(path.join(temp.path, 'reports'), '');
+    expect(await check()).toMatchObject({
+      'folder reports': ['fail', `${temp.path}/reports is no folder`, expect.stringContaining('Let the user')],
+      'inbox inbox': ['fail', `${temp.path}/inbox is not there`, expect.stringContaining('Make it')],
+    });
+  });
+
+  it('of another environment are told', async () => {
+    await mkdir(path.join(temp.path, 'inbox'));
+    await writeFile(path.join(temp.path, 'inbox', '.po-sync-environment'), 'production\n');
+    expect(await check()).toMatchObject({
+      'inbox inbox': ['fail', expect.stringContaining('belongs to the environment production'), expect.any(String)],
+    });
+  });
+
+  it('of exports may still be missing', async () => {
+    const exports = `  - { name: erp, type: export, path: ${temp.path}/erp.csv }
+  - { name: web, type: export, path: 'https://erp.example.com/orders.csv?key=secret' }
+  - { name: many, type: export, path: '${temp.path}/*.csv' }`;
+    const found = await check(exports);
+    expect(found).toMatchObject({
+      'export erp': ['warn', expect.any(String), expect.any(String)],
+      'export many': ['ok', expect.any(String), ''],
+    });
+    expect(found['export web']?.[1]).not.toContain('secret');
+  });
+});
