@@ -69,7 +69,7 @@ const LETTER_COLUMNS: Column<FoundLetter>[] = [
   { title: 'kind', of: stateOf, tone: ({ closed, now }) => (closed ? 'quiet' : now ? 'doubtful' : 'bad') },
   { title: 'batch', of: ({ batch }) => batch, cut: 'start' },
   { title: 'line', of: ({ location }) => location.line || '–', right: true },
-  { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 19) },
+  { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16) },
   { title: 'what is wrong', of: reasonOf, cut: 'end' },
 ];
 
@@ -89,7 +89,7 @@ const GROUP_COLUMNS: Column<ErrorGroup>[] = [
   { title: 'orders', of: ({ count }) => count.toLocaleString('en-US'), right: true },
   { title: 'kind', of: ({ kind }) => outcomeWord(kind) },
   { title: 'signature', of: ({ signature }) => signature || '–' },
-  { title: 'first (UTC)', of: ({ firstAt }) => moment(firstAt).slice(0, 19) },
-  { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 19) },
+  { title: 'first (UTC)', of: ({ firstAt }) => moment(firstAt).slice(0, 16) },
+  { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16) },
   { title: 'for example', of: ({ message }) => message, cut: 'end' },
 ];

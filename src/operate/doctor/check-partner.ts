@@ -5,6 +5,7 @@ import { markOf } from '../../api/sealed-token.ts';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../config/config.ts';
 import type { Http, HttpEnd } from '../../http.ts';
+import { orders } from '../../report/page/wording.ts';
 import { checkClock } from './check-clock.ts';
 import { type Finding, failure } from './finding.ts';
 
@@ -54,7 +55,7 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
   const check = 'API';
   switch (end.kind) {
     case 'complete':
-      return { check, state: 'ok', message: `${baseUrl} lists ${end.orders} orders in ${took} ms` };
+      return { check, state: 'ok', message: `${baseUrl} lists ${orders(end.orders)} in ${took} ms` };
     case 'unavailable':
       return {
         check,
