@@ -2,6 +2,7 @@ import type { ListedOrder } from '../api/list.ts';
 import { PoSyncError } from '../errors.ts';
 import { openAdoption } from '../ledger/adopt.ts';
 import { compareWithList, type Differences } from '../operate/compare-with-list.ts';
+import { refreshReports } from '../refresh-reports.ts';
 import { orders } from '../report/page/wording.ts';
 import { openTakeOver, type TakeOver } from '../verify/take-over.ts';
 import { agreement } from './agreement.ts';
@@ -42,6 +43,7 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   const added = await takeOver.takeIn(listed, desk.operator.did('taken over'));
   // What was asked for only after this list was read waits for another.
   if (before) await takeOver.finish(before.life);
+  await refreshReports(desk);
   const left = await compare();
   if (args.json)
     printJson(shell, { environment: desk.environment, ...inWords(found), repaired: { added, left: inWords(left) } });

@@ -128,3 +128,28 @@ describe('orders in doubt where the API gives no list', () => {
     await daemon.ended;
   });
 });
+
+describe('orders in doubt where a person decides and the list can be had', () => {
+  it('what the list shows is neither sent again nor given up, and retry settles it', async () => {
+    await using redis = await startTestRedis();
+    const faults = [{ kind: 'drop', when: 'after', orders: ['PO-1', 'PO-2'], attempts: '1' }];
+    await using place = await openWorkplace({ faults: { faults }, redis: redis.url, delivery: ', onDoubt: hold' });
+    await place.drop('orders.csv', csvOf(3));
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+    expect(await place.run(['dead-letters', 'resolve', 'PO-1', '--as', 'resend', '--yes'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('sending it again would create it twice'),
+    });
+    expect(await place.run(['reconcile'])).toMatchObject({
+      code: 2,
+      out: expect.stringMatching(/2 orders with something else here[\s\S]*PO-1 +in doubt +the same/),
+    });
+    expect(await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--yes'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('1 order settled as accepted.'),
+    });
+    expect(await place.run(['reconcile', '--repair', '--yes'])).toMatchObject({ code: 0 });
+    expect(await place.reportsNow()).toMatchObject([{ open: 0, counts: { accepted: 1, inDoubt: 2 } }]);
+    expect([...place.stored().values()]).toEqual([1, 1, 1]);
+  });
+});
