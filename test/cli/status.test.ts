@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { openPaint } from '../../src/cli/paint.ts';
 import { statusText } from '../../src/cli/status.ts';
@@ -76,7 +77,7 @@ describe('the status', () => {
 
   it('says the same in colour', () => {
     const coloured = statusText(STATUS, { paint: openPaint({ isTTY: true, env: {} }), columns: undefined });
-    const bare = coloured.replace(/\u001b\[\d+m/g, '');
+    const bare = stripVTControlCharacters(coloured);
     expect(coloured).not.toBe(bare);
     expect(bare).toBe(statusText(STATUS, { paint: plain, columns: undefined }));
   });

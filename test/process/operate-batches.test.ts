@@ -110,3 +110,18 @@ describe('batches of a running daemon', () => {
     expect(await reportOf('right.csv')).toMatchObject({ counts: { orders: 5, accepted: 5 } });
   });
 });
+
+it('start --once ends with 2 when a batch is held, also with its file half read', async () => {
+  await using redis = await startTestRedis();
+  await using place = await openWorkplace({
+    faults: { faults: [{ ...WRONG, calls: '1-900' }] },
+    redis: redis.url,
+    delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
+  });
+  await place.drop('held.csv', csvOf(900));
+  const { code, out } = await place.run(['--json', 'start', '--once']);
+  expect(code).toBe(2);
+  expect(JSON.parse(out)).toMatchObject({ end: 'held' });
+  const { out: told } = await place.run(['--json', 'batches', 'list']);
+  expect(JSON.parse(told).batches).toMatchObject([{ state: 'held', counts: { orders: null } }]);
+});
