@@ -4,7 +4,7 @@ import type { Permits } from './deliver/permits.ts';
 import { type Admission, admit, type Known } from './ledger/admission.ts';
 import type { Batch } from './ledger/batches.ts';
 import { type Chunk, chunkSize } from './ledger/chunk.ts';
-import type { Entry } from './ledger/entry.ts';
+import { type Entry, versionAfter } from './ledger/entry.ts';
 import type { Ledger, StoredResult } from './ledger/ledger.ts';
 import { SWEEP_AFTER } from './ledger/state.ts';
 import type { Told } from './ledger/told.ts';
@@ -148,8 +148,9 @@ export function openAdmission(deps: AdmitDeps): Admit {
 
   async function enterGroup(batch: Batch, group: readonly Fresh[]): Promise<{ chunk?: Chunk; lost: ValidOrder[] }> {
     const job = queue.nameJob();
-    const due = time.now() + SWEEP_AFTER;
-    const entered = await Promise.all(group.map((one) => ledger.enter(entryOf(batch, one, job, due), one.before, due)));
+    const now = time.now();
+    const enter = (one: Fresh) => ledger.enter(entryOf(batch, one, job, now), one.before, now + SWEEP_AFTER);
+    const entered = await Promise.all(group.map(enter));
     const mine = group.filter((_, i) => entered[i]);
     const lost = group.filter((_, i) => !entered[i]).map(({ order }) => order);
     return mine.length > 0 ? { chunk: chunkOf(batch, job, mine), lost } : { lost };
@@ -172,13 +173,9 @@ const CANCELLED = { kind: 'cancelled' } as const;
 /** A plan to send; `before` is the dead letter it replaces. */
 type Fresh = Plan & { before: Entry | undefined };
 
-/**
- * `start` is a version that this number never had: whoever still holds an entry that was taken back or given up
- * meanwhile changes nothing any more.
- */
-function entryOf(batch: Batch, { order, digest, before }: Fresh, job: string, start: number): Entry {
+function entryOf(batch: Batch, { order, digest, before }: Fresh, job: string, now: number): Entry {
   return {
-    version: before === undefined ? start : before.version + 1,
+    version: versionAfter(before?.version ?? 0, now),
     state: 'queued',
     order: order.order,
     digest,

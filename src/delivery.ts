@@ -15,7 +15,7 @@ import { attemptEnded, deliveryTrouble, orderDead } from './events/delivery.ts';
 import type { Http } from './http.ts';
 import { aloneOf, type Chunk, withJob } from './ledger/chunk.ts';
 import type { Entry } from './ledger/entry.ts';
-import type { Ledger } from './ledger/ledger.ts';
+import { INTENT_TRAVELS, type Ledger } from './ledger/ledger.ts';
 import { type LedgerEvent, next, type Policy, type Step, type Verdict } from './ledger/state.ts';
 import type { Log } from './log.ts';
 import type { OrderQueue } from './queue/queue.ts';
@@ -23,8 +23,6 @@ import type { RedisTime } from './redis/redis-time.ts';
 
 /** How old an intent may be when its first byte is written. A process that slept longer must not write. */
 const FRESH = 2_000;
-/** Beyond the call's own timeout: what the machine may need to notice it. */
-const MARGIN = 1_000;
 
 export type DeliveryDeps = {
   ledger: Ledger;
@@ -110,11 +108,18 @@ export function openDelivery(deps: DeliveryDeps) {
 
   /** Intent before bytes: durable in Redis, and ours only if nobody changed the order meanwhile. */
   async function intend(entry: Entry): Promise<Sending | undefined> {
-    const intended = clock.monotonic();
+    const isFresh = freshness();
     const at = time.now();
     const step = next(entry, { kind: 'begin', at, deadline: at + sendingSpan(deps.partner.timeout) }, policy);
     if (step.kind !== 'move' || !(await ledger.take(entry, step))) return undefined;
-    return { entry: step.entry, mayWrite: () => clock.monotonic() - intended < FRESH };
+    return { entry: step.entry, mayWrite: isFresh };
+  }
+
+  /** A clock that stands still while the machine sleeps does not tell alone. */
+  function freshness(): () => boolean {
+    const steady = clock.monotonic();
+    const wall = clock.now();
+    return () => clock.monotonic() - steady < FRESH && clock.now() - wall < FRESH;
   }
 
   async function attempt({ entry, mayWrite }: Sending, token: BearerToken): Promise<Seen> {
@@ -135,6 +140,8 @@ export function openDelivery(deps: DeliveryDeps) {
 
   /** Records what an attempt showed. Gives the order back when it is to go again right here, behind the gate. */
   async function record(entry: Entry, seen: Seen, pass: Pass): Promise<Entry | undefined> {
+    // From then on settles are counted: not by a clock that may be behind.
+    if (seen.kind === 'unknown') await time.sync();
     const at = time.now();
     const verdict = await judge(entry, seen, pass, at);
     const event: LedgerEvent = { kind: 'answered', at, attempt: entry.attempt, verdict };
@@ -176,7 +183,7 @@ export function openDelivery(deps: DeliveryDeps) {
 
 /** From the intent until nothing of the attempt is on its way any more, in milliseconds. */
 export function sendingSpan(timeout: number): number {
-  return FRESH + timeout + MARGIN;
+  return INTENT_TRAVELS + FRESH + timeout;
 }
 
 /** Only what waits, and only for the job that carries it now: an older job of the same order is a ghost. */

@@ -2,7 +2,8 @@
 -- KEYS open, settled bucket, due, doubt, waiting, batch, counted, results, finished, identity, deeds, take-over
 -- ARGV number, expected version, entry text ('' deletes), due ('' removes), doubt ('' removes), compact ('' none),
 --      ordinal, outcome ('' none), result ('' none), dead letter? ('1'), time, prefix, batch name, closed as,
---      life and number that the ledger must have reached ('' not asked), a person's deed ('' none)
+--      life and number that the ledger must have reached ('' not asked), a person's deed ('' none), when an attempt was
+--      intended, and how late that may be told
 -- Returns the change's number, 0 when somebody else changed the order first, -1 when the ledger was rolled back,
 -- also while what the API has is not taken over yet: whoever passed the gate before it closed stops here.
 local number = ARGV[1]
@@ -10,6 +11,9 @@ if ARGV[15] ~= '' then
   local life, seq = unpack(redis.call('HMGET', KEYS[10], 'life', 'seq'))
   if life ~= ARGV[15] or tonumber(seq or '0') < tonumber(ARGV[16]) then return -1 end
   if redis.call('HGET', KEYS[12], 'why') == 'rolled-back' then return -1 end
+  -- A clock that is behind would set a deadline that is over before the attempt is.
+  local t = redis.call('TIME')
+  if t[1] * 1000 + t[2] / 1000 > tonumber(ARGV[18]) + tonumber(ARGV[19]) then return 0 end
 end
 local current = redis.call('GET', KEYS[1])
 local version = current and string.match(current, '^%d+') or '0'

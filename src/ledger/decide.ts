@@ -1,4 +1,4 @@
-import type { Entry } from './entry.ts';
+import { type Entry, versionAfter } from './entry.ts';
 import { type Step, SWEEP_AFTER } from './state.ts';
 
 /** A person's word about an order. `at` is Redis time in milliseconds, `job` the queue job that carries it from now on. */
@@ -20,7 +20,7 @@ export function decide(entry: Entry, decision: Decision): Step {
   switch (decision.kind) {
     case 'retry':
       return entry.state === 'refused' || entry.state === 'failed' || entry.state === 'conflict'
-        ? queued(entry, decision.at + decision.delay, decision.job)
+        ? queued(entry, decision.at, decision.job, decision.delay)
         : IGNORE;
     case 'ask':
       return entry.state === 'inDoubt' ? asked(entry, decision.at, decision.settle) : IGNORE;
@@ -38,14 +38,15 @@ export function decide(entry: Entry, decision: Decision): Step {
 const IGNORE: Step = { kind: 'ignore' };
 
 /** The budget is whole again; the fence, the last answer and the history stay. */
-function queued(entry: Entry, from: number, job: string): Step {
+function queued(entry: Entry, at: number, job: string, delay = 0): Step {
   const { refusal: _, absentAt: __, ...rest } = entry;
-  const again: Entry = { ...rest, version: entry.version + 1, state: 'queued', job, used: 0, absences: 0 };
-  return { kind: 'move', entry: again, due: from + SWEEP_AFTER };
+  const version = versionAfter(entry.version, at);
+  const again: Entry = { ...rest, version, state: 'queued', job, used: 0, absences: 0 };
+  return { kind: 'move', entry: again, due: at + delay + SWEEP_AFTER };
 }
 
 function asked(entry: Entry, at: number, settle: number): Step {
   const { absentAt: _, ...rest } = entry;
-  const unknown: Entry = { ...rest, version: entry.version + 1, state: 'unknown', absences: 0 };
+  const unknown: Entry = { ...rest, version: versionAfter(entry.version, at), state: 'unknown', absences: 0 };
   return { kind: 'move', entry: unknown, doubt: Math.max(at, (entry.maybeSentAt ?? at) + settle) };
 }

@@ -57,6 +57,15 @@ export const OTHER = '!!!!!!!!!!!!!!!!';
 /** The digest of an order that a list shows without its items: it may be any. */
 export const UNSHOWN = '????????????????';
 
+/**
+ * The version of an entry after a change at `at`, Redis time. It grows with every change, and as it goes by the clock no
+ * version comes twice, also when Redis comes back with an older self: whoever still holds the entry as it was meanwhile
+ * is late.
+ */
+export function versionAfter(version: number, at: number): number {
+  return Math.max(version + 1, at);
+}
+
 /** `version:json`, so that a script can compare the version without reading the rest. */
 export function encodeEntry(entry: Entry): string {
   return `${entry.version}:${JSON.stringify(entry)}`;

@@ -1,5 +1,5 @@
 -- Compares this ledger with what a daemon remembers of it, and where it knows too little asks for the API's list in the same step.
--- KEYS identity, take-over, gate; ARGV remembered life ('' none), its number, a new name, now, wait after a rollback, hold's field, hold.
+-- KEYS identity, take-over, gate; ARGV remembered life ('' none), its number, a new name, wait after a rollback, hold's field, hold.
 -- Returns same | new | rolled-back, the life, its number.
 local life, seq, succeeds = unpack(redis.call('HMGET', KEYS[1], 'life', 'seq', 'succeeds'))
 seq = tonumber(seq or '0')
@@ -16,10 +16,13 @@ seq = math.max(seq, number)
 local lives = remembered .. ' ' .. (life or '') .. ' ' .. (succeeds or '')
 redis.call('HSET', KEYS[1], 'life', ARGV[3], 'seq', seq, 'succeeds', string.sub(lives, 1, 1000))
 redis.call('DEL', KEYS[2])
+-- By Redis' own clock: a daemon that just woke may be wrong about it.
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
 if remembered == '' then
-  redis.call('HSET', KEYS[2], 'why', 'new', 'life', ARGV[3], 'notBefore', ARGV[4])
+  redis.call('HSET', KEYS[2], 'why', 'new', 'life', ARGV[3], 'notBefore', now)
   return { 'new', ARGV[3], tostring(seq) }
 end
-redis.call('HSET', KEYS[2], 'why', 'rolled-back', 'life', ARGV[3], 'notBefore', tonumber(ARGV[4]) + tonumber(ARGV[5]))
-redis.call('HSETNX', KEYS[3], ARGV[6], ARGV[7])
+redis.call('HSET', KEYS[2], 'why', 'rolled-back', 'life', ARGV[3], 'notBefore', now + tonumber(ARGV[4]))
+redis.call('HSETNX', KEYS[3], ARGV[5], ARGV[6])
 return { 'rolled-back', ARGV[3], tostring(seq) }

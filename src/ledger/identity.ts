@@ -62,17 +62,16 @@ export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
   }
 
   async function compareWith(remembered: Trace): Promise<Standing> {
-    const now = time.now();
     const hold = {
       code: ROLLED_BACK,
       reason: 'Redis lost part of the ledger; first the list of the API is read',
-      since: now,
+      since: time.now(),
     };
     const answer = await runScript(
       redis,
       script,
       [keys.identity, keys.takeOver, keys.gate],
-      [remembered.life, remembered.seq, randomUUID(), now, wait, `hold:${ROLLED_BACK}`, JSON.stringify(hold)],
+      [remembered.life, remembered.seq, randomUUID(), wait, `hold:${ROLLED_BACK}`, JSON.stringify(hold)],
     );
     const [standing, life, seq] = answer as [Standing, string, string];
     known = { life, seq: life === known.life ? Math.max(known.seq, Number(seq)) : Number(seq) };

@@ -28,6 +28,9 @@ export type StoredResult = {
 /** One order that ends at admission. */
 export type Counted = { ordinal: number; number: string; result: StoredResult };
 
+/** An intent that comes to Redis later than this after it was made, by Redis' own clock, is none. Milliseconds. */
+export const INTENT_TRAVELS = 2_000;
+
 export type Ledger = ReturnType<typeof openLedger>;
 
 /**
@@ -122,6 +125,8 @@ export function openLedger({
         change.closes ? JSON.stringify(closingOf(change, batch)) : '',
         ...(change.entry?.state === 'sending' ? [identity.known().life, identity.known().seq] : ['', '']),
         change.deed ? JSON.stringify(change.deed) : '',
+        change.entry?.lastAt ?? 0,
+        INTENT_TRAVELS,
       ],
     );
     if (done === -1) throw new PoSyncError('ledger-rolled-back', 'Redis knows less of the orders than it did.');

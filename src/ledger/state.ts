@@ -1,4 +1,4 @@
-import type { Answer, Entry, PastAttempt } from './entry.ts';
+import { type Answer, type Entry, type PastAttempt, versionAfter } from './entry.ts';
 
 /**
  * What one attempt showed, in the words of the outcome table.
@@ -56,13 +56,28 @@ export const SWEEP_AFTER = 30_000;
  * Proof that the order exists wins from any attempt; any other late or repeated event changes nothing.
  */
 export function next(entry: Entry, event: LedgerEvent, policy: Policy): Step {
+  const step = decided(entry, event, policy);
+  const version = versionAfter(entry.version, event.at);
+  switch (step.kind) {
+    case 'move':
+      return { ...step, entry: { ...step.entry, version } };
+    case 'dead':
+      return { ...step, entry: { ...step.entry, version } };
+    case 'accept':
+    case 'cancel':
+    case 'ignore':
+      return step;
+  }
+}
+
+function decided(entry: Entry, event: LedgerEvent, policy: Policy): Step {
   switch (event.kind) {
     case 'begin':
       return begin(entry, event.at, event.deadline);
     case 'answered':
       return answered(entry, event, policy);
     case 'lapsed':
-      return entry.state === 'sending' ? lapsed(entry, event.at, policy) : IGNORE;
+      return entry.state === 'sending' && isOver(entry, event.at) ? lapsed(entry, event.at, policy) : IGNORE;
     case 'found':
       return found(entry, event.at, event.same);
     case 'absent':
@@ -109,6 +124,11 @@ function answered(entry: Entry, event: Extract<LedgerEvent, { kind: 'answered' }
     case 'unknown':
       return unknown(change(entry, { used: entry.used + (verdict.free ? 0 : 1), history }), at, verdict.answer, policy);
   }
+}
+
+/** Nothing of the attempt can be on its way any more. */
+function isOver({ deadline = 0 }: Entry, at: number): boolean {
+  return at >= deadline;
 }
 
 function lapsed(entry: Entry, at: number, policy: Policy): Step {
@@ -170,5 +190,5 @@ function dead(entry: Entry, state: DeadEntry['state'], answer: Answer | undefine
 }
 
 function change(entry: Entry, changes: Partial<Entry>): Entry {
-  return { ...entry, ...changes, version: entry.version + 1 };
+  return { ...entry, ...changes };
 }

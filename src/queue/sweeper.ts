@@ -1,6 +1,6 @@
 import { ordersSwept } from '../events/delivery.ts';
 import { aloneOf } from '../ledger/chunk.ts';
-import type { Entry } from '../ledger/entry.ts';
+import { type Entry, versionAfter } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next, type Policy, SWEEP_AFTER } from '../ledger/state.ts';
 import type { Log } from '../log.ts';
@@ -62,8 +62,9 @@ export function openSweeper({ ledger, queue, time, policy, log, isHeld }: Sweepe
   }
 
   async function putBack(entry: Entry): Promise<boolean> {
-    const again = { ...entry, version: entry.version + 1, job: queue.nameJob() };
-    if (!(await ledger.take(entry, { kind: 'move', entry: again, due: time.now() + SWEEP_AFTER }))) return false;
+    const at = time.now();
+    const again = { ...entry, version: versionAfter(entry.version, at), job: queue.nameJob() };
+    if (!(await ledger.take(entry, { kind: 'move', entry: again, due: at + SWEEP_AFTER }))) return false;
     await queue.add([aloneOf(again)]);
     return true;
   }

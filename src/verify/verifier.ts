@@ -53,6 +53,7 @@ export function openVerifier(deps: VerifierDeps) {
   }
 
   async function verify(numbers: readonly string[]): Promise<void> {
+    await time.sync();
     const listedFrom = time.now();
     const canaries = await deps.canaries.all();
     const wanted = new Set([...numbers, ...canaries.map(({ number }) => number)]);

@@ -25,7 +25,7 @@ describe("a person's word", () => {
     expect(decide(before, { kind: 'retry', at: 1000, job: 'c-2', delay: 500 })).toEqual({
       kind: 'move',
       due: 1500 + SWEEP_AFTER,
-      entry: entryOf({ version: 2, state: 'queued', attempt: 12, used: 0, maybeSentAt: 900, job: 'c-2' }),
+      entry: entryOf({ version: 1000, state: 'queued', attempt: 12, used: 0, maybeSentAt: 900, job: 'c-2' }),
     });
   });
 
@@ -34,7 +34,7 @@ describe("a person's word", () => {
     expect(decide(before, { kind: 'ask', at: 1000, settle: 60_000 })).toEqual({
       kind: 'move',
       doubt: 60_900,
-      entry: entryOf({ version: 2, state: 'unknown', attempt: 1, maybeSentAt: 900 }),
+      entry: entryOf({ version: 1000, state: 'unknown', attempt: 1, maybeSentAt: 900 }),
     });
     expect(decide(before, { kind: 'ask', at: 99_000, settle: 60_000 })).toMatchObject({ doubt: 99_000 });
   });
@@ -42,7 +42,7 @@ describe("a person's word", () => {
   it('takes away the maybe-sent mark when the person knows that it is not there', () => {
     const before = entryOf({ state: 'inDoubt', attempt: 1, maybeSentAt: 900, refusal: { code: '400', message: '' } });
     expect(decide(before, { kind: 'resend', at: 1000, job: 'c-2' })).toMatchObject({
-      entry: entryOf({ version: 2, state: 'queued', attempt: 1, job: 'c-2' }),
+      entry: entryOf({ version: 1000, state: 'queued', attempt: 1, job: 'c-2' }),
     });
     const step = decide(before, { kind: 'resend', at: 1000, job: 'c-2' });
     expect(step.kind === 'move' && 'maybeSentAt' in step.entry).toBe(false);

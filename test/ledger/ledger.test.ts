@@ -39,7 +39,9 @@ describe('ledger', () => {
     return step.kind === 'move' || step.kind === 'dead' ? step.entry : entry;
   }
 
-  const BEGIN: LedgerEvent = { kind: 'begin', at: 1000, deadline: 33_000 };
+  // Redis goes by its own clock: an intent of long ago is none.
+  const NOW = Date.now();
+  const BEGIN: LedgerEvent = { kind: 'begin', at: NOW + 60_000, deadline: NOW + 92_000 };
   const ACCEPTED: LedgerEvent = { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'accepted' } };
   const REFUSED: LedgerEvent = {
     kind: 'answered',
@@ -56,6 +58,13 @@ describe('ledger', () => {
   it('enters an order once, also when two daemons try', async () => {
     const entry = await enter();
     expect(await ledger.enter(entryOf({ batch: 'b2', batchNo: 2 }), undefined, 5000)).toBe(false);
+    expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'open', entry }]);
+  });
+
+  it('lets no order begin whose intent comes late, or from a clock that is behind', async () => {
+    const entry = await enter();
+    const at = store.time.now() - 3000;
+    expect(await ledger.take(entry, next(entry, { kind: 'begin', at, deadline: at + 33_000 }, policy))).toBe(false);
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'open', entry }]);
   });
 
@@ -144,10 +153,10 @@ describe('ledger', () => {
     const two = await enter('b1', 1, '2');
     await go(two, BEGIN);
     expect(await ledger.numbersDue('due', 4999, 10)).toEqual([]);
-    expect(await ledger.numbersDue('due', 33_000, 10)).toEqual(['1', '2']);
+    expect(await ledger.numbersDue('due', NOW + 92_000, 10)).toEqual(['1', '2']);
     expect(await ledger.nextDue('due')).toBe(5000);
-    await ledger.postpone('1', 50_000);
-    expect(await ledger.numbersDue('due', 33_000, 10)).toEqual(['2']);
+    await ledger.postpone('1', NOW + 99_000);
+    expect(await ledger.numbersDue('due', NOW + 92_000, 10)).toEqual(['2']);
   });
 
   it('survives kill -9 of Redis with every answer it gave', async () => {

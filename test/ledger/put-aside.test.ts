@@ -36,7 +36,7 @@ describe('putting a dead letter aside', () => {
     const { no } = await batches.begin({ ...FILE, batch }, 1000);
     const entry = entryOf({ batch, batchNo: no, ordinal, order: orderOf('4711') });
     await ledger.enter(entry, undefined, 5000);
-    const begun = await go(entry, { kind: 'begin', at: 1000, deadline: 33_000 });
+    const begun = await go(entry, { kind: 'begin', at: store.time.now(), deadline: store.time.now() + 32_000 });
     return go(begun, { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'refused', answer: NO } });
   }
 
@@ -112,7 +112,7 @@ describe('putting a dead letter aside', () => {
     await batches.done('b1');
     const again: Entry = { ...entry, version: entry.version + 1, state: 'queued' };
     await ledger.take(entry, { kind: 'move', entry: again, due: 9000 });
-    const sending = await go(again, { kind: 'begin', at: 6000, deadline: 33_000 });
+    const sending = await go(again, { kind: 'begin', at: store.time.now(), deadline: store.time.now() + 32_000 });
     await go(sending, { kind: 'answered', at: 7000, attempt: 2, verdict: { kind: 'accepted' } });
     expect(await batches.find('b1')).toMatchObject({ open: 0, state: 'done', counts: { refused: 1, accepted: 0 } });
     expect(await batches.finished()).toEqual([]);

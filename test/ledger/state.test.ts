@@ -84,6 +84,7 @@ describe('next', () => {
       { kind: 'lapsed', at: 40_000 },
       'unknown ask 93000',
     ],
+    ['an attempt does not lapse before its deadline', SENDING, { kind: 'lapsed', at: 32_999 }, 'ignore'],
     ['a lapse of what is not being sent changes nothing', queued, { kind: 'lapsed', at: 1 }, 'ignore'],
     ['found with the same content settles', UNKNOWN, { kind: 'found', at: 1, same: true }, 'accept'],
     ['found with other content needs a person', UNKNOWN, { kind: 'found', at: 1, same: false }, 'dead conflict'],
@@ -146,9 +147,14 @@ describe('next', () => {
     expect(short(next(entry, event, policy))).toBe(expected);
   });
 
-  it('raises the version with every change', () => {
-    const step = next(queued, { kind: 'begin', at: 1000, deadline: 33_000 }, policy);
-    expect(step.kind === 'move' && step.entry.version).toBe(2);
+  it('raises the version with every change, by the clock, so that none comes twice', () => {
+    const versionAt = (version: number, at: number) => {
+      const step = next({ ...queued, version }, { kind: 'begin', at, deadline: at + 32_000 }, policy);
+      return step.kind === 'move' && step.entry.version;
+    };
+    expect(versionAt(1, 1000)).toBe(1000);
+    expect(versionAt(1000, 1000)).toBe(1001);
+    expect(versionAt(5000, 1000)).toBe(5001);
   });
 
   it('counts an attempt against the budget only when its outcome is unknown', () => {
