@@ -1,0 +1,92 @@
+import { leaseScript, loadScripts } from './scripts.ts';
+import type { Store } from './store.ts';
+
+/** A command with its arguments as ioredis takes them, and the answer that ioredis gives. */
+export type Command = (store: Store, args: readonly string[]) => unknown;
+
+/** The commands of Redis that delivery uses, by name. */
+export function commandTable(): Readonly<Record<string, Command>> {
+  const scripts = loadScripts();
+  return {
+    ...TEXTS,
+    ...HASHES,
+    ...SORTED,
+    ...OTHERS,
+    evalsha: (store, [sha = '', count = '', ...rest]) => {
+      const script = scripts.get(sha);
+      if (script === undefined) throw new Error('a script of src that scripts.ts does not have');
+      return script(store, rest.slice(0, Number(count)), rest.slice(Number(count)));
+    },
+    eval: (store, [text = '', count = '', ...rest]) =>
+      leaseScript(text)(store, rest.slice(0, Number(count)), rest.slice(Number(count))),
+  };
+}
+
+const TEXTS: Record<string, Command> = {
+  get: (store, [key = '']) => store.get(key),
+  set: (store, [key = '', value = '', px, ttl, only]) =>
+    store.set(key, value, px === 'PX' ? Number(ttl) : undefined, only === 'NX'),
+  del: (store, keys) => keys.reduce((gone, key) => gone + store.del(key), 0),
+  exists: (store, [key = '']) => store.exists(key),
+  incr: (store, [key = '']) => {
+    const sum = Number(store.get(key) ?? 0) + 1;
+    store.set(key, String(sum));
+    return sum;
+  },
+};
+
+const HASHES: Record<string, Command> = {
+  hget: (store, [key = '', field = '']) => store.hget(key, field),
+  hgetall: (store, [key = '']) => Object.fromEntries(store.hash(key)),
+  hset: (store, [key = '', ...pairs]) =>
+    inPairs(pairs).reduce((fresh, [field, value]) => fresh + store.hset(key, field, value), 0),
+  hsetnx: (store, [key = '', field = '', value = '']) => store.hsetnx(key, field, value),
+  hdel: (store, [key = '', ...fields]) => store.hdel(key, ...fields),
+  hincrby: (store, [key = '', field = '', by = '']) => store.hincrby(key, field, Number(by)),
+  hexists: (store, [key = '', field = '']) => (store.hget(key, field) === null ? 0 : 1),
+  hmget: (store, [key = '', ...fields]) => fields.map((field) => store.hget(key, field)),
+};
+
+const SORTED: Record<string, Command> = {
+  zadd: (store, [key = '', ...rest]) => {
+    const [first = '', second = '', third = ''] = rest;
+    if (first === 'NX' || first === 'XX') return store.zadd(key, Number(second), third, first);
+    return store.zadd(key, Number(first), second);
+  },
+  zcard: (store, [key = '']) => store.zcard(key),
+  zremrangebyrank: (store, [key = '', from = '', to = '']) => store.zremrangebyrank(key, Number(from), Number(to)),
+  zrangebyscore: (store, [key = '', , max = '', , , most = '']) =>
+    store
+      .ranked(key)
+      .filter(([, score]) => score <= Number(max))
+      .slice(0, Number(most))
+      .map(([member]) => member),
+  zrange: (store, [key = '', from = '', to = '', scores]) => {
+    const all = store.ranked(key);
+    const some = all.slice(Number(from), to === '-1' ? undefined : Number(to) + 1);
+    return some.flatMap(([member, score]) => (scores === 'WITHSCORES' ? [member, String(score)] : [member]));
+  },
+};
+
+const OTHERS: Record<string, Command> = {
+  sadd: (store, [key = '', member = '']) => void store.members(key).add(member),
+  srem: (store, [key = '', member = '']) => void store.members(key).delete(member),
+  smembers: (store, [key = '']) => [...store.members(key)],
+  lpush: (store, [key = '', value = '']) => store.list(key).unshift(value),
+  lrange: (store, [key = '']) => [...store.list(key)],
+  time: (store) => {
+    const micros = Math.round(store.now() * 1000);
+    return [String(Math.floor(micros / 1_000_000)), String(micros % 1_000_000)];
+  },
+};
+
+function inPairs(flat: readonly string[]): [string, string][] {
+  return flat.flatMap((value, i): [string, string][] => (i % 2 === 1 ? [[flat[i - 1] ?? '', value]] : []));
+}
+
+/** Arguments as they go over the wire: ioredis takes an object for the pairs of a hash. */
+export function flatten(args: readonly unknown[]): string[] {
+  return args.flatMap((arg) =>
+    typeof arg === 'object' && arg !== null ? Object.entries(arg).flatMap(([k, v]) => [k, String(v)]) : [String(arg)],
+  );
+}

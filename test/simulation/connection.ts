@@ -1,0 +1,123 @@
+import type { Redis } from '../../src/redis/connect.ts';
+import { type Command, flatten } from './commands.ts';
+import type { Random } from './random.ts';
+import type { Store } from './store.ts';
+import type { Host, Timeline } from './timeline.ts';
+
+type Sent = { run: () => unknown; resolve: (answer: unknown) => void; reject: (error: unknown) => void };
+
+/** How the way to Redis is: the share of batches that are lost before or after they ran, and when it is away altogether. */
+export type Line = {
+  lost: number;
+  /** Redis answers nobody before this time. */
+  awayUntil: number;
+};
+
+export type Connections = ReturnType<typeof openConnections>;
+
+type Deps = {
+  store: Store;
+  timeline: Timeline;
+  random: Random;
+  line: Line;
+  commands: Readonly<Record<string, Command>>;
+};
+
+/**
+ * Connections to the simulated Redis with the manners of ioredis: what is asked in one turn travels together, commands
+ * run in the order of their connection, an outage is waited out, and what got no answer is sent once more.
+ */
+export function openConnections({ store, timeline, random, line, commands }: Deps) {
+  const filled = new Set<() => void>();
+  timeline.onPause(() => {
+    for (const flush of filled) flush();
+    filled.clear();
+  });
+
+  /** The client of one process; with `ask` for what is no plain command. */
+  function connect(host: Host): { redis: Redis; ask<T>(run: () => T): Promise<T> } {
+    let waiting: Sent[] = [];
+    let free = 0;
+
+    function flush(): void {
+      const batch = waiting;
+      waiting = [];
+      travel(batch, timeline.now() + random.between(0.1, 3));
+    }
+
+    function travel(batch: readonly Sent[], at: number): void {
+      const arrives = Math.max(at, free, line.awayUntil);
+      free = arrives;
+      timeline.plan(arrives, () => arrive(batch));
+    }
+
+    function arrive(batch: readonly Sent[]): void {
+      // Whoever waits for Redis tries again; whoever is dead does not.
+      if (line.awayUntil > timeline.now() || random.chance(line.lost)) return again(batch);
+      const answers = batch.map(({ run }) => attempt(run));
+      if (random.chance(line.lost)) return again(batch);
+      timeline.plan(timeline.now() + random.between(0.1, 3), () => deliver(batch, answers), host);
+    }
+
+    function again(batch: readonly Sent[]): void {
+      const pause = Math.max(random.between(50, 3000), line.awayUntil - timeline.now());
+      timeline.plan(timeline.now() + pause, () => travel(batch, timeline.now()), host);
+    }
+
+    function deliver(batch: readonly Sent[], answers: readonly Answer[]): void {
+      // An outage that began meanwhile has taken the answers with it.
+      if (line.awayUntil > timeline.now()) return again(batch);
+      for (const [i, { resolve, reject }] of batch.entries()) {
+        const answer = answers[i];
+        if (answer && 'error' in answer) reject(answer.error);
+        else resolve(answer?.value);
+      }
+    }
+
+    function ask<T>(run: () => T): Promise<T> {
+      return new Promise<T>((resolve, reject) => {
+        if (waiting.length === 0) filled.add(flush);
+        waiting.push({ run, resolve: (answer) => resolve(answer as T), reject });
+      });
+    }
+
+    const plain = Object.entries(commands).map(([name, command]) => [
+      name,
+      (...args: unknown[]) => ask(() => command(store, flatten(args))),
+    ]);
+    const redis = Object.assign(Object.fromEntries(plain), { multi: () => transaction(store, commands, ask) });
+    // The commands that delivery uses, and no others.
+    return { redis: redis as unknown as Redis, ask };
+  }
+
+  return { connect };
+}
+
+type Answer = { value: unknown } | { error: unknown };
+
+function attempt(run: () => unknown): Answer {
+  try {
+    return { value: run() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** MULTI … EXEC: its commands run together. */
+function transaction(
+  store: Store,
+  commands: Readonly<Record<string, Command>>,
+  ask: <T>(run: () => T) => Promise<T>,
+): unknown {
+  const queued: (() => unknown)[] = [];
+  const chain: Record<string, unknown> = {
+    exec: () => ask(() => queued.map((run) => [null, run()])),
+  };
+  for (const [name, command] of Object.entries(commands)) {
+    chain[name] = (...args: unknown[]) => {
+      queued.push(() => command(store, flatten(args)));
+      return chain;
+    };
+  }
+  return chain;
+}

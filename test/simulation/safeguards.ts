@@ -1,0 +1,86 @@
+import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
+import type { Http, HttpEnd } from '../../src/http.ts';
+import type { Entry } from '../../src/ledger/entry.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { next, type Policy, type Step } from '../../src/ledger/state.ts';
+import type { Canaries } from '../../src/verify/canaries.ts';
+import { unsent } from './answers.ts';
+import type { Breach } from './weather.ts';
+
+/** The ledger without one of its safeguards; with all of them when none is to be left out. */
+export function weakLedger(ledger: Ledger, breach: Breach | undefined, policy: Policy): Ledger {
+  switch (breach) {
+    case 'no intent':
+      return withoutIntent(ledger);
+    case 'no fence':
+      return withoutFence(ledger);
+    case 'one list is enough':
+      return { ...ledger, take: (entry, step, ...rest) => ledger.take(entry, oneList(entry, step, policy), ...rest) };
+    default:
+      return ledger;
+  }
+}
+
+/** An attempt is written down only when its end is known. */
+function withoutIntent(ledger: Ledger): Ledger {
+  const unwritten = new WeakSet<Entry>();
+  return {
+    ...ledger,
+    async take(entry, step, ...rest) {
+      if (step.kind === 'move' && step.entry.state === 'sending') {
+        unwritten.add(step.entry);
+        return true;
+      }
+      const before = unwritten.has(entry) ? { ...entry, version: entry.version - 1 } : entry;
+      return ledger.take(before, step, ...rest);
+    },
+  };
+}
+
+/** Whoever comes last is right. */
+function withoutFence(ledger: Ledger): Ledger {
+  return {
+    ...ledger,
+    async take(entry, step, ...rest) {
+      const [now] = await ledger.lookup([entry.order.purchaseOrderNumber]);
+      return ledger.take(now?.kind === 'open' ? { ...entry, version: now.entry.version } : entry, step, ...rest);
+    },
+  };
+}
+
+function oneList(entry: Entry, step: Step, policy: Policy): Step {
+  if (step.kind !== 'move' || step.entry.state !== 'unknown' || step.entry.absentAt === undefined) return step;
+  const listedFrom = step.entry.absentAt;
+  return next(entry, { kind: 'absent', at: listedFrom, listedFrom, needed: 1 }, policy);
+}
+
+/** What is not a clear answer counts as nothing sent, and goes again. */
+export function naiveHttp(http: Http): Http {
+  return {
+    ...http,
+    call: async (call) => {
+      const end = await http.call(call);
+      return isClear(end) ? end : unsent('try again');
+    },
+  };
+}
+
+function isClear(end: HttpEnd): boolean {
+  return end.kind === 'answered' && (end.answer.status < 300 || end.answer.status === 400);
+}
+
+const ALWAYS = 'listed whatever is cut';
+
+/** Every list is good evidence. */
+export function blindCanaries(canaries: Canaries): Canaries {
+  return { ...canaries, all: async () => [{ number: ALWAYS, since: 0 }] };
+}
+
+/** A list in which the one canary of `blindCanaries` always stands. */
+export async function blindList(
+  list: (onOrder: (order: ListedOrder) => void) => Promise<ListEnd>,
+  onOrder: (order: ListedOrder) => void,
+): Promise<ListEnd> {
+  onOrder({ purchaseOrderNumber: ALWAYS });
+  return list(onOrder);
+}

@@ -1,0 +1,43 @@
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Step } from '../../src/ledger/state.ts';
+
+/** Takes a line of what happens in a world: who did what. */
+export type Story = (who: string, what: string) => void;
+
+/** The ledger, telling each change that it is asked to commit and whether it did. */
+export function toldLedger(ledger: Ledger, who: string, story: Story | undefined): Ledger {
+  if (story === undefined) return ledger;
+  return {
+    ...ledger,
+    async take(entry, step, ...rest) {
+      const number = entry.order.purchaseOrderNumber;
+      const what = `${number} v${entry.version} ${entry.state} → ${short(step)}`;
+      try {
+        const done = await ledger.take(entry, step, ...rest);
+        if (step.kind !== 'ignore') story(who, `${what}${done ? '' : ' (too late)'}`);
+        return done;
+      } catch (error) {
+        story(who, `${what}: ${String(error)}`);
+        throw error;
+      }
+    },
+    async enter(entry, before, due) {
+      const done = await ledger.enter(entry, before, due);
+      story(who, `${entry.order.purchaseOrderNumber} entered${done ? '' : ' (too late)'}`);
+      return done;
+    },
+  };
+}
+
+function short(step: Step): string {
+  switch (step.kind) {
+    case 'move':
+      return `${step.entry.state} #${step.entry.attempt} v${step.entry.version} absences ${step.entry.absences}`;
+    case 'dead':
+      return step.entry.state;
+    case 'accept':
+    case 'cancel':
+    case 'ignore':
+      return step.kind;
+  }
+}
