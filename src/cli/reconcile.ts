@@ -1,6 +1,6 @@
 import type { ListedOrder } from '../api/list.ts';
 import { PoSyncError } from '../errors.ts';
-import { openAdoption } from '../ledger/adopt.ts';
+import { existingOf, openAdoption } from '../ledger/adopt.ts';
 import { compareWithList, type Differences } from '../operate/compare-with-list.ts';
 import { refreshReports } from '../refresh-reports.ts';
 import { orders } from '../report/page/wording.ts';
@@ -40,7 +40,7 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   }
   const question = `Take over what the API has of ${orders(mendable(found))}?`;
   if (!(await agreement(question, args, shell))) return 1;
-  const added = await takeOver.takeIn(listed, desk.operator.did('taken over'));
+  const added = await takeOver.takeIn(listed.map(existingOf), desk.operator.did('taken over'));
   // What was asked for only after this list was read waits for another.
   if (before) await takeOver.finish(before.life);
   await refreshReports(desk);

@@ -1,14 +1,13 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Clock } from '../clock.ts';
 import { ledgerTakenOver, takeOverImpossible } from '../events/delivery.ts';
-import type { Existing } from '../ledger/adopt.ts';
+import { type Existing, existingOf } from '../ledger/adopt.ts';
 import type { Deed } from '../ledger/deed.ts';
-import type { Entry } from '../ledger/entry.ts';
+import { type Entry, UNSHOWN } from '../ledger/entry.ts';
 import { ROLLED_BACK } from '../ledger/identity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next, type Policy } from '../ledger/state.ts';
 import type { Log } from '../log.ts';
-import { digestOf } from '../order/digest.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';
@@ -17,7 +16,7 @@ import { readScript, runScript } from '../redis/script.ts';
 
 type TakeOverDeps = {
   ledger: Ledger;
-  adopt(orders: readonly Existing[], at: number): Promise<number>;
+  adopt(orders: readonly Existing[], at: number): Promise<boolean[]>;
   redis: Redis;
   keys: Keys;
   clock: Clock;
@@ -71,8 +70,8 @@ export function openTakeOver(deps: TakeOverDeps) {
   }
 
   async function run(why: string, life: string): Promise<TakenOver> {
-    const listed: ListedOrder[] = [];
-    const end = await deps.list((order) => listed.push(order));
+    const listed: Existing[] = [];
+    const end = await deps.list((order) => listed.push(existingOf(order)));
     if (end.kind === 'complete') {
       const added = await takeIn(listed);
       ledgerTakenOver(log, { orders: listed.length, added });
@@ -93,24 +92,26 @@ export function openTakeOver(deps: TakeOverDeps) {
   }
 
   /** What the API has is known from now on, whatever became of it here. Gives how many were new. */
-  async function takeIn(listed: readonly ListedOrder[], deed?: Deed): Promise<number> {
+  async function takeIn(listed: readonly Existing[], deed?: Deed): Promise<number> {
     let added = 0;
     for (let i = 0; i < listed.length; i += PAGE) {
       const page = listed.slice(i, i + PAGE);
-      added += await deps.adopt(page, time.now());
-      const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+      const isNew = await deps.adopt(page, time.now());
+      const old = page.filter((_, n) => !isNew[n]);
+      added += page.length - old.length;
+      const known = await ledger.lookup(old.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
       for (const [n, one] of known.entries()) {
-        if (one.kind === 'open') await prove(one.entry, page[n]?.items, deed);
+        if (one.kind === 'open') await prove(one.entry, old[n]?.digest ?? UNSHOWN, deed);
       }
     }
     return added;
   }
 
   /** The list is read once: what it proves is not dropped because the order moved on meanwhile. */
-  async function prove(entry: Entry, items: ListedOrder['items'], deed?: Deed): Promise<void> {
+  async function prove(entry: Entry, digest: string, deed?: Deed): Promise<void> {
     let open: Entry | undefined = entry;
     while (open) {
-      const same = items === undefined || digestOf({ orderState: 'NEW', items }) === open.digest;
+      const same = digest === UNSHOWN || digest === open.digest;
       const step = next(open, { kind: 'found', at: time.now(), same }, policy);
       if (step.kind === 'ignore' || (await ledger.take(open, step, deed))) return;
       const [now] = await ledger.lookup([open.order.purchaseOrderNumber]);

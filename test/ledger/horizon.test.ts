@@ -17,7 +17,7 @@ describe('the horizon of the ledger', () => {
   async function settle(...numbers: string[]): Promise<void> {
     await store.redis.flushall();
     await openAdoption(store)(
-      numbers.map((purchaseOrderNumber) => ({ purchaseOrderNumber, items: [] })),
+      numbers.map((purchaseOrderNumber) => ({ purchaseOrderNumber, digest: 'AAAAAAAAAAAAAAAA' })),
       START,
     );
   }

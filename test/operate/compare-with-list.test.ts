@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openAdoption } from '../../src/ledger/adopt.ts';
+import { existingOf, openAdoption } from '../../src/ledger/adopt.ts';
 import { openBatches } from '../../src/ledger/batches.ts';
 import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
 import { compareWithList } from '../../src/operate/compare-with-list.ts';
@@ -18,9 +18,9 @@ describe('comparing the ledger with the list', () => {
     store = await openTestRedis();
     ledger = openLedger(store);
     const adopt = openAdoption(store);
-    await adopt([{ purchaseOrderNumber: 'old', items }, { purchaseOrderNumber: 'bare' }], 1000);
-    await adopt([{ purchaseOrderNumber: 'gone', items }], 2000);
-    await adopt([{ purchaseOrderNumber: 'young', items }], LATER - SETTLE);
+    await adopt([{ purchaseOrderNumber: 'old', items }, { purchaseOrderNumber: 'bare' }].map(existingOf), 1000);
+    await adopt([{ purchaseOrderNumber: 'gone', items }].map(existingOf), 2000);
+    await adopt([{ purchaseOrderNumber: 'young', items }].map(existingOf), LATER - SETTLE);
     const { no } = await openBatches({ ...store, owner: 'x' }).begin(
       { batch: 'b1', source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' },
       1000,
