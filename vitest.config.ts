@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // Their long forms take an hour and have a configuration of their own.
+    // Their long forms take half an hour and have a configuration of their own.
     exclude: ['test/faults/**'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
