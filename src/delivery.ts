@@ -147,12 +147,25 @@ export function openDelivery(deps: DeliveryDeps) {
     const event: LedgerEvent = { kind: 'answered', at, attempt: entry.attempt, verdict };
     const here = seen.kind === 'closed' || seen.kind === 'unauthorized';
     const step = here ? next(entry, event, policy) : withJob(next(entry, event, policy), queue.nameJob());
-    if (!(await ledger.take(entry, step))) return undefined;
+    if (!(await ledger.take(entry, step))) {
+      if (seen.kind === 'accepted') await recordLate(entry, event);
+      return undefined;
+    }
     tell(step, entry);
     if (step.kind !== 'move' || step.entry.state !== 'retry') return undefined;
     if (here) return step.entry;
     await queue.add([aloneOf(step.entry)], verdict.kind === 'postponed' ? verdict.until - at : 0);
     return undefined;
+  }
+
+  /** The attempt was given up meanwhile; that the API has the order is proof all the same. */
+  async function recordLate({ order, digest }: Entry, event: LedgerEvent): Promise<void> {
+    for (;;) {
+      const [known] = await ledger.lookup([order.purchaseOrderNumber]);
+      if (known?.kind !== 'open' || known.entry.digest !== digest) return;
+      const step = next(known.entry, event, policy);
+      if (await ledger.take(known.entry, step)) return tell(step, known.entry);
+    }
   }
 
   /**

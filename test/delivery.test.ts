@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { next } from '../src/ledger/state.ts';
 import { numbersOf, openDeliveryRig } from './support/delivery-rig.ts';
+import { policy } from './support/entry.ts';
 import { until } from './support/until.ts';
 
 /** Every number stored exactly once. */
@@ -200,5 +202,24 @@ describe('delivery', () => {
     await rig.settled();
     expect(byNumber(rig.stored())).toEqual(once(numbersOf(4)));
     expect(await rig.batches.find('b1')).toMatchObject({ open: 4, counts: { inDoubt: 4 } });
+  });
+
+  it('takes an acceptance that comes after the attempt was given up for the proof it is', async () => {
+    await using rig = await openDeliveryRig({
+      faults: {
+        faults: [
+          { kind: 'delay', when: 'after', by: '300ms' },
+          { kind: 'answer', on: 'list', status: 403 },
+        ],
+      },
+    });
+    await rig.submit('b1', ['PO-0001']);
+    await until('the order at the API', () => rig.stored().size === 1);
+    const [known] = await rig.side.ledger.lookup(['PO-0001']);
+    if (known?.kind !== 'open') throw new Error('its answer came too soon');
+    const lapse = next(known.entry, { kind: 'lapsed', at: known.entry.deadline ?? 0 }, policy);
+    expect(await rig.side.ledger.take(known.entry, lapse)).toBe(true);
+    await rig.settled();
+    expect(await rig.batches.find('b1')).toMatchObject({ open: 0, counts: { accepted: 1 } });
   });
 });
