@@ -108,7 +108,7 @@ export function openVerifier(deps: VerifierDeps) {
     const found = seen.get(entry.order.purchaseOrderNumber);
     if (found) return { kind: 'found', at, same: found.items === undefined || isSame(entry, found.items) };
     if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: end.said };
-    if (overdue) return { kind: 'unlistable', at, answer: LAGGING };
+    if (overdue && hasWaited(entry, listedFrom)) return { kind: 'unlistable', at, answer: LAGGING };
     return evidence?.kind === 'good' ? { kind: 'absent', at, listedFrom, needed: evidence.needed } : undefined;
   }
 
@@ -129,6 +129,11 @@ export function openVerifier(deps: VerifierDeps) {
     await redis.hsetnx(keys.verification, 'badSince', String(listedFrom));
     const since = Number(await redis.hget(keys.verification, 'badSince'));
     return listedFrom - since >= 10 * policy.settle;
+  }
+
+  /** Lists are only read while orders are in doubt: a bad one of long ago must not cost a new one its chances. */
+  function hasWaited({ maybeSentAt = 0 }: Entry, listedFrom: number): boolean {
+    return listedFrom - maybeSentAt >= 10 * policy.settle;
   }
 
   async function goodAgain(evidence: Evidence | undefined): Promise<false> {
