@@ -5,7 +5,7 @@ import { batchAdmitted, batchUnreadable, fileProved } from './events/batch.ts';
 import type { Batch, Batches } from './ledger/batches.ts';
 import type { Log } from './log.ts';
 import type { ClaimedFile } from './order/batch.ts';
-import type { CheckedOrder } from './order/checked-order.ts';
+import { openPager } from './order/pager.ts';
 import type { Proof } from './read/proof.ts';
 import { proveFile } from './read/prove.ts';
 import { unreadable } from './read/unreadable.ts';
@@ -106,17 +106,14 @@ async function admitAll(
 ): Promise<number | undefined> {
   await deps.batches.admitting(file.batch, proof.sha256);
   const isCounted = await deps.batches.counted(file.batch);
+  const pager = openPager(PAGE);
   let total = 0;
-  let page: CheckedOrder[] = [];
   for await (const orders of readOrderPages(file.path, proof, mapping, { signal })) {
     total += orders.length;
-    page.push(...orders.filter(({ ordinal }) => !isCounted(ordinal)));
-    while (page.length >= PAGE) {
-      if (!(await deps.admit(batch, page.slice(0, PAGE), proof, signal))) return undefined;
-      page = page.slice(PAGE);
-    }
+    const pages = orders.filter(({ ordinal }) => !isCounted(ordinal)).flatMap(pager.add);
+    for (const page of pages) if (!(await deps.admit(batch, page, proof, signal))) return undefined;
   }
-  return (await deps.admit(batch, page, proof, signal)) ? total : undefined;
+  return (await deps.admit(batch, pager.rest(), proof, signal)) ? total : undefined;
 }
 
 function named(file: ClaimedFile): { batch: string; source: string; file: string } {

@@ -58,7 +58,7 @@ async function* tableOrders(
 ): AsyncGenerator<CheckedOrder[]> {
   const check = rowChecker(reading.columns, mapping);
   const seed = Number.parseInt(proof.sha256.slice(0, 8), 16);
-  await using store = openApartRows({ memory, bytes: proof.bytes, seed, check });
+  await using store = openApartRows({ memory, seed, check });
   const groups = groupRows(reading, store);
   for await (const { records } of readRecords(path, proof, signal)) {
     const rows: CheckedRow[] = [];

@@ -4,6 +4,7 @@ import type { CheckedOrder } from './order/checked-order.ts';
 import type { DeadLetter } from './order/dead-letter.ts';
 import type { OrderResult } from './order/order-result.ts';
 import { needsPerson } from './order/outcome.ts';
+import { openPager } from './order/pager.ts';
 import { deadLetterOf } from './report/dead-letter-of.ts';
 import { deliveryLetterOf } from './report/delivery-letter-of.ts';
 import type { ReportedOrder } from './report/write-report.ts';
@@ -17,14 +18,9 @@ export async function* reportOrders(
   deps: { batches: Batches; ledger: Ledger },
 ): AsyncGenerator<ReportedOrder> {
   const join = joiner(batch, deps);
-  let page: CheckedOrder[] = [];
-  for await (const order of orders) {
-    page.push(order);
-    if (page.length < PAGE) continue;
-    yield* await join(page);
-    page = [];
-  }
-  yield* await join(page);
+  const pager = openPager(PAGE);
+  for await (const order of orders) for (const page of pager.add(order)) yield* await join(page);
+  yield* await join(pager.rest());
 }
 
 function joiner(batch: Batch, { batches, ledger }: { batches: Batches; ledger: Ledger }) {

@@ -15,48 +15,47 @@ export type ApartRows = AsyncDisposable & {
 type RowRecord = Extract<SourceRecord, { kind: 'row' }>;
 
 export type ApartOptions = {
-  /** Bytes kept in memory; more goes to disk. */
+  /** Bytes kept in memory; when there is more, all goes to disk. */
   memory: number;
-  /** Size of the file, from which the number of parts on disk follows. */
-  bytes: number;
-  /** Spreads the numbers over those parts as the sender of a file cannot foresee. */
+  /** Spreads the numbers on disk as the sender of a file cannot foresee. */
   seed: number;
   /** Reads a row again that was on disk. */
   check: (record: RowRecord) => CheckedRow;
 };
 
 /** Opens the store; nothing touches the disk before `memory` is used up. */
-export function openApartRows({ memory, bytes, seed, check }: ApartOptions): ApartRows {
+export function openApartRows({ memory, seed, check }: ApartOptions): ApartRows {
   let groups = new Map<string, CheckedRow[]>();
   let held = 0;
   let spill: Spill | undefined;
 
-  async function flush(): Promise<void> {
-    spill ??= await openSpill(bytes, seed);
-    for (const [number, rows] of groups) await spill.write(number, rows.map(toLine));
-    groups = new Map();
-    held = 0;
+  function hold(row: CheckedRow): void {
+    const group = groups.get(row.number);
+    if (group) group.push(row);
+    else groups.set(row.number, [row]);
+    held += sizeOf(row);
   }
 
   return {
     add(rows) {
-      for (const row of rows) {
-        const group = groups.get(row.number);
-        if (group) group.push(row);
-        else groups.set(row.number, [row]);
-        held += sizeOf(row);
-      }
+      if (spill) for (const row of rows) spill.write(row.number, toLine(row));
+      else rows.forEach(hold);
     },
     async relieve() {
-      if (held > memory) await flush();
+      if (spill === undefined) {
+        if (held <= memory) return;
+        spill = await openSpill(seed);
+        for (const rows of groups.values()) this.add(rows);
+        groups = new Map();
+      }
+      await spill.relieve();
     },
     async *drain() {
       if (spill === undefined) {
         yield* groups.values();
         return;
       }
-      await flush();
-      for await (const lines of spill.parts()) yield* grouped(lines.map((line) => check(fromLine(line)))).values();
+      for await (const lines of spill.portions()) yield* grouped(lines.map((line) => check(fromLine(line)))).values();
     },
     async [Symbol.asyncDispose]() {
       await spill?.[Symbol.asyncDispose]();

@@ -1,6 +1,7 @@
 import type { CheckedOrder } from '../order/checked-order.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
+import { openPager } from '../order/pager.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { TableReading } from '../read/proof.ts';
 import type { ApartRows } from './apart-rows.ts';
@@ -51,15 +52,11 @@ export function groupRows({ apart, shifted }: Pick<TableReading, 'apart' | 'shif
       return orders;
     },
     async *finish() {
+      const pager = openPager(PAGE);
       const last = endRun();
-      let page = last ? [last] : [];
-      for await (const rows of store.drain()) {
-        page.push(orderOf(rows, ordinal++, shifted));
-        if (page.length < PAGE) continue;
-        yield page;
-        page = [];
-      }
-      yield page;
+      if (last) yield* pager.add(last);
+      for await (const rows of store.drain()) yield* pager.add(orderOf(rows, ordinal++, shifted));
+      yield pager.rest();
     },
   };
 }

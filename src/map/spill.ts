@@ -1,79 +1,90 @@
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { textHash } from '../order/text-hash.ts';
+import { type BlockFile, emptyStrand, lengthOf, openBlockFile, type Strand } from './block-file.ts';
 
-/** Lines laid aside on disk, so that those of one key lie in one part that fits in memory. */
+/** Lines laid aside on disk, so that those of one key come back together, in portions that fit in memory. */
 export type Spill = AsyncDisposable & {
-  write(key: string, lines: readonly string[]): Promise<void>;
-  /** The lines of one part after the other, in the order they were written. */
-  parts(): AsyncGenerator<string[]>;
+  /** Lays one line, without line end, aside. */
+  write(key: string, line: string): void;
+  /** Puts what has gathered on disk. */
+  relieve(): Promise<void>;
+  /** All lines, once, after the last was written; those of one key in the order they were written. */
+  portions(): AsyncGenerator<string[]>;
 };
 
-const PART_BYTES = 1024 * 1024;
-const MOST_PARTS = 256;
-const BUFFER_BYTES = 64 * 1024;
+/** Bits of a key's hash that choose its first part, and those that choose among the parts of a part too large. */
+const FIRST_BITS = 9;
+const MORE_BITS = 4;
+const MOST_BITS = 21;
+/** A part larger than this is parted once more. */
+const PORTION = 512 * 1024;
 
-type Part = { handle: FileHandle; pending: string[]; size: number };
+/** `seed` spreads the keys as the sender of a file cannot foresee. */
+export async function openSpill(seed: number): Promise<Spill> {
+  const file = await openBlockFile();
+  const parts = strands(FIRST_BITS);
 
-/** Files without a name in the system's temporary folder: they are gone with the process, however it ends. */
-export async function openSpill(bytes: number, seed: number): Promise<Spill> {
-  const count = Math.min(MOST_PARTS, Math.max(1, Math.ceil(bytes / PART_BYTES)));
-  const parts = await openParts(count);
+  async function* portionsOf(part: Strand, bits: number): AsyncGenerator<string[]> {
+    if (lengthOf(part) <= PORTION || bits >= MOST_BITS) {
+      yield await allOf(linesIn(file, part));
+      file.free(part);
+      return;
+    }
+    for (const smaller of await parted(part, bits)) yield* portionsOf(smaller, bits + MORE_BITS);
+  }
 
-  async function flush(part: Part): Promise<void> {
-    if (part.pending.length === 0) return;
-    await part.handle.appendFile(part.pending.join(''));
-    part.pending = [];
-    part.size = 0;
+  async function parted(part: Strand, bits: number): Promise<Strand[]> {
+    const smaller = strands(MORE_BITS);
+    for await (const lines of linesIn(file, part)) {
+      for (const line of lines) append(file, smaller, hashIn(line) >>> bits, line);
+      await file.flush();
+    }
+    file.free(part);
+    return smaller;
   }
 
   return {
-    async write(key, lines) {
-      const part = parts[textHash(key, seed) % count];
-      if (part === undefined) return;
-      for (const line of lines) {
-        part.pending.push(line, '\n');
-        part.size += line.length + 1;
-      }
-      if (part.size > BUFFER_BYTES) await flush(part);
+    write(key, line) {
+      const hash = textHash(key, seed);
+      append(file, parts, hash, `${hash.toString(36)} ${line}`);
     },
-    async *parts() {
+    relieve: () => file.flush(),
+    async *portions() {
       for (const part of parts) {
-        await flush(part);
-        yield await linesOf(part.handle);
+        for await (const lines of portionsOf(part, FIRST_BITS)) {
+          if (lines.length > 0) yield lines.map((line) => line.slice(line.indexOf(' ') + 1));
+        }
       }
     },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(parts.map(({ handle }) => handle.close()));
-    },
+    [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
   };
 }
 
-async function openParts(count: number): Promise<Part[]> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-rows-'));
-  const parts: Part[] = [];
-  try {
-    for (let i = 0; i < count; i++) {
-      const handle = await open(path.join(folder, String(i)), 'wx+', 0o600);
-      parts.push({ handle, pending: [], size: 0 });
-    }
-    return parts;
-  } catch (error) {
-    await Promise.all(parts.map(({ handle }) => handle.close()));
-    throw error;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+function strands(bits: number): Strand[] {
+  return Array.from({ length: 2 ** bits }, emptyStrand);
+}
+
+/** Adds a line to the part that the lowest bits of `hash` choose. */
+function append(file: BlockFile, parts: readonly Strand[], hash: number, line: string): void {
+  const part = parts[hash & (parts.length - 1)];
+  if (part) file.append(part, `${line}\n`);
+}
+
+function hashIn(line: string): number {
+  return Number.parseInt(line.slice(0, line.indexOf(' ')), 36);
+}
+
+async function* linesIn(file: BlockFile, part: Strand): AsyncGenerator<string[]> {
+  let rest = Buffer.alloc(0);
+  for await (const piece of file.read(part)) {
+    const all = Buffer.concat([rest, piece]);
+    const end = all.lastIndexOf(10) + 1;
+    rest = all.subarray(end);
+    if (end > 0) yield all.toString('utf8', 0, end - 1).split('\n');
   }
 }
 
-async function linesOf(handle: FileHandle): Promise<string[]> {
-  const { size } = await handle.stat();
-  const bytes = Buffer.alloc(size);
-  for (let at = 0; at < size; ) {
-    const { bytesRead } = await handle.read(bytes, at, size - at, at);
-    if (bytesRead === 0) break;
-    at += bytesRead;
-  }
-  return bytes.toString().split('\n').slice(0, -1);
+async function allOf(pages: AsyncIterable<string[]>): Promise<string[]> {
+  const all: string[][] = [];
+  for await (const page of pages) all.push(page);
+  return all.flat();
 }

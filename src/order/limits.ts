@@ -8,8 +8,8 @@ export const LIMITS = {
   /** Lines of one order. */
   items: 10_000,
   /** Bytes of all rows of one order, each row with `rowOverhead` for what holding it costs. */
-  orderBytes: 64 * MIB,
-  rowOverhead: 256,
+  orderBytes: 24 * MIB,
+  rowOverhead: 512,
   columns: 1_000,
   /** Objects and arrays within each other. */
   jsonDepth: 64,

@@ -7,21 +7,30 @@ import { textHash } from '../order/text-hash.ts';
 export type NumberFilter = {
   /** Adds a number; tells whether it may have been there before. */
   add(number: string): boolean;
-  has(number: string): boolean;
+  has: (number: string) => boolean;
   /** How many numbers were added that were not there for certain. */
   readonly size: number;
+  /** The same set in no more room than its size asks for; this one is not to be used any more. */
+  folded(): NumberFilter;
 };
 
 const PROBES = 5;
-const LEAST_BITS = 2 ** 16;
+const BITS_EACH = 10;
+const LEAST_BITS = 2 ** 10;
 const MOST_BITS = 2 ** 27;
 
-/** A filter for about `expected` numbers, with at least 14 bits each up to ten million of them (16 MiB). */
+/** A filter for about `expected` numbers, with at least ten bits each up to ten million of them (16 MiB). */
 export function openNumberFilter(expected: number): NumberFilter {
-  const bits = Math.min(MOST_BITS, Math.max(LEAST_BITS, 2 ** Math.ceil(Math.log2(expected * 14))));
-  const words = new Uint32Array(bits / 32);
-  const mask = bits - 1;
-  let size = 0;
+  return filterOver(new Uint32Array(bitsFor(expected) / 32), 0);
+}
+
+function bitsFor(expected: number): number {
+  return Math.min(MOST_BITS, Math.max(LEAST_BITS, 2 ** Math.ceil(Math.log2(expected * BITS_EACH))));
+}
+
+function filterOver(words: Uint32Array, alreadyIn: number): NumberFilter {
+  const mask = words.length * 32 - 1;
+  let size = alreadyIn;
 
   function visit(number: string, isAdding: boolean): boolean {
     const first = textHash(number, 0x811c9dc5);
@@ -50,5 +59,14 @@ export function openNumberFilter(expected: number): NumberFilter {
     get size() {
       return size;
     },
+    folded: () => filterOver(fold(words, bitsFor(size) / 32), size),
   };
+}
+
+/** A bit's place counts modulo the room, so that halves laid over each other hold the same set. */
+function fold(words: Uint32Array, length: number): Uint32Array {
+  if (length >= words.length) return words;
+  const folded = words.slice(0, length);
+  for (let at = length; at < words.length; at++) folded[at % length] = (folded[at % length] ?? 0) | (words[at] ?? 0);
+  return folded;
 }

@@ -13,24 +13,22 @@ import { unreadable } from './unreadable.ts';
 export type Runs = {
   columns: Columns;
   records: number;
-  apart: NumberFilter;
+  /** Call once, after the last row. */
+  apart(): NumberFilter;
   add(cells: readonly string[], row: Row): void;
 };
 
-/** Bytes of a row that is hardly ever undercut; it only sizes the filters. */
-const LEAST_ROW = 8;
 const BUCKETS = 2 ** 16;
 
-/** Runs over the rows of a table of about `bytes` bytes. */
-export function openRuns(columns: Columns, bytes: number): Runs {
-  const expected = Math.min(LIMITS.records, bytes / LEAST_ROW);
-  const seen = openNumberFilter(expected);
-  const apart = openNumberFilter(expected);
+/** Runs over the rows of a table of about `expected` rows; when there are more, more numbers count as apart. */
+export function openRuns(columns: Columns, expected: number): Runs {
+  const seen = openNumberFilter(Math.min(LIMITS.records, expected));
+  let apart: NumberFilter | undefined;
   const sizes = new Float64Array(BUCKETS);
   let currentCell = '';
   let current = '';
   let bucket = 0;
-  const runs: Runs = { columns, records: 0, apart, add };
+  const runs: Runs = { columns, records: 0, add, apart: () => (apart ?? openNumberFilter(0)).folded() };
 
   function add(cells: readonly string[], row: Row): void {
     runs.records += 1;
@@ -47,7 +45,9 @@ export function openRuns(columns: Columns, bytes: number): Runs {
     if (number === current) return;
     current = number;
     bucket = textHash(number, 0) % BUCKETS;
-    if (number !== '' && seen.add(number)) apart.add(number);
+    if (number === '' || !seen.add(number)) return;
+    apart ??= openNumberFilter(Math.min(LIMITS.records, expected));
+    apart.add(number);
   }
 
   /** Numbers that share a bucket are weighed together; ten million rows leave each some kilobytes. */

@@ -2,7 +2,6 @@ import type { Mapping } from '../config/config.ts';
 import { type Columns, ownCells, resolveColumns } from './columns.ts';
 import { watchDecimals } from './decimal-evidence.ts';
 import { type Delimiter, findDelimiter } from './delimiter.ts';
-import { openNumberFilter } from './number-filter.ts';
 import { openRuns, type Runs } from './number-runs.ts';
 import type { TableReading } from './proof.ts';
 import { openRowParser, type Row } from './row-parser.ts';
@@ -59,7 +58,7 @@ function openEyes(hasSepLine: boolean, bytes: number, mapping: Mapping) {
   function look(rows: readonly Row[]): void {
     const data = body.take(rows);
     if (body.header === undefined) return;
-    seen ??= openSeen(resolveColumns(body.header.cells, body.header.line, mapping), bytes);
+    seen ??= openSeen(resolveColumns(body.header.cells, body.header.line, mapping), rowsIn(bytes, data));
     const { runs, shifted } = seen;
     const { quantity } = runs.columns.at;
     for (const row of data) {
@@ -85,13 +84,22 @@ function openEyes(hasSepLine: boolean, bytes: number, mapping: Mapping) {
 
 type Seen = { runs: Runs; shifted: ShiftedNumbers };
 
-function openSeen(columns: Columns, bytes: number): Seen {
-  return { runs: openRuns(columns, bytes), shifted: watchShifted(columns) };
+function openSeen(columns: Columns, expected: number): Seen {
+  return { runs: openRuns(columns, expected), shifted: watchShifted(columns) };
 }
 
+/** How many rows a table of `bytes` bytes has if they are as long as its first ones. */
+function rowsIn(bytes: number, first: readonly Row[]): number {
+  const length = first.reduce((sum, row) => sum + row.bytes, 0);
+  return first.length === 0 ? bytes / LEAST_ROW : Math.max(first.length, (bytes / length) * first.length);
+}
+
+/** Bytes of a row that is hardly ever undercut. */
+const LEAST_ROW = 8;
+
 function readingOf(dialect: Delimiter, newlines: readonly string[], { runs, shifted }: Seen): TableReading {
-  const apart = runs.apart.size > 0 ? runs.apart : openNumberFilter(0);
-  return { kind: 'table', ...dialect, newlines, columns: runs.columns, apart, shifted: shifted.numbers };
+  const { columns } = runs;
+  return { kind: 'table', ...dialect, newlines, columns, apart: runs.apart(), shifted: shifted.numbers };
 }
 
 function blankWarnings(rows: number): string[] {
