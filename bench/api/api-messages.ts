@@ -1,0 +1,5 @@
+/** What the bench tells its API: begin to count anew, with this many milliseconds before each answer; or tell. */
+export type ApiOrder = { kind: 'begin'; latency: number; expected: number } | { kind: 'tell' };
+
+/** What the API saw since it began to count; times in milliseconds since 1970. */
+export type ApiSeen = { posts: number; orders: number; firstAt: number; lastAt: number };

@@ -1,0 +1,68 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { OrderFile } from '../order-file.ts';
+import type { ApiOrder, ApiSeen } from './api-messages.ts';
+
+const PROGRAM = path.join(import.meta.dirname, 'api.program.ts');
+
+/** The API all contenders post to, in a process of its own. */
+export type Api = AsyncDisposable & {
+  origin: string;
+  /** Does `work`, which delivers `file`, and throws unless the API saw each order exactly once. */
+  judge<T>(file: OrderFile, latency: number, work: () => Promise<T>): Promise<{ result: T; seen: ApiSeen }>;
+  /** Counts anew. */
+  begin(latency: number, expected: number): Promise<void>;
+  /** What it saw since it began to count. */
+  seen(): Promise<ApiSeen>;
+  /** Resolves when as many posts as expected were answered. */
+  reached(): Promise<void>;
+};
+
+export async function startApi(): Promise<Api> {
+  const child = fork(PROGRAM);
+  const [address] = await once(child, 'message');
+  let reached = Promise.withResolvers<void>();
+  child.on('message', (message) => {
+    if (message === 'reached') reached.resolve();
+  });
+
+  async function begin(latency: number, expected: number): Promise<void> {
+    reached = Promise.withResolvers();
+    await ask(child, { kind: 'begin', latency, expected });
+  }
+
+  const seen = () => ask(child, { kind: 'tell' });
+  return {
+    origin: `http://127.0.0.1:${(address as { port: number }).port}`,
+    begin,
+    seen,
+    reached: () => reached.promise,
+    async judge(file, latency, work) {
+      await begin(latency, file.orders);
+      const result = await work();
+      const told = await seen();
+      if (told.orders !== file.orders || told.posts !== file.orders) {
+        throw new Error(`${file.orders} orders in the file, the API saw ${told.orders} in ${told.posts} posts`);
+      }
+      return { result, seen: told };
+    },
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function ask(child: ChildProcess, order: ApiOrder): Promise<ApiSeen> {
+  return new Promise((resolve) => {
+    const hear = (message: unknown) => {
+      if (typeof message !== 'object') return;
+      child.off('message', hear);
+      resolve(message as ApiSeen);
+    };
+    child.on('message', hear);
+    child.send(order);
+  });
+}

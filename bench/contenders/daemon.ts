@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, open, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { CONCURRENCY } from './contender.ts';
+
+const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
+
+/** How long a file must not have changed; short for throughput, the product's own where waits are measured. */
+export type Stable = '100ms' | '2s';
+
+/** A folder with everything that a daemon needs. */
+export type Place = { folder: string; inbox: string; reports: string; data: string; config: string };
+
+/** A real daemon as users start it; its log goes to a file, as under a supervisor. */
+export type Daemon = AsyncDisposable & {
+  pid: number;
+  /** From the start of the process until it told that it is ready, in milliseconds. */
+  readyAfter: number;
+};
+
+export async function makePlace(folder: string, origin: string, stable: Stable): Promise<Place> {
+  const at = (name: string) => path.join(folder, name);
+  const place = {
+    folder,
+    inbox: at('inbox'),
+    reports: at('reports'),
+    data: at('data'),
+    config: at('po-sync.yaml'),
+  };
+  await mkdir(place.inbox, { recursive: true });
+  await writeFile(place.config, configOf(origin, stable));
+  return place;
+}
+
+/** Resolves when the daemon is ready; throws with the end of its log when it ends before. */
+export async function startDaemon({ folder, config }: Place): Promise<Daemon> {
+  await using log = await open(path.join(folder, 'daemon.log'), 'a');
+  const begun = performance.now();
+  const child = spawn(LAUNCHER, ['--config', config, 'start'], {
+    cwd: folder,
+    env: environment(),
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  await Promise.race([once(child, 'message'), ended.then(() => Promise.reject(new Error(`see ${folder}/daemon.log`)))]);
+  const readyAfter = performance.now() - begun;
+  return { pid: pidOf(child), readyAfter, [Symbol.asyncDispose]: () => stop(child, ended) };
+}
+
+/** Runs a command of po-sync to its end. */
+export async function runPoSync({ folder, config }: Place, args: readonly string[]): Promise<string> {
+  const child = spawn(LAUNCHER, ['--config', config, ...args], {
+    cwd: folder,
+    env: environment(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let out = '';
+  child.stdout.on('data', (bytes) => {
+    out += String(bytes);
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`po-sync ${args.join(' ')} ended with ${code}: ${out}`);
+  return out;
+}
+
+function environment(): Record<string, string> {
+  const { PATH = '' } = process.env;
+  return { PATH, PO_SYNC_STAGING_CLIENT_ID: 'bench', PO_SYNC_STAGING_CLIENT_SECRET: 'bench' };
+}
+
+async function stop(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  child.kill('SIGTERM');
+  const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  await ended;
+  clearTimeout(late);
+}
+
+function pidOf({ pid }: ChildProcess): number {
+  if (pid === undefined) throw new Error('the daemon did not start');
+  return pid;
+}
+
+function configOf(origin: string, stable: Stable): string {
+  return `environment: staging
+data: data
+environments:
+  staging: { baseUrl: '${origin}/api/v1', authUrl: '${origin}' }
+sources:
+  - { name: inbox, type: inbox, path: inbox, stable: ${stable} }
+reports: { path: reports }
+delivery: { concurrency: ${CONCURRENCY} }
+admin: { port: 0 }
+`;
+}

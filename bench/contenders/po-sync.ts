@@ -1,0 +1,74 @@
+import { copyFile, readdir, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from '../../src/redis/connect.ts';
+import type { Report } from '../../src/report/report.ts';
+import type { Api } from '../api/start-api.ts';
+import type { OrderFile } from '../order-file.ts';
+import { cpuOf } from '../process-figures.ts';
+import { redisFigures, redisUse } from '../redis-figures.ts';
+import type { Contender, Delivered } from './contender.ts';
+import { makePlace, type Place, startDaemon } from './daemon.ts';
+import { openRedis } from './open-redis.ts';
+
+/** The daemon with a Redis of its own, both alive for all rounds. */
+export type PoSync = Contender & {
+  pid: number;
+  redis: Redis;
+  place: Place;
+  /** Waits until the report of a file is there, and gives it. */
+  reportOf(file: OrderFile): Promise<Report>;
+};
+
+/** That a file does not change is watched for this long before it is taken; it is not part of what delivery takes. */
+const STABLE = 100;
+
+export async function openPoSync(folder: string, api: Api): Promise<PoSync> {
+  await using stack = new AsyncDisposableStack();
+  const place = await makePlace(folder, api.origin, `${STABLE}ms`);
+  const { redis } = stack.use(await openRedis(place.data));
+  const { pid } = stack.use(await startDaemon(place));
+  const kept = stack.move();
+
+  async function deliver(file: OrderFile): Promise<Delivered> {
+    const [cpu, use] = [cpuOf(pid), await redisFigures(redis)];
+    const dropped = await dropInto(place, file);
+    await api.reached();
+    const report = await reportOf(file);
+    const { counts, finishedAt } = report;
+    if (counts.accepted !== file.orders) throw new Error(`not all accepted: ${JSON.stringify(counts)}`);
+    return {
+      milliseconds: Date.parse(finishedAt ?? '') - dropped - STABLE,
+      cpu: cpuOf(pid) - cpu,
+      redis: redisUse(use, await redisFigures(redis)),
+    };
+  }
+
+  async function reportOf({ path: file }: OrderFile): Promise<Report> {
+    const slug = path.basename(file, '.csv');
+    for (;;) {
+      const report = await findReport(place.reports, slug);
+      if (report?.state === 'finished') return report;
+      await delay(20);
+    }
+  }
+
+  return { pid, redis, place, deliver, reportOf, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** Puts a copy of a file into the inbox by rename; gives the moment, in milliseconds since 1970. */
+export async function dropInto({ folder, inbox }: Place, { path: file }: OrderFile): Promise<number> {
+  const aside = path.join(folder, 'dropping');
+  await copyFile(file, aside);
+  const at = Date.now();
+  await rename(aside, path.join(inbox, path.basename(file)));
+  return at;
+}
+
+async function findReport(reports: string, slug: string): Promise<Report | undefined> {
+  const batch = (await readdir(reports)).find((name) => name.includes(`-${slug}-`));
+  if (batch === undefined) return undefined;
+  // A batch that was just claimed has a folder before it has a report.
+  const text = await readFile(path.join(reports, batch, 'report.json'), 'utf8').catch(() => '');
+  return text === '' ? undefined : JSON.parse(text);
+}

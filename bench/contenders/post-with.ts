@@ -1,0 +1,11 @@
+import type { Pool } from 'undici';
+
+/** A function that posts one order's body and throws unless the API says it was created. */
+export function postWith(pool: Pool, token: string): (body: string) => Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' };
+  return async (body) => {
+    const answer = await pool.request({ method: 'POST', path: '/api/v1/purchase-orders', headers, body });
+    const said = await answer.body.text();
+    if (answer.statusCode !== 201) throw new Error(`HTTP ${answer.statusCode}: ${said}`);
+  };
+}

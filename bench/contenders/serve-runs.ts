@@ -1,0 +1,31 @@
+import type { Delivered } from './contender.ts';
+
+/** What a program is asked to do. `redis`: the address of one, for those that need it. */
+export type Task = { file: string; orders: number; origin: string; concurrency: number; redis?: string };
+
+/**
+ * Lets a program answer the bench: `prepare` gets ready and gives back the work that is timed.
+ * Ends with the bench.
+ */
+export function serveRuns(prepare: (task: Task) => Promise<() => Promise<void>>): void {
+  process.on('message', (task: Task) => {
+    run(task).then(
+      (delivered) => process.send?.(delivered),
+      (error: unknown) => {
+        process.stderr.write(`${String(error)}\n`);
+        process.exit(1);
+      },
+    );
+  });
+  process.once('disconnect', () => process.exit());
+
+  async function run(task: Task): Promise<Delivered> {
+    const work = await prepare(task);
+    const before = process.cpuUsage();
+    const begun = performance.now();
+    await work();
+    const milliseconds = performance.now() - begun;
+    const { user, system } = process.cpuUsage(before);
+    return { milliseconds, cpu: user + system };
+  }
+}

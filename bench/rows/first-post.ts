@@ -1,0 +1,35 @@
+import { makePlace, startDaemon } from '../contenders/daemon.ts';
+import { dropInto } from '../contenders/po-sync.ts';
+import { median } from '../median.ts';
+import type { Row } from './row.ts';
+
+/** The product's own `stable`. */
+const STABLE = 2_000;
+
+/** How long a file lies before its first order is on its way, beyond the time it is watched not to change. */
+export const firstPost: Row = {
+  name: 'first-post',
+  title: 'Waiting',
+  measure: async (stage) => {
+    const place = await makePlace(await stage.makeFolder(), stage.api.origin, '2s');
+    await using _ = await startDaemon(place);
+    const waits: number[] = [];
+    for (let round = 0; round < (stage.quick ? 2 : 7); round += 1) {
+      const file = await stage.writeFile(10);
+      await stage.api.begin(0, file.orders);
+      const dropped = await dropInto(place, file);
+      await stage.api.reached();
+      const { firstAt } = await stage.api.seen();
+      waits.push(firstAt - dropped - STABLE);
+      stage.say(`  ${firstAt - dropped} ms from the drop to the first post`);
+    }
+    return [
+      {
+        what: 'drop to first post, beyond `stable: 2s`',
+        unit: 'ms',
+        samples: { 'po-sync': waits },
+        targets: [{ text: 'ms', value: median(waits), limit: 100, sense: 'at most' }],
+      },
+    ];
+  },
+};

@@ -1,0 +1,35 @@
+import { medianRatio } from '../median.ts';
+import { figureOf, pace, race } from './race.ts';
+import type { Row } from './row.ts';
+
+const LATENCY = 50;
+
+/** The server takes its time, as a real one does: whether po-sync keeps all calls in flight. */
+export const slowServer: Row = {
+  name: 'latency',
+  title: `The server takes ${LATENCY} ms, 64 calls in flight`,
+  async measure(stage) {
+    const orders = stage.quick ? 3_200 : 12_800;
+    const rounds = stage.quick ? 1 : 3;
+    const laps = await race(stage, ['po-sync', 'undici', 'fetch', 'bullmq'], { orders, rounds, latency: LATENCY });
+    const paces = figureOf(laps, pace);
+    const steady = figureOf(laps, ({ orders, span }) => (orders / (span + LATENCY)) * 1000);
+    return [
+      {
+        what: 'file to accepted',
+        unit: 'orders/s',
+        samples: paces,
+        compared: true,
+        targets: [
+          {
+            text: '× undici',
+            value: medianRatio(paces['po-sync'] ?? [], paces.undici ?? []),
+            limit: 0.97,
+            sense: 'at least',
+          },
+        ],
+      },
+      { what: 'from the first post on', unit: 'orders/s', samples: steady, compared: true },
+    ];
+  },
+};
