@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DeadLetter } from '../../src/order/dead-letter.ts';
+import { encoderFor } from '../../src/report/encode.ts';
+import type { Report } from '../../src/report/report.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+import { textRows, writeWorkbook } from '../support/write-workbook.ts';
+import { openSpreadsheet, type Spreadsheet, type TextForm, type Typed } from './spreadsheet.ts';
+
+// What po-sync writes for a person to mend, the person mends in a spreadsheet program and drops in again.
+
+const MAPPING = `mappings:
+  erp:
+    fields: { purchaseOrderNumber: [PO_NO, purchaseOrderNumber], articleCode: MATNR, quantity: MENGE }
+`;
+const SOURCE = '- { name: inbox, type: inbox, path: inbox, mapping: erp, stable: 100ms, poll: 200ms }';
+
+/** One order is good, one has a formula for an article and a wrong quantity, one has leading zeros and none. */
+const TABLE = [
+  ['PO_NO', 'MATNR', 'MENGE', 'Größe'],
+  ['PO-1', 'A-1', '3', 'L'],
+  ['0010', '000123', '', 'M'],
+  ['PO-2', '=SUM(1;2)', 'two', '1-2'],
+  ['PO-2', '@good, "quoted"', '5', '-5'],
+  ['PO-3', '12E5', '1,5', '12345678901234567890'],
+];
+
+const MENDED: Typed[] = [
+  { column: 'MENGE', row: 1, text: '7' },
+  { column: 'MENGE', row: 2, text: '2' },
+  { column: 'MENGE', row: 4, text: '1' },
+];
+
+const ARTICLES = { '0010': ['000123'], 'PO-1': ['A-1'], 'PO-2': ['=SUM(1;2)', '@good, "quoted"'], 'PO-3': ['12E5'] };
+
+let place: Workplace;
+beforeEach(async () => {
+  place = await openWorkplace({ source: SOURCE, more: MAPPING });
+});
+afterEach(() => place[Symbol.asyncDispose]());
+
+async function runOnce(): Promise<number | null> {
+  const { code, err } = await place.run(['start', '--once']);
+  expect(err).toBe('');
+  return code;
+}
+
+/** Drops a file with three orders to mend, has its fix file edited, drops that, and looks at what became of all. */
+async function around(office: Spreadsheet, name: string, content: Buffer, as: TextForm, save: string, type = MENDED) {
+  await place.drop(name, content);
+  expect(await runOnce()).toBe(2);
+  const [first] = await place.reportsNow();
+  if (first === undefined) throw new Error('no report');
+  expect(first).toMatchObject({ counts: { accepted: 1, invalid: 3 }, open: 3 });
+  const fix = path.join(place.reports, first.batch, 'dead-letters.csv');
+  const saved = path.join(place.folder, save);
+  await office.edit({ open: fix, as, type, save: saved });
+  await place.drop(save, await readFile(saved));
+  return { first, code: await runOnce() };
+}
+
+async function lettersOf(report: Report): Promise<DeadLetter[]> {
+  return JSON.parse(await place.read(report, 'dead-letters.json'));
+}
+
+async function articles(): Promise<Record<string, string[]>> {
+  const listed = (await place.api.orders(await place.api.token())) as {
+    purchaseOrderNumber: string;
+    items: { articleCode: string }[];
+  }[];
+  return Object.fromEntries(
+    listed.map(({ purchaseOrderNumber, items }) => [purchaseOrderNumber, items.map((item) => item.articleCode)]),
+  );
+}
+
+const tableOf = (delimiter: string) =>
+  TABLE.map((row) =>
+    row.map((cell) => (/[",;\t]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(delimiter),
+  ).join('\r\n');
+
+describe.each([
+  ['en-US', ',', 'utf-8'],
+  ['de-DE', ';', 'windows-1252'],
+  ['de-DE', '\t', 'utf-16le'],
+  ['en-US', ';', 'utf-8'],
+] as const)('LibreOffice in %s, delimiter %j, %s', (locale, delimiter, encoding) => {
+  it.each(['mended.csv', 'mended.xlsx'])(
+    'a fix file that it saves as %s sends what was wrong, and closes it',
+    async (save) => {
+      await using office = await openSpreadsheet(locale);
+      const content = Buffer.from(encoderFor(encoding)(tableOf(delimiter)));
+      const { first, code } = await around(office, 'orders.csv', content, { delimiter, encoding }, save);
+      expect(code).toBe(0);
+      const [before, after] = await place.reportsNow();
+      expect(after).toMatchObject({ counts: { orders: 3, accepted: 3 }, open: 0 });
+      expect(before).toMatchObject({ batch: first.batch, counts: { invalid: 3 }, open: 0 });
+      for (const { closed } of await lettersOf(first)) expect(closed).toMatchObject({ batch: after?.batch });
+      expect(Object.fromEntries(place.stored())).toEqual({ '0010': 1, 'PO-1': 1, 'PO-2': 1, 'PO-3': 1 });
+      expect(await articles()).toEqual(ARTICLES);
+    },
+  );
+});
+
+describe('a workbook', () => {
+  const sheet = textRows(TABLE);
+  const form: TextForm = { delimiter: ',', encoding: 'utf-8' };
+
+  it.each(['mended.csv', 'mended.xlsx'])('comes back as %s', async (save) => {
+    await using office = await openSpreadsheet('en-US');
+    const { first, code } = await around(office, 'orders.xlsx', await writeWorkbook(sheet), form, save);
+    expect(code).toBe(0);
+    expect((await lettersOf(first)).map(({ closed }) => closed?.by)).toEqual(['accepted', 'accepted', 'accepted']);
+    expect(await articles()).toEqual(ARTICLES);
+  });
+
+  it('that was only opened and saved sends nothing, and its orders wait as before', async () => {
+    await using office = await openSpreadsheet('en-US');
+    const { code } = await around(office, 'orders.xlsx', await writeWorkbook(sheet), form, 'unmended.csv', []);
+    expect(code).toBe(2);
+    const reports = await place.reportsNow();
+    expect(reports.map(({ open }) => open)).toEqual([3, 3]);
+    expect(reports[1]).toMatchObject({ counts: { orders: 3, invalid: 3, accepted: 0 } });
+    expect([...place.stored().keys()]).toEqual(['PO-1']);
+  });
+
+  it('that is mended in part closes that part, and the rest may follow', async () => {
+    await using office = await openSpreadsheet('en-US');
+    const part = MENDED.slice(0, 1);
+    const { first, code } = await around(office, 'orders.xlsx', await writeWorkbook(sheet), form, 'part.csv', part);
+    expect(code).toBe(2);
+    expect((await lettersOf(first)).map(({ closed }) => closed !== undefined)).toEqual([true, false, false]);
+    // The second round starts from what is left of the first.
+    const fix = path.join(place.reports, first.batch, 'dead-letters.csv');
+    const saved = path.join(place.folder, 'rest.csv');
+    const rest = MENDED.slice(1).map((typed) => ({ ...typed, row: typed.row - 1 }));
+    await office.edit({ open: fix, as: form, type: rest, save: saved });
+    await place.drop('rest.csv', await readFile(saved));
+    expect(await runOnce()).toBe(0);
+    expect((await place.reportsNow()).map(({ open }) => open)).toEqual([0, 0, 0]);
+    expect(await articles()).toEqual(ARTICLES);
+  });
+});
