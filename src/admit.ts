@@ -4,6 +4,7 @@ import type { Permits } from './deliver/permits.ts';
 import { type Admission, admit, type Known } from './ledger/admission.ts';
 import type { Batch } from './ledger/batches.ts';
 import { type Chunk, chunkSize } from './ledger/chunk.ts';
+import type { Corrected } from './ledger/corrected.ts';
 import { type Entry, versionAfter } from './ledger/entry.ts';
 import type { Ledger, StoredResult } from './ledger/ledger.ts';
 import { SWEEP_AFTER } from './ledger/state.ts';
@@ -25,6 +26,8 @@ export type AdmitDeps = {
   /** The batch behind a short number. */
   nameOf(batchNo: number): Promise<string | undefined>;
   told: Told;
+  /** A batch shows these numbers as they were accepted. */
+  corrected: Corrected;
   /** A source shows these settled numbers again. */
   shown(numbers: readonly string[], now: number): Promise<void>;
   /** Whether a person took the batch back: then nothing more of it is to be sent. */
@@ -78,6 +81,8 @@ export function openAdmission(deps: AdmitDeps): Admit {
     while (rest.length > 0) {
       const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
       const plans = rest.map((order, i) => plan(batch, order, known[i] ?? { kind: 'nothing' }, again));
+      // Before they are counted: what a crash cuts off in between is done again.
+      if (batch.kind === 'export' || again) await deps.corrected(batch, asAccepted(known, plans), time.now());
       await count(batch, await countedNow(batch, plans));
       if (batch.kind === 'export') await deps.told.areWell(batch.source, wellIn(plans));
       await deps.shown(settledIn(known, rest), time.now());
@@ -206,6 +211,12 @@ function chunkOf(batch: Batch, id: string, plans: readonly Plan[]): Chunk {
 function wellIn(plans: readonly Plan[]): string[] {
   const well = plans.filter(({ admission }) => admission.kind === 'queue' || admission.kind === 'duplicate');
   return well.map(({ order }) => order.number);
+}
+
+/** Numbers that were accepted before, with the same content. */
+function asAccepted(known: readonly Known[], plans: readonly Plan[]): string[] {
+  const same = plans.filter(({ admission }, i) => admission.kind === 'duplicate' && known[i]?.kind === 'accepted');
+  return same.map(({ order }) => order.number);
 }
 
 function settledIn(known: readonly Known[], rest: readonly ValidOrder[]): string[] {

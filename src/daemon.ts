@@ -17,6 +17,7 @@ import { openHeldBack } from './held-back.ts';
 import { keepHouse } from './housekeeping.ts';
 import { type IngestDeps, ingest } from './ingest.ts';
 import type { Batch } from './ledger/batches.ts';
+import { openCorrected } from './ledger/corrected.ts';
 import { openHorizon } from './ledger/horizon.ts';
 import { openTold } from './ledger/told.ts';
 import type { Log } from './log.ts';
@@ -133,6 +134,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     nameOf: batches.nameOf,
     shown: horizon.shown,
     told: openTold({ redis, keys }),
+    corrected: openCorrected({ redis, keys }),
     isCancelled: batches.isCancelled,
   });
   const ingestDeps: IngestDeps = {

@@ -32,17 +32,25 @@ local seq = redis.call('HINCRBY', KEYS[10], 'seq', 1)
 if ARGV[8] == '' then return seq end
 
 if ARGV[14] ~= '' then
-  -- The number is settled well: the dead letters of it that still wait are closed.
+  -- The number is settled well: the dead letters of it that still wait are closed, but for those of other content that
+  -- came after the order that was accepted.
   local waiting = redis.call('HGET', KEYS[5], number)
   if waiting then
-    redis.call('HDEL', KEYS[5], number)
+    local left = {}
+    local no = tonumber(redis.call('HGET', KEYS[6], 'no') or '0')
     for batch, ordinal in string.gmatch(waiting, '([^/\n]+)/(%d+)') do
       local key = ARGV[12] .. ':b:' .. batch
-      if redis.call('HSETNX', key .. ':closed', ordinal, ARGV[14]) == 1 then
+      local of = tonumber(redis.call('HGET', key, 'no') or '0')
+      local isLater = of > no or (of == no and tonumber(ordinal) > tonumber(ARGV[7]))
+      local result = isLater and redis.call('HGET', key .. ':results', ordinal)
+      if result and cjson.decode(result).outcome == 'conflict' then left[#left + 1] = batch .. '/' .. ordinal
+      elseif redis.call('HSETNX', key .. ':closed', ordinal, ARGV[14]) == 1 then
         redis.call('HINCRBY', key, 'open', -1)
         redis.call('SADD', ARGV[12] .. ':refresh', batch)
       end
     end
+    if #left == 0 then redis.call('HDEL', KEYS[5], number)
+    else redis.call('HSET', KEYS[5], number, table.concat(left, '\n')) end
   end
 end
 
