@@ -1,5 +1,7 @@
-// `npm run bench`: everything in one run. See docs/performance.md.
-import { parseArgs } from 'node:util';
+// `npm run bench`: everything in one run; see docs/performance.md.
+import { readFile } from 'node:fs/promises';
+import { type Options, readOptions } from './options.ts';
+import { type Form, keepResult, lookAround, type Result } from './result.ts';
 import { firstPost } from './rows/first-post.ts';
 import { idle } from './rows/idle.ts';
 import { intake } from './rows/intake.ts';
@@ -12,19 +14,47 @@ import { slowServer } from './rows/slow-server.ts';
 import { startUp } from './rows/start-up.ts';
 import { openStage } from './stage.ts';
 import { type Part, tableOf } from './table.ts';
+import { writeDocs } from './write-docs.ts';
 
 const ROWS: readonly Row[] = [saturated, slowServer, sizes, redisMemory, firstPost, idle, startUp, intake, sandbox];
 
-const { values } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } },
-});
-const rows = ROWS.filter(({ name }) => values.only?.includes(name) ?? true);
-const parts: Part[] = [];
-{
-  await using stage = await openStage(values.quick);
-  for (const { name, title, measure } of rows) {
-    stage.say(`${title}…`);
-    parts.push({ name, title, lines: await measure(stage) });
+const options = readOptions(
+  process.argv.slice(2),
+  ROWS.map(({ name }) => name),
+);
+const result = options.from === undefined ? await measureAll() : await readResult(options.from);
+process.stdout.write(`${tableOf(result.parts)}\n`);
+if (options.writeDocs) await writeDocs(result);
+
+/** Also when a person ends it early: nothing that was started outlives it. */
+async function measureAll(): Promise<Result> {
+  const stopped = untilStopped();
+  const [at, ground] = [new Date().toISOString(), await lookAround()];
+  const parts: Part[] = [];
+  {
+    await using stage = await openStage(options.quick);
+    for (const { name, title, measure } of ROWS.filter((row) => options.only?.includes(row.name) ?? true)) {
+      stage.say(title);
+      parts.push({ name, title, lines: await Promise.race([measure(stage), stopped]) });
+    }
   }
+  const run = { at, form: formOf(options), ground, parts };
+  process.stderr.write(`kept in ${await keepResult(run, options.results)}\n`);
+  return run;
 }
-process.stdout.write(`${tableOf(parts)}\n`);
+
+function formOf({ quick, only }: Options): Form {
+  if (only) return 'part';
+  return quick ? 'quick' : 'whole';
+}
+
+async function readResult(file: string): Promise<Result> {
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
+function untilStopped(): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => undefined);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(new Error(`ended by ${signal}`)));
+  return promise;
+}

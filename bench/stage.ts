@@ -60,7 +60,7 @@ export async function openStage(quick: boolean): Promise<Stage> {
     rival,
     makeFolder,
     writeFile: (orders) => writeOrderFile(root, orders),
-    say: (text) => void process.stderr.write(`${text}\n`),
+    say: (text) => void process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${text}\n`),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

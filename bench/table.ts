@@ -21,6 +21,21 @@ export function tableOf(parts: readonly Part[]): string {
     [`**${title}**`, ...head.slice(1).map(() => '')],
     ...lines.map((line) => rowOf(line, columns)),
   ]);
+  return markdown(head, rows);
+}
+
+/** Only what is to be reached. */
+export function shortTableOf(parts: readonly Part[]): string {
+  const rows = parts.flatMap(({ title, lines }) =>
+    lines.flatMap((line) => {
+      const [what = '', ours = '', ...targets] = rowOf(line, ['po-sync']);
+      return line.targets ? [[`${title}: ${what}`, ours, ...targets]] : [];
+    }),
+  );
+  return markdown(['', 'po-sync', 'to reach', 'reached'], rows);
+}
+
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)));
   const text = (row: readonly string[]) =>
     `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`;

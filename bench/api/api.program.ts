@@ -62,6 +62,7 @@ process.on('message', (order: ApiOrder) => {
     seen = new Map();
     posts = 0;
   }
+  if (order.kind === 'slow') ({ latency } = order);
   const told: ApiSeen = { posts, orders: seen.size, firstAt, lastAt };
   process.send?.(told);
 });

@@ -13,6 +13,8 @@ export type Api = AsyncDisposable & {
   judge<T>(file: OrderFile, latency: number, work: () => Promise<T>): Promise<{ result: T; seen: ApiSeen }>;
   /** Counts anew. */
   begin(latency: number, expected: number): Promise<void>;
+  /** Goes on with another latency. */
+  slow(latency: number): Promise<void>;
   /** What it saw since it began to count. */
   seen(): Promise<ApiSeen>;
   /** Resolves when as many posts as expected were answered. */
@@ -32,10 +34,15 @@ export async function startApi(): Promise<Api> {
     await ask(child, { kind: 'begin', latency, expected });
   }
 
+  async function slow(latency: number): Promise<void> {
+    await ask(child, { kind: 'slow', latency });
+  }
+
   const seen = () => ask(child, { kind: 'tell' });
   return {
     origin: `http://127.0.0.1:${(address as { port: number }).port}`,
     begin,
+    slow,
     seen,
     reached: () => reached.promise,
     async judge(file, latency, work) {

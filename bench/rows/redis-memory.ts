@@ -3,10 +3,10 @@ import { encodeCompact } from '../../src/ledger/entry.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import type { Redis } from '../../src/redis/connect.ts';
 import { keysOf } from '../../src/redis/keys.ts';
-import { makePlace, type Place, runPoSync, startDaemon } from '../contenders/daemon.ts';
+import { runPoSync } from '../contenders/daemon.ts';
 import { openRedis } from '../contenders/open-redis.ts';
-import { dropInto } from '../contenders/po-sync.ts';
 import { redisFigures } from '../redis-figures.ts';
+import type { Stage } from '../stage.ts';
 import type { Row } from './row.ts';
 
 /** What an order takes in Redis: while it waits, and for as long as it is remembered. */
@@ -15,11 +15,8 @@ export const redisMemory: Row = {
   title: 'Redis memory of an order',
   measure: async (stage) => {
     const settled = stage.quick ? 200_000 : 1_000_000;
-    const place = await makePlace(await stage.makeFolder(), stage.api.origin, '100ms');
-    await using store = await openRedis(place.data);
-    await using _ = await startDaemon(place);
-    const file = await stage.writeFile(20_000);
-    const waiting = await waitingBytes(place, store.redis, () => dropInto(place, file));
+    const waiting = await waitingBytes(stage);
+    await using store = await openRedis(await stage.makeFolder());
     const bytes = await settledBytes(store.redis, settled);
     return [
       { what: 'waiting, queue job included', unit: 'B', samples: { 'po-sync': [waiting] } },
@@ -28,19 +25,24 @@ export const redisMemory: Row = {
   },
 };
 
-/** Fills the queue of a paused environment as far as admission lets it. */
-async function waitingBytes(place: Place, redis: Redis, drop: () => Promise<unknown>): Promise<number> {
-  await runPoSync(place, ['pause']);
-  const before = (await redisFigures(redis)).memory;
-  await drop();
-  let admitted = 0;
-  for (let last = -1; admitted === 0 || admitted !== last; ) {
-    await delay(1_000);
-    last = admitted;
-    const status = JSON.parse(await runPoSync(place, ['status', '--json']));
-    admitted = Number(status.queue.unsettledOrders);
-  }
-  return ((await redisFigures(redis)).memory - before) / admitted;
+/** Drops a file while the API hardly answers, right after a quick one: admission lets some seconds of that pace wait. */
+async function waitingBytes(stage: Stage): Promise<number> {
+  const poSync = await stage.poSync();
+  const quick = await stage.writeFile(10_000);
+  await stage.api.judge(quick, 0, () => poSync.deliver(quick));
+  const slow = await stage.writeFile(5_000);
+  const { result } = await stage.api.judge(slow, 5_000, async () => {
+    const before = (await redisFigures(poSync.redis)).memory;
+    const delivered = poSync.deliver(slow);
+    await delay(4_000);
+    const { memory } = await redisFigures(poSync.redis);
+    const { queue } = JSON.parse(await runPoSync(poSync.place, ['status', '--json']));
+    stage.say(`  ${queue.unsettledOrders} orders wait`);
+    await stage.api.slow(0);
+    await delivered;
+    return (memory - before) / queue.unsettledOrders;
+  });
+  return result;
 }
 
 /** The ledger's compact form, written as the commit script writes it. */

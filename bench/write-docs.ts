@@ -1,0 +1,33 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Result } from './result.ts';
+import { shortTableOf, tableOf } from './table.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const [BEGIN, END] = ['<!-- bench -->', '<!-- /bench -->'];
+
+/** Puts the table of a run between the markers of docs/performance.md, and its short form into the README. */
+export async function writeDocs(result: Result): Promise<void> {
+  const ground = groundOf(result);
+  await replaceIn('docs/performance.md', `${ground}\n\n${tableOf(result.parts)}`);
+  await replaceIn('README.md', `${shortTableOf(result.parts)}\n\n${ground}`);
+}
+
+/** `text` with `table` between the markers instead of what stood there. Throws when they are missing. */
+export function replaceTable(text: string, table: string): string {
+  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`there is no ${BEGIN} … ${END}`);
+  return `${text.slice(0, begin)}${BEGIN}\n${table}\n${text.slice(end)}`;
+}
+
+async function replaceIn(name: string, table: string): Promise<void> {
+  const file = path.join(ROOT, name);
+  await writeFile(file, replaceTable(await readFile(file, 'utf8'), table));
+}
+
+function groundOf({ at, ground }: Result): string {
+  const { commit, processor, cores, memoryMb, versions } = ground;
+  const machine = `${processor}, ${cores} cores, ${Math.round(memoryMb / 1024)} GB`;
+  const software = `Node ${versions.node}, Redis ${versions.redis}, undici ${versions.undici}, BullMQ ${versions.bullmq}`;
+  return `Measured ${at.slice(0, 10)} at ${commit} on ${machine}; ${software}. API, Redis and daemon share the cores.`;
+}
