@@ -27,7 +27,7 @@ function stepsFor(report: Report, story: Story, fixFile: string | undefined): Ht
         html`Or take back what was never sent: ${command('po-sync', 'batches', 'cancel', report.batch)}`,
       ];
     case 'unreadable':
-      return [html`Correct the file there and drop it in again, whole.`];
+      return [html`Correct the file at that place, then drop it in again, whole.`];
     case 'finished':
       return story.open === 0 ? [] : stepsForLetters(report, story.groups, fixFile);
   }

@@ -18,28 +18,28 @@ export const PAGE_STYLE = `
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
-  margin: 0; background: var(--paper); color: var(--ink);
+  margin: 0; background: var(--paper); color: var(--ink); overflow-wrap: anywhere;
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
 }
 main { max-width: 56rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
 h1, h2, h3, p, ul, ol, dl, dd { margin: 0; }
 h1 { font-size: clamp(1.6rem, 1.1rem + 2.2vw, 2.35rem); line-height: 1.15; letter-spacing: -0.02em; text-wrap: balance; }
 h2 { font-size: 1.05rem; line-height: 1.3; margin-bottom: 0.9rem; }
-h3 { font-size: 1rem; line-height: 1.4; font-weight: 600; overflow-wrap: anywhere; }
-code { font: 0.875em/1.4 var(--mono); overflow-wrap: anywhere; }
+h3 { font-size: 1rem; line-height: 1.4; font-weight: 600; }
+code { font: 0.875em/1.4 var(--mono); }
 a { color: inherit; text-underline-offset: 0.18em; text-decoration-thickness: 1px; }
 a:focus-visible, summary:focus-visible { outline: 2px solid var(--ink); outline-offset: 3px; border-radius: 2px; }
 section, footer { margin-top: 2.75rem; }
 .soft { color: var(--soft); font-size: 0.9rem; }
 
 .where { display: flex; gap: 0.6rem; align-items: baseline; color: var(--soft); font-size: 0.9rem; margin-bottom: 1.1rem; }
-.environment { color: var(--ink); border: 1px solid var(--rule); border-radius: 3px; padding: 0 0.5rem; background: var(--sheet); overflow-wrap: anywhere; }
-.lead { margin-top: 0.7rem; color: var(--soft); overflow-wrap: anywhere; text-wrap: pretty; }
+.environment { color: var(--ink); border: 1px solid var(--rule); border-radius: 3px; padding: 0 0.5rem; background: var(--sheet); }
+.lead { margin-top: 0.7rem; color: var(--soft); text-wrap: pretty; }
 .lead b { color: var(--ink); font-weight: 600; }
 main > header { border-left: 4px solid var(--idle); padding-left: 1.25rem; }
 main > header.well { border-color: var(--done); }
 main > header.care { border-color: var(--care); }
-.problem { margin-top: 1.1rem; padding: 0.85rem 1rem; background: var(--care-tint); border: 1px solid var(--care-rule); border-radius: 4px; overflow-wrap: anywhere; }
+.problem { margin-top: 1.1rem; padding: 0.85rem 1rem; background: var(--care-tint); border: 1px solid var(--care-rule); border-radius: 4px; }
 .problem .soft { display: block; }
 
 .bar { display: block; border-radius: 4px; overflow: hidden; background: var(--rule); }
@@ -61,7 +61,7 @@ rect.care { fill: var(--care); } rect.stripe { fill: var(--stripe); } rect.gap {
 .next li > code:not(.command) { white-space: nowrap; }
 .next code { background: var(--paper); border-radius: 3px; padding: 0.1em 0.3em; }
 .next .command { padding: 0.3em 0.6em; }
-a.fix { font-weight: 600; overflow-wrap: anywhere; }
+a.fix { font-weight: 600; }
 
 .group { background: var(--sheet); border: 1px solid var(--rule); border-radius: 6px; padding: 1.1rem 1.5rem 1.2rem; }
 .group + .group { margin-top: 1rem; }
@@ -72,7 +72,7 @@ a.fix { font-weight: 600; overflow-wrap: anywhere; }
 .tag.calm { border-color: var(--rule); color: var(--soft); }
 table { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: 0.9rem; line-height: 1.4; }
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: 0.8rem; padding: 0.3rem 1rem 0.3rem 0; border-bottom: 1px solid var(--rule); }
-td { padding: 0.38rem 1rem 0.38rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; overflow-wrap: anywhere; }
+td { padding: 0.38rem 1rem 0.38rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
 tbody tr:last-child td { border-bottom: 0; }
 th.figure, td.figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.figure { color: var(--soft); }
@@ -81,10 +81,10 @@ td.data .soft { font-family: system-ui, sans-serif; }
 col.figure { width: 4.5rem; } col.data { width: 24%; } .slim col:last-child { width: auto; }
 details thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .orders { list-style: none; padding: 0; display: grid; gap: 0.2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); font: 0.85rem/1.6 var(--mono); }
-.orders li { overflow-wrap: anywhere; }
+.orders li { }
 .orders .soft { font: 0.8rem/1 system-ui, sans-serif; display: inline-block; min-width: 4.5rem; }
 .command { display: block; margin-top: 0.3rem; width: fit-content; max-width: 100%; }
-.command span { display: inline-block; overflow-wrap: anywhere; max-width: 100%; }
+.command span { display: inline-block; max-width: 100%; }
 details { border-top: 1px solid var(--rule); }
 summary { cursor: pointer; padding: 0.55rem 0; font-size: 0.9rem; color: var(--soft); }
 summary:hover { color: var(--ink); }
@@ -95,13 +95,13 @@ summary:hover { color: var(--ink); }
 .band { stroke: var(--care); stroke-width: 8; stroke-dasharray: 3 2; }
 .line circle { fill: var(--sheet); stroke: var(--ink); stroke-width: 2; }
 .stops { list-style: none; padding: 0; margin-bottom: 0.5rem; }
-.stops li { padding: 0.12rem 0; overflow-wrap: anywhere; }
+.stops li { padding: 0.12rem 0; }
 .stops time { display: inline-block; min-width: 5rem; color: var(--soft); font-variant-numeric: tabular-nums; }
 .stops .pause { color: var(--care); }
 
 footer { border-top: 1px solid var(--rule); padding-top: 1.25rem; font-size: 0.85rem; color: var(--soft); }
 footer dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 0.6rem 1.5rem; margin-bottom: 0.9rem; }
-footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); overflow-wrap: anywhere; }
+footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
 
 @media (max-width: 36rem) {
   main { padding: 1.5rem 1rem 3rem; }

@@ -55,7 +55,7 @@ function heading(report: Report, story: Story): Html {
   return html`<header class="${mood}">
 <p class="where"><span>po-sync</span> <b class="environment">${report.environment}</b></p>
 <h1>${verdict}</h1>
-<p class="lead"><b><bdi>${visible(report.file, 120)}</bdi></b> from <bdi>${report.source}</bdi>, taken ${moment(report.startedAt)}.${lead === '' ? '' : ` ${lead}`}</p>
+<p class="lead"><b><bdi>${visible(report.file, 120)}</bdi></b> from <bdi>${visible(report.source, 120)}</bdi>, taken ${moment(report.startedAt)}.${lead === '' ? '' : ` ${lead}`}</p>
 ${problem(report)}
 </header>`;
 }

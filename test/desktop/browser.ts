@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
+import { openDevtools } from './devtools.ts';
+import { programOf } from './programs.ts';
+
+/** How somebody looks at a page. */
+export type Look = { width: number; height: number; dark?: boolean; paper?: boolean };
+
+/** A page as a browser shows it. */
+export type Shown = {
+  /** What an expression gives within the page, as JSON can carry it. */
+  evaluate<T>(expression: string): Promise<T>;
+  /** Takes a picture of the whole page. */
+  picture(file: string): Promise<void>;
+  /** Prints it on A4. */
+  print(file: string): Promise<void>;
+  /** Addresses that the page asked for, itself excepted. */
+  requests: readonly string[];
+  /** What the browser had to complain of: errors, and what the page's own policy stopped. */
+  complaints: readonly string[];
+};
+
+/** A Chromium without a window, in a profile of its own. */
+export type Browser = AsyncDisposable & { show(file: string, look: Look): Promise<Shown> };
+
+export async function openBrowser(): Promise<Browser> {
+  await using stack = new AsyncDisposableStack();
+  const { path: folder } = stack.use(await makeTempFolder());
+  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--remote-debugging-port=0'];
+  const args = [...flags, `--user-data-dir=${folder}`, '--no-first-run', 'about:blank'];
+  const child = spawn(programOf('chromium'), args, { stdio: 'ignore', detached: true });
+  stack.defer(async () => {
+    const gone = once(child, 'exit');
+    // Its helpers belong to its group.
+    if (child.pid !== undefined && child.exitCode === null) {
+      process.kill(-child.pid, 'SIGKILL');
+      await gone;
+    }
+  });
+  const portFile = path.join(folder, 'DevToolsActivePort');
+  const lines = await until(
+    'the browser',
+    async () => (await readFile(portFile, 'utf8').catch(() => '')).split('\n')[1],
+  );
+  const port = (await readFile(portFile, 'utf8')).split('\n')[0];
+  const devtools = stack.use(await openDevtools(`ws://127.0.0.1:${port}${lines}`));
+  const kept = stack.move();
+
+  async function show(file: string, { width, height, dark = false, paper = false }: Look): Promise<Shown> {
+    const page = await devtools.openPage();
+    const address = pathToFileURL(file).href;
+    const [requests, complaints]: [string[], string[]] = [[], []];
+    page.on('Network.requestWillBeSent', ({ request }) => {
+      if (request?.url !== address) requests.push(request?.url ?? '');
+    });
+    page.on('Log.entryAdded', ({ entry }) => void complaints.push(entry?.text ?? ''));
+    page.on('Runtime.exceptionThrown', () => void complaints.push('a script failed'));
+    for (const domain of ['Page', 'Network', 'Log', 'Runtime']) await page.call(`${domain}.enable`);
+    const metrics = { width, height, deviceScaleFactor: 1, mobile: width < 500 };
+    await page.call('Emulation.setDeviceMetricsOverride', metrics);
+    await page.call('Emulation.setEmulatedMedia', {
+      media: paper ? 'print' : '',
+      features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }],
+    });
+    const loaded = page.next('Page.loadEventFired');
+    await page.call('Page.navigate', { url: address });
+    await loaded;
+    const bytes = async (method: string, more: object) => {
+      const { data } = await page.call<{ data: string }>(method, more);
+      return Buffer.from(data, 'base64');
+    };
+    return {
+      requests,
+      complaints,
+      async evaluate<T>(expression: string) {
+        const { result } = await page.call<{ result: { value: T } }>('Runtime.evaluate', {
+          expression,
+          returnByValue: true,
+        });
+        return result.value;
+      },
+      picture: async (to) => writeFile(to, await bytes('Page.captureScreenshot', { captureBeyondViewport: true })),
+      print: async (to) => writeFile(to, await bytes('Page.printToPDF', { paperWidth: 8.27, paperHeight: 11.69 })),
+    };
+  }
+
+  return { show, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}

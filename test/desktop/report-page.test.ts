@@ -1,0 +1,193 @@
+import { access, mkdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Report } from '../../src/report/report.ts';
+import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
+import { dead, done, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { type Browser, type Look, openBrowser } from './browser.ts';
+
+// report.html as people meet it. The pictures stay in a folder that is told at the end: look at them.
+
+const PICTURES = path.join(tmpdir(), 'po-sync-pictures');
+const BIDI = '\u202Egnp.exe\u202C \u2066left\u2069 שלום مرحبا';
+const HTML = '"><img src=x onerror=alert(1)><script>alert(1)</script><style>*{display:none}</style>&lt;';
+const LONG = 'W'.repeat(4_000);
+const WIDE = 'Stückgutübernahmebestätigungsnummer '.repeat(40);
+
+const one = (line: number, number = `PO-${line}`) => rows(line, [number, 'A', '1']);
+const usual = Array.from({ length: 40 }, (_, i) => done(one(i + 100)));
+
+const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
+  mended: [
+    [
+      ...usual,
+      ...Array.from({ length: 14 }, (_, i) => wrong(one(i + 2), problem(i + 2, { value: `${i},5` }))),
+      dead(one(20), 'refused', '400', 'articleCode ART-7 is unknown'),
+      dead(one(21), 'refused', '400', 'articleCode ART-9 is unknown'),
+      dead(one(22), 'conflict', 'other-content', 'this number is accepted with other items, from batch 3f2a91c0'),
+      dead(one(23), 'failed', '500', 'Internal server error'),
+      dead(one(24), 'inDoubt', 'in-doubt', 'the list could not be read'),
+      done(one(25), 'duplicate'),
+    ],
+    {
+      pauses: [
+        {
+          reason: 'the API answered 503: closed for the night',
+          from: '2026-11-21T07:16:00.000Z',
+          to: '2026-11-21T07:17:30.000Z',
+        },
+      ],
+      warnings: ['The column NOTE is not used.'],
+    },
+  ],
+  hostile: [
+    [
+      wrong(rows(2, [HTML, HTML, HTML]), problem(2, { field: HTML, value: HTML, message: HTML, code: HTML })),
+      wrong(rows(3, [BIDI, BIDI, BIDI]), problem(3, { field: BIDI, value: BIDI, message: BIDI })),
+      wrong(rows(4, [LONG, LONG, LONG]), problem(4, { field: LONG, value: LONG, message: LONG })),
+      wrong(rows(5, [WIDE]), problem(5, { value: WIDE, message: WIDE }), problem(5, { field: 'B', value: LONG })),
+      dead(rows(6, [LONG]), 'refused', LONG, LONG),
+      dead(rows(7, [HTML]), 'failed', '500', `${HTML} ${BIDI}`),
+    ],
+    {
+      file: `${HTML}${LONG}.csv`,
+      source: LONG,
+      warnings: [LONG, HTML],
+      pauses: [{ reason: LONG, from: '2026-11-21T07:15:30.000Z', to: null }],
+    },
+  ],
+  many: [
+    Array.from({ length: 500 }, (_, i) =>
+      i % 2 === 0
+        ? wrong(
+            one(i + 2),
+            problem(i + 2, { value: `${i},5` }),
+            problem(i + 2, { field: 'MATNR', code: 'empty', value: '', message: 'is empty' }),
+          )
+        : dead(
+            one(i + 2),
+            'refused',
+            '400',
+            `articleCode is unknown, kind ${'abcdefghij'[i % 10]}${'klmnopqrst'[(i >> 4) % 10]}`,
+          ),
+    ),
+  ],
+  well: [usual],
+  unreadable: [
+    [],
+    {
+      state: 'unreadable',
+      format: null,
+      error: {
+        code: 'unreadable-structure',
+        message: 'A quote that opens in line 7 is never closed.',
+        line: 7,
+        column: 12,
+      },
+    },
+  ],
+};
+
+const LOOKS: Record<string, Look> = {
+  wide: { width: 1280, height: 900 },
+  phone: { width: 390, height: 844 },
+  dark: { width: 1280, height: 900, dark: true },
+  'phone-dark': { width: 390, height: 844, dark: true },
+  paper: { width: 720, height: 1000, paper: true },
+};
+
+/** Boxes whose text does not fit into them and cannot be scrolled to, and those that stand out of the page. */
+const CLIPPED = `(() => {
+  const found = [];
+  for (const one of document.querySelectorAll('main *')) {
+    const style = getComputedStyle(one);
+    if (style.position === 'absolute' || one.closest('svg')) continue;
+    const box = one.getBoundingClientRect();
+    if (box.width === 0) continue;
+    const isCut = style.overflow !== 'visible' && (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1);
+    if (isCut || box.right > innerWidth + 0.5 || box.left < -0.5) found.push(one.tagName + '.' + one.className);
+  }
+  return found;
+})()`;
+
+/** Texts that are hard to read on what is behind them: WCAG contrast below 4.5. */
+const FAINT = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const rgb = (color) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
+  const light = ([r, g, b]) => { const [x, y, z] = [r, g, b].map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * x + 0.7152 * y + 0.0722 * z; };
+  const behind = (one) => { for (let at = one; at; at = at.parentElement) { const color = rgb(getComputedStyle(at).backgroundColor); if (color[3] > 0) return color; } return [255, 255, 255]; };
+  const found = new Set();
+  for (const one of document.querySelectorAll('main *')) {
+    if (![...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '')) continue;
+    const [a, b] = [light(rgb(getComputedStyle(one).color)), light(behind(one))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) found.add(one.tagName + '.' + one.className);
+  }
+  return [...found];
+})()`;
+
+let browser: Browser;
+let temp: Awaited<ReturnType<typeof makeTempFolder>>;
+beforeAll(async () => {
+  temp = await makeTempFolder();
+  browser = await openBrowser();
+  await mkdir(PICTURES, { recursive: true });
+  for (const [name, [orders, more = {}]] of Object.entries(PAGES)) {
+    const report = reportOf(orders, more);
+    const shape = report.state === 'unreadable' ? { shape: undefined } : {};
+    await writeReport(inputOf(path.join(temp.path, name), orders, { report, ...shape }));
+  }
+});
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await temp[Symbol.asyncDispose]();
+  console.info(`pictures: ${PICTURES}`);
+});
+
+describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
+  const file = () => path.join(temp.path, name, 'report.html');
+
+  it.each(Object.entries(LOOKS))(
+    'on %s fits, is readable, asks for nothing and complains of nothing',
+    async (look, how) => {
+      const page = await browser.show(file(), how);
+      await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
+      await page.picture(path.join(PICTURES, `${name}-${look}.png`));
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+      expect(await page.evaluate(CLIPPED)).toEqual([]);
+      expect(await page.evaluate(FAINT)).toEqual([]);
+      expect(page.requests).toEqual([]);
+      expect(page.complaints).toEqual([]);
+      expect(await page.evaluate('document.scripts.length + document.images.length')).toBe(0);
+    },
+  );
+
+  it('prints', async () => {
+    const page = await browser.show(file(), { width: 1280, height: 900 });
+    const pdf = path.join(PICTURES, `${name}.pdf`);
+    await page.print(pdf);
+    expect((await readFile(pdf)).subarray(0, 5).toString()).toBe('%PDF-');
+  });
+
+  it('links to files that are there', async () => {
+    const page = await browser.show(file(), { width: 1280, height: 900 });
+    const links = await page.evaluate<string[]>(`[...document.links].map((one) => one.getAttribute('href'))`);
+    for (const link of links) await access(path.join(temp.path, name, link));
+    const hasErrors = PAGES[name]?.[0].some(({ deadLetter }) => deadLetter !== undefined);
+    expect(links.includes('dead-letters.csv')).toBe(hasErrors);
+  });
+});
+
+it('shows on paper what is behind a click on a screen', async () => {
+  const page = await browser.show(path.join(temp.path, 'mended', 'report.html'), {
+    width: 720,
+    height: 1000,
+    paper: true,
+  });
+  const heights = await page.evaluate<number[]>(
+    `[...document.querySelectorAll('details tr')].map((one) => one.getBoundingClientRect().height)`,
+  );
+  expect(heights.length).toBeGreaterThan(3);
+  expect(Math.min(...heights.slice(1))).toBeGreaterThan(5);
+});
