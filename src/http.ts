@@ -9,6 +9,8 @@ export type HttpCall = {
   body?: string;
   /** Milliseconds for everything, from now to the last byte of the answer. */
   timeout: number;
+  /** Milliseconds without a byte of the answer after which the call is given up. */
+  idleTimeout?: number;
   /** Asked directly before the first byte is written; false leaves it unwritten. */
   mayWrite?: () => boolean;
   /** Takes the body's pieces as they come, instead of `HttpAnswer.body`. Throwing ends the call. */
@@ -85,6 +87,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #call: HttpCall;
   readonly #resolve: (end: HttpEnd) => void;
   readonly #timer: NodeJS.Timeout;
+  readonly #idleTimer: NodeJS.Timeout | undefined;
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #written = false;
@@ -97,6 +100,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#call = call;
     this.#resolve = resolve;
     this.#timer = setTimeout(() => this.#giveUp(timedOut(call)), call.timeout);
+    if (call.idleTimeout !== undefined) {
+      this.#idleTimer = setTimeout(() => this.#giveUp(silent(call)), call.idleTimeout);
+    }
   }
 
   /** Called by undici with the connection in hand, directly before it writes. */
@@ -116,6 +122,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ) {
+    this.#idleTimer?.refresh();
     this.#status = status;
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) this.#headers[name] = Array.isArray(value) ? value.join(', ') : value;
@@ -123,6 +130,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#idleTimer?.refresh();
     // An error answer is collected: it is not the stream that the caller waits for.
     if (this.#call.onData && this.#status === 200) {
       this.#call.onData(chunk);
@@ -157,10 +165,15 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#idleTimer);
     this.#resolve(end);
   }
 }
 
 function timedOut(call: HttpCall): PoSyncError {
   return new PoSyncError('timeout', `no complete answer within ${call.timeout / 1000} s`);
+}
+
+function silent({ idleTimeout = 0 }: HttpCall): PoSyncError {
+  return new PoSyncError('timeout', `nothing came for ${idleTimeout / 1000} s`);
 }

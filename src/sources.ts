@@ -63,7 +63,7 @@ export async function openSources(deps: SourcesDeps) {
       spool: spoolOf(source.name),
       clock,
       log,
-      known: async (path: string) => (await redis.hget(keys.exports, `${source.name}/${basename(path)}`)) ?? undefined,
+      known: async (origin: string) => (await redis.hget(keys.exports, `${source.name}/${origin}`)) ?? undefined,
       onReady: async (copy: ClaimedFile) =>
         keep(
           copy.batch,
@@ -105,7 +105,8 @@ export async function openSources(deps: SourcesDeps) {
   async function read(file: ClaimedFile, claimedAt: number): Promise<void> {
     try {
       const { sha256 } = await deps.ingest(file, claimedAt);
-      if (file.kind === 'export' && sha256) await redis.hset(keys.exports, `${file.source}/${file.name}`, sha256);
+      const { source, name, origin = name } = file;
+      if (file.kind === 'export' && sha256) await redis.hset(keys.exports, `${source}/${origin}`, sha256);
     } catch (error) {
       batchTrouble(log, { batch: file.batch, reason: toError(error).message });
     }

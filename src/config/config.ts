@@ -51,7 +51,13 @@ type CommonSource = {
 export type InboxSource = CommonSource & { type: 'inbox'; path: string };
 
 /** A file, pattern or https address that is only read. `path` is absolute, or the address. */
-export type ExportSource = CommonSource & { type: 'export'; path: string };
+export type ExportSource = CommonSource & {
+  type: 'export';
+  path: string;
+  /** Of one download from an address: most time in all, and most without a byte. */
+  timeout: number;
+  idle: number;
+};
 
 export type Mapping = {
   format: 'csv' | 'json' | 'ndjson' | 'xlsx' | 'auto';

@@ -49,9 +49,11 @@ function showEnvironment({ rateLimit, ...rest }: Environment): object {
 }
 
 function showSource(source: Source): object {
-  const { stable, poll, expectEvery, ...rest } = hideQuery(source);
-  const times = { stable: formatDuration(stable), poll: formatDuration(poll) };
-  return { ...rest, ...times, ...(expectEvery === undefined ? {} : { expectEvery: formatDuration(expectEvery) }) };
+  const isDuration = (key: string) => ['stable', 'poll', 'expectEvery', 'timeout', 'idle'].includes(key);
+  const shown = Object.entries(hideQuery(source)).map(([key, value]) => {
+    return [key, isDuration(key) && typeof value === 'number' ? formatDuration(value) : value];
+  });
+  return Object.fromEntries(shown);
 }
 
 function showMapping({ fields, ...rest }: Mapping): object {

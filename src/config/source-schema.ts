@@ -33,6 +33,10 @@ export const sourceSchema = z.discriminatedUnion('type', [
     type: z.literal('export').describe('A file that the ERP writes again and again; only read.'),
     path: exportPath,
     poll: poll.prefault('30s').describe('How often it is looked at.'),
+    timeout: wait(100, 86_400_000).prefault('10m').describe('An address: most time for one download.'),
+    idle: wait(100, 3_600_000)
+      .prefault('30s')
+      .describe('An address: without a byte for so long, a download is given up.'),
   }),
 ]);
 

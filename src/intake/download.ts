@@ -3,10 +3,9 @@ import { writeSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Secret } from '../config/secret.ts';
-import { PoSyncError } from '../errors.ts';
+import { codeOf, PoSyncError } from '../errors.ts';
 import type { Http, HttpAnswer } from '../http.ts';
 import { nameBatch } from '../order/batch.ts';
-import { LIMITS } from '../order/limits.ts';
 import type { CopiedFile } from './copy-export.ts';
 
 /** What a server said of the version it sent, to ask for a newer one only (RFC 9110, 8.8 and 13.1). */
@@ -21,6 +20,12 @@ export type DownloadOrder = {
   /** Of the version that was taken last. */
   validators: Validators | undefined;
   at: Date;
+  /** Milliseconds for all of it. */
+  timeout: number;
+  /** Milliseconds without a byte of it. */
+  idle: number;
+  /** Most bytes. */
+  most: number;
 };
 
 /** `absent`: the server has no such file (yet). */
@@ -28,9 +33,6 @@ export type Downloaded =
   | { kind: 'copy'; copy: CopiedFile; validators: Validators }
   | { kind: 'unchanged' }
   | { kind: 'absent' };
-
-/** Milliseconds for one download, from its first byte to its last. */
-const TIMEOUT = 600_000;
 
 /**
  * Fetches a version newer than the last into `spool/<batch>/`, where it appears whole or not at all. PoSyncError
@@ -69,16 +71,18 @@ async function fetchInto(draft: string, order: DownloadOrder, http: Http) {
     method: 'GET',
     url: order.url,
     headers: headersOf(order),
-    timeout: TIMEOUT,
+    timeout: order.timeout,
+    idleTimeout: order.idle,
     onData: (chunk) => {
       bytes += chunk.length;
-      if (bytes > LIMITS.downloadBytes) throw tooLarge(order.url);
+      if (bytes > order.most) throw tooLarge(order);
       hash.update(chunk);
       // Waited for, so that no more is in memory than one piece, however slow the disk.
       for (let at = 0; at < chunk.length; ) at += writeSync(output.fd, chunk, at);
     },
   });
-  if (end.kind !== 'answered') throw end.error instanceof PoSyncError ? end.error : unreachable(order.url, end.error);
+  if (end.kind !== 'answered')
+    throw codeOf(end.error)?.startsWith('export-') ? end.error : unreachable(order.url, end.error);
   await output.sync();
   return { answer: end.answer, sha256: hash.digest('hex'), bytes };
 }
@@ -150,8 +154,7 @@ function cutOff(url: URL, bytes: number): PoSyncError {
   return new PoSyncError('export-cut-off', message, { facts: { bytes } });
 }
 
-function tooLarge(url: URL): PoSyncError {
-  const limit = LIMITS.downloadBytes;
+function tooLarge({ url, most: limit }: DownloadOrder): PoSyncError {
   return new PoSyncError('export-too-large', `${shownAddress(url)} has more than ${limit} bytes.`, {
     facts: { limit },
   });

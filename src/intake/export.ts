@@ -18,8 +18,8 @@ export type ExportDeps = {
   spool: string;
   clock: Clock;
   log: Log;
-  /** The SHA-256 of the version of a file that was taken last. */
-  known: (path: string) => Promise<string | undefined>;
+  /** The SHA-256 of the version that was taken last of a file, named by its way from the deepest folder of the pattern. */
+  known: (origin: string) => Promise<string | undefined>;
   /** Gets the copy of a new version; from then on the copy is the receiver's. */
   onReady: (copy: ClaimedFile) => Promise<void>;
 };
@@ -31,12 +31,15 @@ export type ExportDeps = {
 export function openExport({ source, spool, clock, log, known, onReady }: ExportDeps): Watch {
   /** The version of each file that was dealt with, as its size and times show it. */
   const versions = new Map<string, string>();
+  const root = watchedFolder(source.path);
 
   async function take({ file, version }: ReadyFile): Promise<void> {
     if (versions.get(file) === version) return;
-    const { sha256, bytes, ...copy } = await copyExport(file, source.name, spool, new Date(clock.now()));
-    const facts = { source: source.name, file: path.basename(file) };
-    if ((await known(file)) === sha256) {
+    const { sha256, bytes, ...copied } = await copyExport(file, source.name, spool, new Date(clock.now()));
+    const origin = path.relative(root, file);
+    const copy = { ...copied, origin };
+    const facts = { source: source.name, file: origin };
+    if ((await known(origin)) === sha256) {
       await dropCopy(copy);
       exportUnchanged(log, facts);
     } else {
@@ -52,7 +55,7 @@ export function openExport({ source, spool, clock, log, known, onReady }: Export
     source,
     clock,
     log,
-    folder: watchedFolder(source.path),
+    folder: root,
     list: () => listExport(source),
     onReady: take,
   });

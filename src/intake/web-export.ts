@@ -6,6 +6,7 @@ import { exportAbsent, exportCopied, exportUnchanged, sourceBack, sourceLost } f
 import { openHttp } from '../http.ts';
 import type { Log } from '../log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
+import { LIMITS } from '../order/limits.ts';
 import type { CopiedFile } from './copy-export.ts';
 import { download, shownAddress, type Validators } from './download.ts';
 import { openRounds } from './rounds.ts';
@@ -24,6 +25,8 @@ export type WebExportDeps = {
   known: (name: string) => Promise<string | undefined>;
   /** What the server said of the version that was taken last, over restarts. */
   validators: { recall(): Promise<Validators | undefined>; keep(validators: Validators): Promise<void> };
+  /** Most bytes of a version, instead of the limit of every file. */
+  most?: number;
   /** Gets the copy of a new version; from then on the copy is the receiver's. */
   onReady: (copy: ClaimedFile) => Promise<void>;
 };
@@ -53,8 +56,10 @@ export function openWebExport(deps: WebExportDeps): Watch {
   async function look(): Promise<void> {
     const { spool, authorization } = deps;
     const validators = await deps.validators.recall();
-    const order = { url, source: source.name, spool, authorization, validators, at: new Date(clock.now()) };
-    const got = await download(order, http);
+    const { name, timeout, idle } = source;
+    const at = new Date(clock.now());
+    const limits = { timeout, idle, most: deps.most ?? LIMITS.downloadBytes };
+    const got = await download({ url, source: name, spool, authorization, validators, at, ...limits }, http);
     tellAbsent(got.kind === 'absent');
     if (got.kind !== 'copy') return;
     await handOver(got.copy);

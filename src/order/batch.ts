@@ -11,6 +11,8 @@ export type ClaimedFile = {
   /** The file's name as it was dropped. */
   name: string;
   path: string;
+  /** Of an export: which of the source's files it is a copy of, where known. */
+  origin?: string;
 };
 
 /**

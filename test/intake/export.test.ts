@@ -33,7 +33,7 @@ async function openTestExport(pattern: string) {
         const sha256 = createHash('sha256')
           .update(await readFile(copy.path))
           .digest('hex');
-        known.set(path.join(path.dirname(source.path), copy.name), sha256);
+        known.set(copy.origin ?? copy.name, sha256);
       },
     });
   return {
@@ -94,6 +94,22 @@ describe('an export', () => {
     await watch.settleOnce();
     expect(it.copies.map(({ name }) => name).sort()).toEqual(['a-orders.csv', 'b-orders.json']);
     expect(it.lines.filter(({ kind }) => kind === 'link')).toHaveLength(1);
+  });
+
+  test('may be one of several with the same name in different folders', async () => {
+    await using it = await openTestExport('*/orders.csv');
+    for (const folder of ['north', 'south']) {
+      await mkdir(path.join(it.path, folder));
+      await it.write(`${folder}/orders.csv`, `${ROWS}${folder},A,1\n`);
+    }
+    await using first = it.open();
+    await first.settleOnce();
+    await using second = it.open();
+    await second.settleOnce();
+    expect(it.copies.map(({ name, origin }) => [name, origin]).toSorted()).toEqual([
+      ['orders.csv', 'north/orders.csv'],
+      ['orders.csv', 'south/orders.csv'],
+    ]);
   });
 
   test('is copied whole or not at all', async () => {

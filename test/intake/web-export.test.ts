@@ -1,9 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
+import type { ExportSource } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { Validators } from '../../src/intake/download.ts';
 import { openWebExport } from '../../src/intake/web-export.ts';
@@ -18,7 +20,10 @@ const ROWS = 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-async function openTestExport(answer: Answer, step = 'orders.csv?key=secret') {
+type Settings = { step?: string; most?: number } & Partial<ExportSource>;
+
+async function openTestExport(answer: Answer, settings: Settings = {}) {
+  const { step = 'orders.csv?key=secret', most, ...more } = settings;
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(await makeTempFolder());
   const requests: IncomingMessage[] = [];
@@ -37,7 +42,8 @@ async function openTestExport(answer: Answer, step = 'orders.csv?key=secret') {
   let kept: Validators | undefined;
   const open = () =>
     openWebExport({
-      source: exportSource(`http://127.0.0.1:${server.port}/${step}`),
+      source: exportSource(`http://127.0.0.1:${server.port}/${step}`, more),
+      ...(most !== undefined && { most }),
       spool,
       authorization: new Secret('Bearer let-me-in'),
       clock: systemClock,
@@ -76,6 +82,13 @@ const send =
     }
     response.writeHead(200, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   };
+
+/** A letter at a time, and never an end. */
+const dripping: Answer = (_, response) => {
+  response.writeHead(200);
+  const drip = setInterval(() => response.write('x'), 50);
+  response.on('close', () => clearInterval(drip));
+};
 
 describe('an export of a web address', () => {
   test('is fetched with its credentials, whatever its type; what the server calls unchanged is not sent again', async () => {
@@ -170,6 +183,46 @@ describe('an export of a web address', () => {
     expect(it.requests).toHaveLength(1);
   });
 
+  test.each<[string, Partial<ExportSource>, Answer]>([
+    ['before the first byte', { idle: 200 }, () => undefined],
+    ['half way', { idle: 200 }, (_, response) => void response.writeHead(200, { 'content-length': 1000 }).write(ROWS)],
+    ['byte by byte, for ever', { timeout: 400, idle: 300 }, dripping],
+  ])('that stalls %s is given up in time and asked for again', async (_, limits, answer) => {
+    await using it = await openTestExport(answer, limits);
+    await using watch = it.open();
+    const began = performance.now();
+    await expect(watch.settleOnce()).rejects.toMatchObject({ code: 'export-unreachable' });
+    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(await it.spooled()).toEqual([]);
+    it.listen(send(ROWS));
+    await watch.settleOnce();
+    expect(it.copies).toHaveLength(1);
+  });
+
+  test('that keeps coming slowly is waited for', async () => {
+    const answer: Answer = async (_, response) => {
+      response.writeHead(200);
+      for (const letter of ROWS.slice(0, 10)) {
+        response.write(letter);
+        await delay(50);
+      }
+      response.end(ROWS.slice(10));
+    };
+    await using it = await openTestExport(answer, { idle: 200 });
+    await using watch = it.open();
+    await watch.settleOnce();
+    expect(await readFile(it.copies[0]?.path ?? '', 'utf8')).toBe(ROWS);
+  });
+
+  test('that is too large is never taken, however it comes', async () => {
+    await using it = await openTestExport(send(ROWS.repeat(50_000)), { most: 1_000_000 });
+    await using watch = it.open();
+    await expect(watch.settleOnce()).rejects.toMatchObject({ code: 'export-too-large', facts: { limit: 1_000_000 } });
+    it.listen((_, response) => void response.writeHead(200).end(Buffer.alloc(2_000_000)));
+    await expect(watch.settleOnce()).rejects.toMatchObject({ code: 'export-too-large' });
+    expect([it.copies, await it.spooled()]).toEqual([[], []]);
+  });
+
   test('that is not there yet is waited for', async () => {
     await using it = await openTestExport((_, response) => void response.writeHead(404).end());
     await using watch = it.open();
@@ -194,7 +247,7 @@ describe('an export of a web address', () => {
   });
 
   test('with a hostile name lies in its own folder under a plain one', async () => {
-    await using it = await openTestExport(send(ROWS), '..%2f..%2f.x%00%0a');
+    await using it = await openTestExport(send(ROWS), { step: '..%2f..%2f.x%00%0a' });
     await using watch = it.open();
     await watch.settleOnce();
     expect(it.copies[0]?.name).toMatch(/^[A-Za-z0-9_][\w.% -]*$/);

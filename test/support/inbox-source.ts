@@ -7,5 +7,15 @@ export function inboxSource(path: string, more: Partial<InboxSource> = {}): Inbo
 
 /** An export at `path`, quick enough for tests. */
 export function exportSource(path: string, more: Partial<ExportSource> = {}): ExportSource {
-  return { name: 'erp', type: 'export', path, stable: 60, poll: 100, doneFile: false, ...more };
+  return {
+    name: 'erp',
+    type: 'export',
+    path,
+    stable: 60,
+    poll: 100,
+    doneFile: false,
+    timeout: 10_000,
+    idle: 5_000,
+    ...more,
+  };
 }

@@ -8,10 +8,10 @@ export const sourceRule: Rule = (parts) => {
   return { problems: [...sharedNames(parts), ...unknownMappings(parts)], warnings: unusedMappings(parts) };
 };
 
-/** Names stand in file names, and some file systems do not tell upper from lower case. */
+/** Names stand in file names, where some file systems do not tell upper from lower case, and in names of variables. */
 function sharedNames({ sources }: Readable): Finding[] {
   const given = sources.flatMap(([index, { name }]) => (name === undefined ? [] : [{ index, name }]));
-  return repeated(given, ({ name }) => name.toLowerCase()).map(([{ index, name }, first]) => ({
+  return repeated(given, ({ name }) => name.toLowerCase().replaceAll('-', '_')).map(([{ index, name }, first]) => ({
     path: ['sources', index, 'name'],
     message: `${name} is the name of sources[${first.index}] already`,
   }));
