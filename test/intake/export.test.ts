@@ -106,9 +106,9 @@ describe('an export', () => {
     await first.settleOnce();
     await using second = it.open();
     await second.settleOnce();
-    expect(it.copies.map(({ name, origin }) => [name, origin]).toSorted()).toEqual([
-      ['orders.csv', 'north/orders.csv'],
-      ['orders.csv', 'south/orders.csv'],
+    expect(it.copies.map(({ name, origin = '' }) => `${name}: ${origin}`).toSorted()).toEqual([
+      'orders.csv: north/orders.csv',
+      'orders.csv: south/orders.csv',
     ]);
   });
 

@@ -90,6 +90,16 @@ const dripping: Answer = (_, response) => {
   response.on('close', () => clearInterval(drip));
 };
 
+/** Some letters slowly, then the rest. */
+async function dribble(response: ServerResponse): Promise<void> {
+  response.writeHead(200);
+  for (const letter of ROWS.slice(0, 10)) {
+    response.write(letter);
+    await delay(50);
+  }
+  response.end(ROWS.slice(10));
+}
+
 describe('an export of a web address', () => {
   test('is fetched with its credentials, whatever its type; what the server calls unchanged is not sent again', async () => {
     await using it = await openTestExport(send(ROWS, { etag: '"1"', 'content-type': 'image/png' }));
@@ -200,15 +210,7 @@ describe('an export of a web address', () => {
   });
 
   test('that keeps coming slowly is waited for', async () => {
-    const answer: Answer = async (_, response) => {
-      response.writeHead(200);
-      for (const letter of ROWS.slice(0, 10)) {
-        response.write(letter);
-        await delay(50);
-      }
-      response.end(ROWS.slice(10));
-    };
-    await using it = await openTestExport(answer, { idle: 200 });
+    await using it = await openTestExport((_, response) => void dribble(response), { idle: 200 });
     await using watch = it.open();
     await watch.settleOnce();
     expect(await readFile(it.copies[0]?.path ?? '', 'utf8')).toBe(ROWS);
