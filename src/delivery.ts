@@ -14,8 +14,9 @@ import { batchHeld } from './events/batch.ts';
 import { attemptEnded, deliveryTrouble, orderDead } from './events/delivery.ts';
 import type { Http } from './http.ts';
 import { aloneOf, type Chunk, withJob } from './ledger/chunk.ts';
+import { INTENT_TRAVELS } from './ledger/commits.ts';
 import type { Entry } from './ledger/entry.ts';
-import { INTENT_TRAVELS, type Ledger } from './ledger/ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
 import { type LedgerEvent, next, type Policy, type Step, type Verdict } from './ledger/state.ts';
 import type { Log } from './log.ts';
 import type { OrderQueue } from './queue/queue.ts';
@@ -146,7 +147,7 @@ export function openDelivery(deps: DeliveryDeps) {
     const verdict = await judge(entry, seen, pass, at);
     const event: LedgerEvent = { kind: 'answered', at, attempt: entry.attempt, verdict };
     const here = seen.kind === 'closed' || seen.kind === 'unauthorized';
-    const step = here ? next(entry, event, policy) : withJob(next(entry, event, policy), queue.nameJob());
+    const step = here ? next(entry, event, policy) : withJob(next(entry, event, policy), queue.nameJob);
     if (!(await ledger.take(entry, step))) {
       if (seen.kind === 'accepted') await recordLate(entry, event);
       return undefined;

@@ -1,5 +1,6 @@
 import type { Batch, Batches } from './ledger/batches.ts';
-import type { Ledger, StoredResult } from './ledger/ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { StoredResult } from './ledger/stored-result.ts';
 import type { CheckedOrder } from './order/checked-order.ts';
 import type { DeadLetter } from './order/dead-letter.ts';
 import type { OrderResult } from './order/order-result.ts';

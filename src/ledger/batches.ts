@@ -7,7 +7,7 @@ import type { Keys } from '../redis/keys.ts';
 import { type Lease, takeLease } from '../redis/lease.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { openBatchWords } from './batch-words.ts';
-import type { StoredResult } from './ledger.ts';
+import type { StoredResult } from './stored-result.ts';
 
 /** How long a dead daemon's right to a batch lasts. */
 const LEASE = 10_000;

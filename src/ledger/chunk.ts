@@ -18,7 +18,7 @@ export function aloneOf({ job, batch, order, place }: Entry): Chunk {
 }
 
 /** The same step, its order carried by another job from now on. Steps that need no job stay as they are. */
-export function withJob(step: Step, job: string): Step {
+export function withJob(step: Step, nameJob: () => string): Step {
   if (step.kind !== 'move' || step.entry.state !== 'retry') return step;
-  return { ...step, entry: { ...step.entry, job } };
+  return { ...step, entry: { ...step.entry, job: nameJob() } };
 }

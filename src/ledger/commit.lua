@@ -1,72 +1,100 @@
--- Commits one decided change of an order, and its batch's tally in the same step.
--- KEYS open, settled bucket, due, doubt, waiting, batch, counted, results, finished, identity, deeds, take-over
--- ARGV number, expected version, entry text ('' deletes), due ('' removes), doubt ('' removes), compact ('' none),
---      ordinal, outcome ('' none), result ('' none), dead letter? ('1'), time, prefix, batch name, closed as,
---      life and number that the ledger must have reached ('' not asked), a person's deed ('' none), when an attempt was
---      intended, and how late that may be told
--- Returns the change's number, 0 when somebody else changed the order first, -1 when the ledger was rolled back,
--- also while what the API has is not taken over yet: whoever passed the gate before it closed stops here.
-local number = ARGV[1]
-if ARGV[15] ~= '' then
-  local life, seq = unpack(redis.call('HMGET', KEYS[10], 'life', 'seq'))
-  if life ~= ARGV[15] or tonumber(seq or '0') < tonumber(ARGV[16]) then return -1 end
-  if redis.call('HGET', KEYS[12], 'why') == 'rolled-back' then return -1 end
+-- Commits decided changes of orders, each with its batch's tally in the same step, each for itself: one that comes too
+-- late leaves the others as they are.
+-- KEYS due, doubt, waiting, finished, identity, take-over
+-- ARGV prefix, how late an intent may be told; then 18 for each change:
+--      number, its bucket, expected version, entry text ('' deletes), due ('' removes), doubt ('' removes),
+--      compact ('' none), batch, ordinal, outcome ('' none), result ('' none), dead letter? ('1'), time,
+--      closed as, life and number that the ledger must have reached ('' not asked), when an attempt was intended,
+--      a person's deed ('' none)
+-- Returns for each the change's number, 0 when somebody else changed the order first, -1 when the ledger was rolled
+-- back, also while what the API has is not taken over yet: whoever passed the gate before it closed stops here.
+-- Key names are those of keys.ts.
+local due, doubt, waiting, finished, identity, takeOver = unpack(KEYS)
+local prefix, travels = ARGV[1], tonumber(ARGV[2])
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + clock[2] / 1000
+
+local function mayBegin(life, reached, intended)
+  local lives, seq = unpack(redis.call('HMGET', identity, 'life', 'seq'))
+  if lives ~= life or tonumber(seq or '0') < tonumber(reached) then return -1 end
+  if redis.call('HGET', takeOver, 'why') == 'rolled-back' then return -1 end
   -- A clock that is behind would set a deadline that is over before the attempt is.
-  local t = redis.call('TIME')
-  if t[1] * 1000 + t[2] / 1000 > tonumber(ARGV[18]) + tonumber(ARGV[19]) then return 0 end
+  if now > tonumber(intended) + travels then return 0 end
+  return 1
 end
-local current = redis.call('GET', KEYS[1])
-local version = current and string.match(current, '^%d+') or '0'
-if version ~= ARGV[2] then return 0 end
-if version == '0' and redis.call('HEXISTS', KEYS[2], number) == 1 then return 0 end
 
-if ARGV[3] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[3]) end
-if ARGV[4] == '' then redis.call('ZREM', KEYS[3], number) else redis.call('ZADD', KEYS[3], ARGV[4], number) end
-if ARGV[5] == '' then redis.call('ZREM', KEYS[4], number) else redis.call('ZADD', KEYS[4], ARGV[5], number) end
-if ARGV[6] ~= '' then redis.call('HSET', KEYS[2], number, ARGV[6]) end
-if ARGV[17] ~= '' then
-  redis.call('RPUSH', KEYS[11], ARGV[17])
-  redis.call('LTRIM', KEYS[11], -20, -1)
-end
-local seq = redis.call('HINCRBY', KEYS[10], 'seq', 1)
-if ARGV[8] == '' then return seq end
-
-if ARGV[14] ~= '' then
-  -- The number is settled well: the dead letters of it that still wait are closed, but for those of other content that
-  -- came after the order that was accepted.
-  local waiting = redis.call('HGET', KEYS[5], number)
-  if waiting then
-    local left = {}
-    local no = tonumber(redis.call('HGET', KEYS[6], 'no') or '0')
-    for batch, ordinal in string.gmatch(waiting, '([^/\n]+)/(%d+)') do
-      local key = ARGV[12] .. ':b:' .. batch
-      local of = tonumber(redis.call('HGET', key, 'no') or '0')
-      local isLater = of > no or (of == no and tonumber(ordinal) > tonumber(ARGV[7]))
-      local result = isLater and redis.call('HGET', key .. ':results', ordinal)
-      if result and cjson.decode(result).outcome == 'conflict' then left[#left + 1] = batch .. '/' .. ordinal
-      elseif redis.call('HSETNX', key .. ':closed', ordinal, ARGV[14]) == 1 then
-        redis.call('HINCRBY', key, 'open', -1)
-        redis.call('SADD', ARGV[12] .. ':refresh', batch)
-      end
+-- The number is settled well: the dead letters of it that still wait are closed, but for those of other content that
+-- came after the order that was accepted.
+local function closeLetters(number, closing, batch, ordinal)
+  local letters = redis.call('HGET', waiting, number)
+  if not letters then return end
+  local left = {}
+  local no = tonumber(redis.call('HGET', prefix .. ':b:' .. batch, 'no') or '0')
+  for of, at in string.gmatch(letters, '([^/\n]+)/(%d+)') do
+    local key = prefix .. ':b:' .. of
+    local ofNo = tonumber(redis.call('HGET', key, 'no') or '0')
+    local isLater = ofNo > no or (ofNo == no and tonumber(at) > tonumber(ordinal))
+    local result = isLater and redis.call('HGET', key .. ':results', at)
+    if result and cjson.decode(result).outcome == 'conflict' then left[#left + 1] = of .. '/' .. at
+    elseif redis.call('HSETNX', key .. ':closed', at, closing) == 1 then
+      redis.call('HINCRBY', key, 'open', -1)
+      redis.call('SADD', prefix .. ':refresh', of)
     end
-    if #left == 0 then redis.call('HDEL', KEYS[5], number)
-    else redis.call('HSET', KEYS[5], number, table.concat(left, '\n')) end
   end
+  if #left == 0 then redis.call('HDEL', waiting, number)
+  else redis.call('HSET', waiting, number, table.concat(left, '\n')) end
 end
 
--- What a settled batch counted is final, also when a person has one of its orders sent again.
-if redis.call('HGET', KEYS[6], 'state') ~= 'done' and redis.call('SETBIT', KEYS[7], ARGV[7], 1) == 0 then
-  redis.call('HINCRBY', KEYS[6], 'n:' .. ARGV[8], 1)
-  redis.call('HSET', KEYS[6], 'lastAt', ARGV[11])
-  if ARGV[10] == '1' then
-    redis.call('HINCRBY', KEYS[6], 'open', 1)
-    local waiting = redis.call('HGET', KEYS[5], number)
-    local mark = ARGV[13] .. '/' .. ARGV[7]
-    redis.call('HSET', KEYS[5], number, waiting and (waiting .. '\n' .. mark) or mark)
+local function count(number, batch, ordinal, outcome, isDead, at)
+  local key = prefix .. ':b:' .. batch
+  local state, total = unpack(redis.call('HMGET', key, 'state', 'total'))
+  -- What a settled batch counted is final, also when a person has one of its orders sent again.
+  if state == 'done' or redis.call('SETBIT', key .. ':counted', ordinal, 1) == 1 then return end
+  redis.call('HINCRBY', key, 'n:' .. outcome, 1)
+  redis.call('HSET', key, 'lastAt', at)
+  if isDead then
+    redis.call('HINCRBY', key, 'open', 1)
+    local letters = redis.call('HGET', waiting, number)
+    local mark = batch .. '/' .. ordinal
+    redis.call('HSET', waiting, number, letters and (letters .. '\n' .. mark) or mark)
   end
-  local counted = redis.call('HINCRBY', KEYS[6], 'counted', 1)
-  local total = redis.call('HGET', KEYS[6], 'total')
-  if total and counted >= tonumber(total) then redis.call('SADD', KEYS[9], ARGV[13]) end
+  local counted = redis.call('HINCRBY', key, 'counted', 1)
+  if total and counted >= tonumber(total) then redis.call('SADD', finished, batch) end
 end
-if ARGV[9] ~= '' then redis.call('HSET', KEYS[8], ARGV[7], ARGV[9]) end
-return seq
+
+local function score(set, number, at)
+  if at == '' then redis.call('ZREM', set, number) else redis.call('ZADD', set, at, number) end
+end
+
+local function commit(number, bucket, expected, entry, dueAt, doubtAt, compact, batch, ordinal, outcome, result, dead,
+  at, closing, life, reached, intended, deed)
+  if life ~= '' then
+    local may = mayBegin(life, reached, intended)
+    if may ~= 1 then return may end
+  end
+  local open, settled = prefix .. ':o:' .. number, prefix .. ':s:' .. bucket
+  local current = redis.call('GET', open)
+  local version = current and string.match(current, '^%d+') or '0'
+  if version ~= expected then return 0 end
+  if version == '0' and redis.call('HEXISTS', settled, number) == 1 then return 0 end
+
+  if entry == '' then redis.call('DEL', open) else redis.call('SET', open, entry) end
+  score(due, number, dueAt)
+  score(doubt, number, doubtAt)
+  if compact ~= '' then redis.call('HSET', settled, number, compact) end
+  if deed ~= '' then
+    local deeds = prefix .. ':d:' .. number
+    redis.call('RPUSH', deeds, deed)
+    redis.call('LTRIM', deeds, -20, -1)
+  end
+  local seq = redis.call('HINCRBY', identity, 'seq', 1)
+  if outcome == '' then return seq end
+  if closing ~= '' then closeLetters(number, closing, batch, ordinal) end
+  count(number, batch, ordinal, outcome, dead == '1', at)
+  if result ~= '' then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result) end
+  return seq
+end
+
+local done = {}
+for i = 3, #ARGV, 18 do done[#done + 1] = commit(unpack(ARGV, i, i + 17)) end
+return done

@@ -1,35 +1,19 @@
-import { PoSyncError } from '../errors.ts';
-import type { Closing } from '../order/closing.ts';
-import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
+import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Known } from './admission.ts';
+import { type Change, openCommits } from './commits.ts';
 import type { Deed } from './deed.ts';
-import { decodeCompact, decodeEntry, type Entry, encodeCompact, encodeEntry } from './entry.ts';
+import { decodeCompact, decodeEntry, type Entry, encodeCompact } from './entry.ts';
 import type { Identity } from './identity.ts';
 import type { DeadEntry, Step } from './state.ts';
-
-/**
- * The result of an order that did not simply come to be accepted; kept with its batch until the report is written.
- * Times are milliseconds.
- */
-export type StoredResult = {
-  outcome: Outcome;
-  attempts: number;
-  at: number;
-  firstAt?: number;
-  code: string;
-  message: string;
-  httpStatus?: number;
-  response?: string;
-};
+import type { StoredResult } from './stored-result.ts';
 
 /** One order that ends at admission. */
 export type Counted = { ordinal: number; number: string; result: StoredResult };
 
-/** An intent that comes to Redis later than this after it was made, by Redis' own clock, is none. Milliseconds. */
-export const INTENT_TRAVELS = 2_000;
+/** Numbers looked up in one step of Redis. */
+const LOOKUP = 500;
 
 export type Ledger = ReturnType<typeof openLedger>;
 
@@ -46,25 +30,28 @@ export function openLedger({
   keys: Keys;
   identity: Pick<Identity, 'known' | 'saw'>;
 }) {
-  const commitScript = readScript(new URL('./commit.lua', import.meta.url));
+  const lookupScript = readScript(new URL('./lookup.lua', import.meta.url));
   const tallyScript = readScript(new URL('./tally.lua', import.meta.url));
+  const commit = openCommits({ redis, keys, identity });
 
-  /** What is known of each number, in the order asked. One round trip. */
+  /** What is known of each number, in the order asked. */
   async function lookup(numbers: readonly string[]): Promise<Known[]> {
-    return Promise.all(numbers.map(lookupOne));
+    const pages = [];
+    for (let i = 0; i < numbers.length; i += LOOKUP) pages.push(lookupPage(numbers.slice(i, i + LOOKUP)));
+    return (await Promise.all(pages)).flat();
   }
 
-  async function lookupOne(number: string): Promise<Known> {
-    // Open first: an order settled between the two reads is then seen as settled, never as unknown.
-    const [open, settled] = await Promise.all([redis.get(keys.open(number)), redis.hget(keys.settled(number), number)]);
-    if (open !== null) return { kind: 'open', entry: decodeEntry(open) };
-    if (settled !== null) return { kind: 'accepted', compact: decodeCompact(settled) };
-    return { kind: 'nothing' };
+  /** One round trip. */
+  async function lookupPage(numbers: readonly string[]): Promise<Known[]> {
+    const asked = numbers.flatMap((number) => [number, bucketOf(number)]);
+    const found = (await runScript(redis, lookupScript, [], [keys.prefix, ...asked])) as (string | null)[];
+    return numbers.map((_, i) => knownFrom(found[2 * i] ?? null, found[2 * i + 1] ?? null));
   }
 
   /** Puts a new or mended order into the ledger; false when somebody else changed it meanwhile. */
   async function enter(entry: Entry, before: Entry | undefined, due: number): Promise<boolean> {
-    return commit({ number: entry.order.purchaseOrderNumber, expected: before?.version ?? 0, entry, due }, entry);
+    const { order, batch, ordinal } = entry;
+    return commit({ number: order.purchaseOrderNumber, expected: before?.version ?? 0, entry, due, batch, ordinal });
   }
 
   /**
@@ -74,64 +61,20 @@ export function openLedger({
    */
   async function take(entry: Entry, step: Step, deed?: Deed): Promise<boolean> {
     const number = entry.order.purchaseOrderNumber;
-    const base = { number, expected: entry.version, ...(deed === undefined ? {} : { deed }) };
+    const { version: expected, batch, ordinal } = entry;
+    const base = { number, expected, batch, ordinal, ...(deed === undefined ? {} : { deed }) };
     switch (step.kind) {
       case 'ignore':
         return false;
       case 'move':
-        return commit({ ...base, entry: step.entry, ...scores(step) }, step.entry);
+        return commit({ ...base, entry: step.entry, ...scores(step) });
       case 'accept':
-        return commit({ ...base, ...acceptance(entry, step.attempts, step.at) }, entry);
+        return commit({ ...base, ...acceptance(entry, step.attempts, step.at) });
       case 'cancel':
-        return commit({ ...base, ...cancellation(step.at, entry.attempt) }, entry);
+        return commit({ ...base, ...cancellation(step.at, entry.attempt) });
       case 'dead':
-        return commit({ ...base, entry: step.entry, ...burial(step.entry) }, step.entry);
+        return commit({ ...base, entry: step.entry, ...burial(step.entry) });
     }
-  }
-
-  async function commit(change: Change, of: Entry): Promise<boolean> {
-    const { batch, ordinal } = of;
-    const done = await runScript(
-      redis,
-      commitScript,
-      [
-        keys.open(change.number),
-        keys.settled(change.number),
-        keys.due,
-        keys.doubt,
-        keys.waiting,
-        keys.batch(batch),
-        keys.counted(batch),
-        keys.results(batch),
-        keys.finished,
-        keys.identity,
-        keys.deeds(change.number),
-        keys.takeOver,
-      ],
-      [
-        change.number,
-        change.expected,
-        change.entry ? encodeEntry(change.entry) : '',
-        change.due ?? '',
-        change.doubt ?? '',
-        change.compact ?? '',
-        ordinal,
-        change.outcome ?? '',
-        change.result ? JSON.stringify(change.result) : '',
-        change.dead ? '1' : '0',
-        change.at ?? '',
-        keys.prefix,
-        batch,
-        change.closes ? JSON.stringify(closingOf(change, batch)) : '',
-        ...(change.entry?.state === 'sending' ? [identity.known().life, identity.known().seq] : ['', '']),
-        change.deed ? JSON.stringify(change.deed) : '',
-        change.entry?.lastAt ?? 0,
-        INTENT_TRAVELS,
-      ],
-    );
-    if (done === -1) throw new PoSyncError('ledger-rolled-back', 'Redis knows less of the orders than it did.');
-    identity.saw(Number(done));
-    return done !== 0;
   }
 
   /** Counts orders that end at admission; repeating it counts nothing twice. */
@@ -177,24 +120,12 @@ export function openLedger({
   return { lookup, enter, take, deeds, count, numbersDue, nextDue, postpone, unsettled };
 }
 
-type Change = {
-  number: string;
-  expected: number;
-  entry?: Entry;
-  due?: number;
-  doubt?: number;
-  compact?: string;
-  outcome?: Outcome;
-  result?: StoredResult;
-  dead?: boolean;
-  closes?: boolean;
-  at?: number;
-  deed?: Deed;
-};
+type Settling = Omit<Change, 'number' | 'expected' | 'batch' | 'ordinal'>;
 
-function closingOf({ number, at = 0, deed }: Change, batch: string): Closing {
-  const closing = { number, at: new Date(at).toISOString(), by: deed?.what ?? 'accepted', batch };
-  return deed === undefined ? closing : { ...closing, who: deed.who };
+function knownFrom(open: string | null, settled: string | null): Known {
+  if (open !== null) return { kind: 'open', entry: decodeEntry(open) };
+  if (settled !== null) return { kind: 'accepted', compact: decodeCompact(settled) };
+  return { kind: 'nothing' };
 }
 
 function scores(step: { due?: number; doubt?: number }): Pick<Change, 'due' | 'doubt'> {
@@ -204,12 +135,12 @@ function scores(step: { due?: number; doubt?: number }): Pick<Change, 'due' | 'd
   };
 }
 
-function acceptance(entry: Entry, attempts: number, at: number): Omit<Change, 'number' | 'expected'> {
+function acceptance(entry: Entry, attempts: number, at: number): Settling {
   const compact = encodeCompact({ digest: entry.digest, attempts, at, batchNo: entry.batchNo });
   return { compact, outcome: 'accepted', closes: true, at };
 }
 
-function cancellation(at: number, attempts: number): Omit<Change, 'number' | 'expected'> {
+function cancellation(at: number, attempts: number): Settling {
   const result: StoredResult = {
     outcome: 'cancelled',
     attempts,
@@ -220,7 +151,7 @@ function cancellation(at: number, attempts: number): Omit<Change, 'number' | 'ex
   return { outcome: 'cancelled', result, at };
 }
 
-function burial(entry: DeadEntry): Omit<Change, 'number' | 'expected'> {
+function burial(entry: DeadEntry): Settling {
   const { state: outcome, attempt: attempts, lastAt: at = 0, firstAt = at, answer } = entry;
   const words = answer ?? { code: outcome, message: '' };
   return { outcome, result: { outcome, attempts, at, firstAt, ...words }, dead: true, at };

@@ -1,5 +1,6 @@
 import type { Batch, Batches } from '../ledger/batches.ts';
-import type { Ledger, StoredResult } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { StoredResult } from '../ledger/stored-result.ts';
 import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';

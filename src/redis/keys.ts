@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { textHash } from '../order/text-hash.ts';
 
 /** Settled orders are kept in this many hashes: small enough each to stay packed, few enough to share their cost. */
 const BUCKETS = 65_536;
@@ -21,7 +22,7 @@ export function keysOf(environment: string, baseUrl: string) {
     /** List: what people did with an order, oldest first. */
     deeds: (number: string) => `${prefix}:d:${number}`,
     /** Settled orders, packed: order number → compact entry. */
-    settled: (number: string) => `${prefix}:s:${bucketOf(number).toString(16)}`,
+    settled: (number: string) => `${prefix}:s:${bucketOf(number)}`,
     /** Every key that `settled` may give. */
     settledBuckets: () => Array.from({ length: BUCKETS }, (_, bucket) => `${prefix}:s:${bucket.toString(16)}`),
     /** Sorted set: order number → when it must have moved on. */
@@ -84,6 +85,7 @@ export function keysOf(environment: string, baseUrl: string) {
   };
 }
 
-function bucketOf(number: string): number {
-  return createHash('md5').update(number).digest().readUInt16BE(0) % BUCKETS;
+/** The bucket of settled orders that a number belongs to. */
+export function bucketOf(number: string): string {
+  return (textHash(number, 0) % BUCKETS).toString(16);
 }

@@ -113,7 +113,7 @@ export function openVerifier(deps: VerifierDeps) {
   }
 
   async function apply(entry: Entry, event: LedgerEvent): Promise<void> {
-    const step = withJob(next(entry, event, policy), deps.queue.nameJob());
+    const step = withJob(next(entry, event, policy), deps.queue.nameJob);
     if (!(await ledger.take(entry, step))) return;
     if (step.kind === 'move' && step.entry.state === 'retry') {
       await deps.queue.add([aloneOf(step.entry)], policy.backoff(entry.used));

@@ -1,0 +1,95 @@
+import { PoSyncError } from '../errors.ts';
+import type { Closing } from '../order/closing.ts';
+import type { Outcome } from '../order/outcome.ts';
+import type { Redis } from '../redis/connect.ts';
+import { joinedCalls } from '../redis/joined-calls.ts';
+import { bucketOf, type Keys } from '../redis/keys.ts';
+import { readScript, runScript } from '../redis/script.ts';
+import type { Deed } from './deed.ts';
+import { type Entry, encodeEntry } from './entry.ts';
+import type { Identity } from './identity.ts';
+import type { StoredResult } from './stored-result.ts';
+
+/** An intent that comes to Redis later than this after it was made, by Redis' own clock, is none. Milliseconds. */
+export const INTENT_TRAVELS = 2_000;
+
+/** Changes that share a trip to Redis: so few that nobody else waits long for it. */
+const MOST = 200;
+
+/** One decided change of an order, and what its batch is to count. */
+export type Change = {
+  number: string;
+  /** The version that was decided on; 0 for a number that the ledger does not know. */
+  expected: number;
+  /** Absent: the entry goes. */
+  entry?: Entry;
+  due?: number;
+  doubt?: number;
+  compact?: string;
+  outcome?: Outcome;
+  result?: StoredResult;
+  dead?: boolean;
+  /** The letters of the number that still wait are closed by it. */
+  closes?: boolean;
+  at?: number;
+  deed?: Deed;
+  /** Whose order it is, and which one. */
+  batch: string;
+  ordinal: number;
+};
+
+type CommitDeps = { redis: Redis; keys: Keys; identity: Pick<Identity, 'known' | 'saw'> };
+
+/**
+ * Commits changes, many in one trip when many come; each is atomic, compares the version it was decided on and counts
+ * its outcome in the same step. False when somebody else changed the order first. Throws PoSyncError
+ * `ledger-rolled-back` instead of letting an order begin in a ledger that forgot something.
+ */
+export function openCommits({ redis, keys, identity }: CommitDeps): (change: Change) => Promise<boolean> {
+  const script = readScript(new URL('./commit.lua', import.meta.url));
+  const shared = [keys.due, keys.doubt, keys.waiting, keys.finished, keys.identity, keys.takeOver];
+  const send = joinedCalls(sendGroup, MOST);
+
+  async function sendGroup(group: readonly Argument[][]): Promise<number[]> {
+    const answers = await runScript(redis, script, shared, [keys.prefix, INTENT_TRAVELS, ...group.flat()]);
+    return answers as number[];
+  }
+
+  return async (change) => {
+    const { life, seq } = identity.known();
+    const done = await send(argumentsOf(change, change.entry?.state === 'sending' ? [life, seq] : ['', '']));
+    if (done === -1) throw new PoSyncError('ledger-rolled-back', 'Redis knows less of the orders than it did.');
+    identity.saw(done);
+    return done !== 0;
+  };
+}
+
+type Argument = string | number;
+
+function argumentsOf(change: Change, reached: readonly [Argument, Argument]): Argument[] {
+  const { number, expected, entry, due = '', doubt = '', compact = '', batch, ordinal, outcome = '', result } = change;
+  return [
+    number,
+    bucketOf(number),
+    expected,
+    entry ? encodeEntry(entry) : '',
+    due,
+    doubt,
+    compact,
+    batch,
+    ordinal,
+    outcome,
+    result ? JSON.stringify(result) : '',
+    change.dead ? '1' : '0',
+    change.at ?? '',
+    change.closes ? JSON.stringify(closingOf(change)) : '',
+    ...reached,
+    entry?.lastAt ?? 0,
+    change.deed ? JSON.stringify(change.deed) : '',
+  ];
+}
+
+function closingOf({ number, at = 0, deed, batch }: Change): Closing {
+  const closing = { number, at: new Date(at).toISOString(), by: deed?.what ?? 'accepted', batch };
+  return deed === undefined ? closing : { ...closing, who: deed.who };
+}

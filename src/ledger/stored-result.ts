@@ -1,0 +1,16 @@
+import type { Outcome } from '../order/outcome.ts';
+
+/**
+ * The result of an order that did not simply come to be accepted; kept with its batch until the report is written.
+ * Times are milliseconds.
+ */
+export type StoredResult = {
+  outcome: Outcome;
+  attempts: number;
+  at: number;
+  firstAt?: number;
+  code: string;
+  message: string;
+  httpStatus?: number;
+  response?: string;
+};
