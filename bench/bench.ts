@@ -32,7 +32,7 @@ async function measureAll(): Promise<Result> {
   const [at, ground] = [new Date().toISOString(), await lookAround()];
   const parts: Part[] = [];
   {
-    await using stage = await openStage(options.quick);
+    await using stage = await openStage({ quick: options.quick, nodeRed: process.env['BENCH_NODE_RED'] });
     for (const { name, title, measure } of ROWS.filter((row) => options.only?.includes(row.name) ?? true)) {
       stage.say(title);
       parts.push({ name, title, lines: await Promise.race([measure(stage), stopped]) });

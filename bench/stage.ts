@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type Api, startApi } from './api/start-api.ts';
 import type { Contender } from './contenders/contender.ts';
 import { forkContender } from './contenders/forked.ts';
+import { startNodeRed } from './contenders/node-red.ts';
 import { openRedis } from './contenders/open-redis.ts';
 import { openPoSync, type PoSync } from './contenders/po-sync.ts';
 import { type OrderFile, writeOrderFile } from './order-file.ts';
@@ -12,6 +13,8 @@ import { type OrderFile, writeOrderFile } from './order-file.ts';
 export type Stage = AsyncDisposable & {
   /** The one-minute form: fewer and smaller rounds. */
   quick: boolean;
+  /** Who po-sync is compared with; Node-RED only where it was installed on the side. */
+  rivals: readonly RivalName[];
   api: Api;
   poSync(): Promise<PoSync>;
   rival(name: RivalName): Promise<Contender>;
@@ -22,9 +25,11 @@ export type Stage = AsyncDisposable & {
   say(text: string): void;
 };
 
-export type RivalName = 'undici' | 'fetch' | 'bullmq';
+export type RivalName = 'undici' | 'fetch' | 'bullmq' | 'node-red';
 
-export async function openStage(quick: boolean): Promise<Stage> {
+const RIVALS: readonly RivalName[] = ['undici', 'fetch', 'bullmq'];
+
+export async function openStage({ quick, nodeRed }: { quick: boolean; nodeRed: string | undefined }): Promise<Stage> {
   await using stack = new AsyncDisposableStack();
   const root = await mkdtemp(path.join(tmpdir(), 'po-sync-bench-'));
   stack.defer(() => rm(root, { recursive: true, force: true }));
@@ -47,6 +52,7 @@ export async function openStage(quick: boolean): Promise<Stage> {
   }
 
   async function openRival(name: RivalName): Promise<Contender> {
+    if (name === 'node-red') return kept.use(await startNodeRed(nodeRed ?? '', await makeFolder(), api));
     if (name !== 'bullmq') return kept.use(await forkContender(`${name}.program.ts`, api.origin));
     const { url, redis } = kept.use(await openRedis(await makeFolder()));
     return kept.use(await forkContender('bullmq.program.ts', api.origin, { url, redis }));
@@ -55,6 +61,7 @@ export async function openStage(quick: boolean): Promise<Stage> {
   const makeFolder = () => mkdtemp(path.join(root, 'part-'));
   return {
     quick,
+    rivals: nodeRed === undefined ? RIVALS : [...RIVALS, 'node-red'],
     api,
     poSync,
     rival,

@@ -1,4 +1,4 @@
-import { copyFile, readdir, readFile, rename } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from '../../src/redis/connect.ts';
@@ -9,6 +9,7 @@ import { cpuOf } from '../process-figures.ts';
 import { redisFigures, redisUse } from '../redis-figures.ts';
 import type { Contender, Delivered } from './contender.ts';
 import { makePlace, type Place, startDaemon } from './daemon.ts';
+import { dropInto } from './drop-into.ts';
 import { openRedis } from './open-redis.ts';
 
 /** The daemon with a Redis of its own, both alive for all rounds. */
@@ -54,15 +55,6 @@ export async function openPoSync(folder: string, api: Api): Promise<PoSync> {
   }
 
   return { pid, redis, place, deliver, reportOf, [Symbol.asyncDispose]: () => kept.disposeAsync() };
-}
-
-/** Puts a copy of a file into the inbox by rename; gives the moment, in milliseconds since 1970. */
-export async function dropInto({ folder, inbox }: Place, { path: file }: OrderFile): Promise<number> {
-  const aside = path.join(folder, 'dropping');
-  await copyFile(file, aside);
-  const at = Date.now();
-  await rename(aside, path.join(inbox, path.basename(file)));
-  return at;
 }
 
 async function findReport(reports: string, slug: string): Promise<Report | undefined> {

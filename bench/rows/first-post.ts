@@ -1,5 +1,5 @@
 import { makePlace, startDaemon } from '../contenders/daemon.ts';
-import { dropInto } from '../contenders/po-sync.ts';
+import { dropInto } from '../contenders/drop-into.ts';
 import { median } from '../median.ts';
 import type { Row } from './row.ts';
 

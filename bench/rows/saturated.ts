@@ -10,7 +10,7 @@ export const saturated: Row = {
   async measure(stage) {
     const rounds = stage.quick ? 2 : 5;
     const orders = stage.quick ? 10_000 : 20_000;
-    const laps = await race(stage, ['po-sync', 'undici', 'fetch', 'bullmq'], { orders, rounds });
+    const laps = await race(stage, { orders, rounds });
     const paces = figureOf(laps, pace);
     const ours = paces['po-sync'] ?? [];
     const each = (figure: (lap: Lap) => number | undefined) =>

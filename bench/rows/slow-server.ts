@@ -11,7 +11,7 @@ export const slowServer: Row = {
   async measure(stage) {
     const orders = stage.quick ? 3_200 : 12_800;
     const rounds = stage.quick ? 1 : 3;
-    const laps = await race(stage, ['po-sync', 'undici', 'fetch', 'bullmq'], { orders, rounds, latency: LATENCY });
+    const laps = await race(stage, { orders, rounds, latency: LATENCY });
     const paces = figureOf(laps, pace);
     const steady = figureOf(laps, ({ orders, span }) => (orders / (span + LATENCY)) * 1000);
     return [
