@@ -7,7 +7,8 @@ import { LIMITS } from '../order/limits.ts';
 import { type Stamp, sameStamp, stampOf } from '../regular-file.ts';
 import { unreadable } from './unreadable.ts';
 
-const CHUNK = 128 * 1024;
+/** Small, so that the rows of one are done with before the garbage collector looks: faster, and less memory. */
+const CHUNK = 32 * 1024;
 
 export type ReadOptions = {
   gzip: boolean;
