@@ -1,21 +1,12 @@
-import type { Delivered } from '../contenders/contender.ts';
-import type { OrderFile } from '../order-file.ts';
-import type { RivalName, Stage } from '../stage.ts';
-
-/** One contender's round. `span`: from the first post to the last, in milliseconds, as the API saw it. */
-export type Lap = Delivered & { orders: number; span: number };
-
-type Racer = 'po-sync' | RivalName;
+import type { Stage } from '../stage.ts';
+import { type Lap, type Racer, runLap } from './run-lap.ts';
 
 /** All laps of all who took part. */
 type Laps = Partial<Record<Racer, Lap[]>>;
 
-/** Until then programs are still being compiled. */
-const WARM = 10_000;
-
 /**
  * Lets po-sync and its rivals deliver the same file one after the other, and again for each round, so that a slow
- * moment of the machine hits all. A first round warms them up and is not counted.
+ * moment of the machine hits all.
  */
 export async function race(
   stage: Stage,
@@ -23,8 +14,6 @@ export async function race(
 ): Promise<Laps> {
   const laps: Laps = {};
   const racers: readonly Racer[] = ['po-sync', ...stage.rivals];
-  const warm = await stage.writeFile(WARM);
-  for (const racer of racers) await runLap(stage, racer, warm, 0);
   for (let round = 1; round <= rounds; round += 1) {
     const file = await stage.writeFile(orders);
     for (const racer of racers) {
@@ -35,12 +24,6 @@ export async function race(
     }
   }
   return laps;
-}
-
-async function runLap(stage: Stage, racer: Racer, file: OrderFile, latency: number): Promise<Lap> {
-  const contender = racer === 'po-sync' ? await stage.poSync() : await stage.rival(racer);
-  const { result, seen } = await stage.api.judge(file, latency, () => contender.deliver(file));
-  return { ...result, orders: file.orders, span: seen.lastAt - seen.firstAt };
 }
 
 /** A figure of every lap of every racer who has it. */

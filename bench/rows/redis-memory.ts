@@ -8,13 +8,14 @@ import { openRedis } from '../contenders/open-redis.ts';
 import { redisFigures } from '../redis-figures.ts';
 import type { Stage } from '../stage.ts';
 import type { Row } from './row.ts';
+import { runLap } from './run-lap.ts';
 
 /** What an order takes in Redis: while it waits, and for as long as it is remembered. */
 export const redisMemory: Row = {
   name: 'redis-memory',
   title: 'Redis memory of an order',
   measure: async (stage) => {
-    const settled = stage.quick ? 200_000 : 1_000_000;
+    const settled = stage.quick ? 100_000 : 1_000_000;
     const waiting = await waitingBytes(stage);
     await using store = await openRedis(await stage.makeFolder());
     const bytes = await settledBytes(store.redis, settled);
@@ -28,8 +29,7 @@ export const redisMemory: Row = {
 /** Drops a file while the API hardly answers, right after a quick one: admission lets some seconds of that pace wait. */
 async function waitingBytes(stage: Stage): Promise<number> {
   const poSync = await stage.poSync();
-  const quick = await stage.writeFile(10_000);
-  await stage.api.judge(quick, 0, () => poSync.deliver(quick));
+  await runLap(stage, 'po-sync', await stage.writeFile(10_000), 0);
   const slow = await stage.writeFile(5_000);
   const { result } = await stage.api.judge(slow, 5_000, async () => {
     const before = (await redisFigures(poSync.redis)).memory;

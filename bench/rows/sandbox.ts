@@ -10,7 +10,7 @@ export const sandbox: Row = {
   name: 'sandbox',
   title: 'The sandbox API against a bare node:http server with a constant answer, 64 connections',
   measure: async (stage) => {
-    const orders = stage.quick ? 10_000 : 20_000;
+    const orders = stage.quick ? 5_000 : 20_000;
     const rounds = stage.quick ? 2 : 5;
     await using constant = await startServer('constant.program.ts');
     await using ours = await startServer('sandbox.program.ts');

@@ -1,7 +1,8 @@
 import type { Line, Target } from '../line.ts';
 import { median, medianRatio } from '../median.ts';
-import { figureOf, type Lap, pace, race } from './race.ts';
+import { figureOf, pace, race } from './race.ts';
 import type { Row } from './row.ts';
+import type { Lap } from './run-lap.ts';
 
 /** The server answers as fast as it can: what po-sync itself costs. */
 export const saturated: Row = {

@@ -1,23 +1,26 @@
-import type { Delivered } from '../contenders/contender.ts';
 import type { Line } from '../line.ts';
 import { median } from '../median.ts';
 import { memoryOf } from '../process-figures.ts';
 import type { Stage } from '../stage.ts';
 import type { Row } from './row.ts';
+import { type Lap, runLap } from './run-lap.ts';
 
 /** So many files of so many orders, one after the other, are one sample: enough for a clock of hundredths. */
 type Size = { orders: number; files: number; samples: number };
 
-type Sample = { cpu: number; milliseconds: number };
+/** What one order took: microseconds of daemon and Redis, milliseconds, bytes left in Redis. */
+type Sample = { cpu: number; milliseconds: number; left: number };
 
+type Measured = { orders: number; samples: Sample[] };
+
+const SMALLEST: Size = { orders: 1_000, files: 10, samples: 3 };
 const SIZES: readonly Size[] = [
-  { orders: 1_000, files: 10, samples: 3 },
+  SMALLEST,
   { orders: 10_000, files: 1, samples: 3 },
   { orders: 100_000, files: 1, samples: 2 },
 ];
-
 const QUICK: readonly Size[] = [
-  { orders: 1_000, files: 5, samples: 1 },
+  { ...SMALLEST, files: 5, samples: 1 },
   { orders: 10_000, files: 1, samples: 1 },
 ];
 
@@ -26,76 +29,70 @@ export const sizes: Row = {
   name: 'sizes',
   title: 'File sizes',
   measure: async (stage) => {
-    const measured = stage.quick ? QUICK : SIZES;
-    const poSync = await stage.poSync();
-    // Warm: what small files cost is not the compiler's work.
-    await deliverFiles(stage, 1, 10_000);
-    const samples = new Map<number, Sample[]>(measured.map(({ orders }) => [orders, []]));
-    const most = Math.max(...measured.map((size) => size.samples));
-    let kept = 0;
-    for (let round = 0; round < most; round += 1) {
-      for (const size of measured.filter((one) => one.samples > round)) {
-        const { sample, bytes } = await sampleOf(stage, size);
-        samples.get(size.orders)?.push(sample);
-        kept = bytes;
-        stage.say(
-          `  ${size.orders} orders: ${sample.cpu.toFixed(0)} µs, ${sample.milliseconds.toFixed(3)} ms an order`,
-        );
-      }
-    }
+    const measured = await measureSizes(stage, stage.quick ? QUICK : SIZES);
+    const small = medianOf(measured.find(({ orders }) => orders === SMALLEST.orders)?.samples ?? [], 'cpu');
+    const peak = memoryOf((await stage.poSync()).pid, 'peak');
     return [
-      ...[...samples].flatMap(([orders, of]) => linesOf(orders, of, samples.get(1_000) ?? [])),
+      ...measured.flatMap((size) => linesOf(size, small)),
       {
-        what: 'most memory of the daemon',
-        unit: 'MB',
-        samples: { 'po-sync': [memoryOf(poSync.pid, 'peak')] },
-        targets: [{ text: 'MB', value: memoryOf(poSync.pid, 'peak'), limit: 200, sense: 'at most' }],
+        what: 'Redis memory that an order of the largest file leaves',
+        unit: 'B',
+        samples: { 'po-sync': measured.at(-1)?.samples.map(({ left }) => left) ?? [] },
       },
-      { what: 'Redis memory left by an order of the largest file', unit: 'B', samples: { 'po-sync': [kept] } },
+      {
+        what: 'most memory of the daemon so far',
+        unit: 'MB',
+        samples: { 'po-sync': [peak] },
+        targets: [{ text: 'MB', value: peak, limit: 200, sense: 'at most' }],
+      },
     ];
   },
 };
 
-async function sampleOf(stage: Stage, { orders, files }: Size): Promise<{ sample: Sample; bytes: number }> {
-  const delivered = await deliverFiles(stage, files, orders);
-  const each = (figure: (one: Delivered) => number) =>
-    delivered.reduce((sum, one) => sum + figure(one), 0) / files / orders;
-  return {
-    sample: {
-      cpu: each(({ cpu, redis }) => cpu + (redis?.cpu ?? 0)),
-      milliseconds: each(({ milliseconds }) => milliseconds),
-    },
-    bytes: each(({ redis }) => redis?.memory ?? 0),
-  };
-}
-
-async function deliverFiles(stage: Stage, files: number, orders: number): Promise<Delivered[]> {
-  const poSync = await stage.poSync();
-  const delivered: Delivered[] = [];
-  for (let i = 0; i < files; i += 1) {
-    const file = await stage.writeFile(orders);
-    const { result } = await stage.api.judge(file, 0, () => poSync.deliver(file));
-    delivered.push(result);
+/** Sizes take turns. */
+async function measureSizes(stage: Stage, all: readonly Size[]): Promise<Measured[]> {
+  const measured = all.map((size) => ({ ...size, left: size.samples, samples: [] as Sample[] }));
+  while (measured.some(({ left }) => left > 0)) {
+    for (const size of measured.filter(({ left }) => left > 0)) {
+      const sample = await sampleOf(stage, size);
+      size.left -= 1;
+      size.samples.push(sample);
+      stage.say(`  ${size.orders} orders: ${sample.cpu.toFixed(0)} µs, ${sample.milliseconds.toFixed(3)} ms an order`);
+    }
   }
-  return delivered;
+  return measured;
 }
 
-function linesOf(orders: number, samples: readonly Sample[], small: readonly Sample[]): Line[] {
-  const cpu = samples.map((sample) => sample.cpu);
-  const relative = median(cpu) / median(small.map((sample) => sample.cpu));
-  const line: Line = {
-    what: `${orders.toLocaleString('en')} orders: processor time of daemon and Redis an order`,
-    unit: 'µs',
-    samples: { 'po-sync': cpu },
+async function sampleOf(stage: Stage, { orders, files }: { orders: number; files: number }): Promise<Sample> {
+  const laps: Lap[] = [];
+  for (let i = 0; i < files; i += 1) laps.push(await runLap(stage, 'po-sync', await stage.writeFile(orders), 0));
+  const each = (figure: (lap: Lap) => number) => laps.reduce((sum, lap) => sum + figure(lap), 0) / files / orders;
+  return {
+    cpu: each(({ cpu, redis }) => cpu + (redis?.cpu ?? 0)),
+    milliseconds: each(({ milliseconds }) => milliseconds),
+    left: each(({ redis }) => redis?.memory ?? 0),
   };
+}
+
+function linesOf({ orders, samples }: Measured, small: number): Line[] {
+  const size = `${orders.toLocaleString('en')} orders`;
+  const relative = medianOf(samples, 'cpu') / small;
+  const targets = [{ text: '× at 1,000', value: relative, limit: 1.05, sense: 'at most' as const }];
   return [
-    orders === 100_000
-      ? { ...line, targets: [{ text: '× at 1,000', value: relative, limit: 1.05, sense: 'at most' }] }
-      : line,
     {
-      what: `${orders.toLocaleString('en')} orders: file to accepted`,
+      what: `${size}: processor time of daemon and Redis an order`,
+      unit: 'µs',
+      samples: { 'po-sync': samples.map(({ cpu }) => cpu) },
+      ...(orders === SMALLEST.orders ? {} : { targets }),
+    },
+    {
+      what: `${size}: file to accepted`,
       unit: 'orders/s',
       samples: { 'po-sync': samples.map(({ milliseconds }) => 1000 / milliseconds) },
     },
   ];
+}
+
+function medianOf(samples: readonly Sample[], figure: keyof Sample): number {
+  return median(samples.map((sample) => sample[figure]));
 }
