@@ -109,6 +109,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const settlement = openSettlement({
     batches,
     ledger: side.ledger,
+    ...store,
     gate: side.gate,
     sources: config.sources,
     mappingOf,

@@ -1,13 +1,13 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from './clock.ts';
+import { type CloseMendedDeps, openCloseMended } from './close-mended.ts';
 import type { Mapping, Source } from './config/config.ts';
 import type { Gate } from './deliver/gate.ts';
 import { codeOf, type PoSyncError, toError } from './errors.ts';
 import { batchFinished, batchTrouble } from './events/batch.ts';
 import { dropCopy, settleFile } from './intake/settle-file.ts';
-import type { Batch, Batches } from './ledger/batches.ts';
-import type { Ledger } from './ledger/ledger.ts';
+import type { Batch } from './ledger/batches.ts';
 import type { Log } from './log.ts';
 import type { ClaimedFile } from './order/batch.ts';
 import { needsPerson, OUTCOMES } from './order/outcome.ts';
@@ -22,13 +22,10 @@ import { writeProgress } from './report/write-progress.ts';
 import { type ReportedOrder, writeReport } from './report/write-report.ts';
 import { reportOrders } from './report-orders.ts';
 
-export type SettlementDeps = {
-  batches: Batches;
-  ledger: Ledger;
+export type SettlementDeps = CloseMendedDeps & {
   gate: Gate;
   sources: readonly Source[];
   mappingOf(source: string): Mapping | undefined;
-  reports: string;
   environment: string;
   clock: Clock;
   log: Log;
@@ -89,8 +86,12 @@ export function openSettlement(deps: SettlementDeps) {
   async function settle(batch: Batch): Promise<void> {
     const folder = folderOf(batch.batch);
     const report = await reportOf(batch, 'finished');
-    if (await exists(batch.path))
-      await writeReport({ folder, report, shape: batch.proof?.shape, orders: await ordersOf(batch) });
+    if (await exists(batch.path)) {
+      const mended = openCloseMended(deps);
+      const orders = mended.watch(await ordersOf(batch));
+      await writeReport({ folder, report, shape: batch.proof?.shape, orders });
+      await mended.close(batch.batch);
+    }
     // The file is gone only when the whole report stood already; since then its progress may have been told once more.
     else await writeProgress(folder, report);
     await putAway(batch, 'done', folder, needPersonIn(batch) > 0);

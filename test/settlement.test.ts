@@ -47,6 +47,7 @@ async function openPlace() {
     const settlement = openSettlement({
       batches,
       ledger,
+      ...store,
       gate: slowly ? slow : gate,
       sources: [source],
       mappingOf: () => undefined,

@@ -1,6 +1,6 @@
 -- Closes dead letters of one order number that a person put aside, and lets the ledger's entry go where it belongs to them.
 -- KEYS open, settled bucket, due, doubt, waiting, batch, closed, refresh, identity, deeds
--- ARGV number, batch, version of the entry ('' leaves the entry), compact to keep instead ('' none), closing, deed,
+-- ARGV number, batch, version of the entry ('' leaves the entry), compact to keep instead ('' none), closing, a person's deed ('' none),
 --      then the fields of the letters in `closed`
 -- Returns how many were closed, -1 when the entry was changed meanwhile.
 local number = ARGV[1]
@@ -32,7 +32,7 @@ if waiting then
   if #left == 0 then redis.call('HDEL', KEYS[5], number)
   else redis.call('HSET', KEYS[5], number, table.concat(left, '\n')) end
 end
-if number ~= '' then
+if number ~= '' and ARGV[6] ~= '' then
   redis.call('RPUSH', KEYS[10], ARGV[6])
   redis.call('LTRIM', KEYS[10], -20, -1)
 end

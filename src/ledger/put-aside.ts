@@ -5,29 +5,33 @@ import { readScript, runScript } from '../redis/script.ts';
 import type { Deed } from './deed.ts';
 import { type Entry, encodeCompact, OTHER } from './entry.ts';
 
-/** Dead letters of one number in one batch, as the fields that `closed` keeps them by, and who puts them aside. */
+/** A later batch has the rows of a letter under another number. `at` is Redis time in milliseconds. */
+export type Mended = { at: number; batch: string };
+
+/** Dead letters of one number in one batch, as the fields that `closed` keeps them by, and who or what closes them. */
 export type PutAside = {
   batch: string;
-  letter: Pick<Closing, 'number' | 'kind' | 'line'>;
+  letter: Pick<Closing, 'number' | 'kind' | 'place'>;
   fields: readonly string[];
   /** The ledger's entry, where it belongs to these letters: it goes with them. */
   entry?: Entry;
-  deed: Deed;
+  by: Deed | Mended;
 };
 
 /** `late`: the order was changed meanwhile; look again. */
 export type PuttingAside = { closed: number } | 'late';
 
 /**
- * Builds the step that closes dead letters which a person gives up. Their number is free afterwards, unless the API has
+ * Builds the step that closes dead letters which a person gives up, or mends under another number. Their number is free afterwards, unless the API has
  * it with other content: then the ledger remembers that.
  */
 export function openPutAside({ redis, keys }: { redis: Redis; keys: Keys }) {
   const script = readScript(new URL('./close.lua', import.meta.url));
 
-  return async ({ batch, letter, fields, entry, deed }: PutAside): Promise<PuttingAside> => {
+  return async ({ batch, letter, fields, entry, by }: PutAside): Promise<PuttingAside> => {
     const { number } = letter;
-    const closing: Closing = { ...letter, at: new Date(deed.at).toISOString(), by: deed.what, who: deed.who };
+    const how = 'batch' in by ? { by: 'mended', batch: by.batch } : { by: by.what, who: by.who };
+    const closing: Closing = { ...letter, at: new Date(by.at).toISOString(), ...how };
     const closed = await runScript(
       redis,
       script,
@@ -47,9 +51,9 @@ export function openPutAside({ redis, keys }: { redis: Redis; keys: Keys }) {
         number,
         batch,
         entry?.version ?? '',
-        entry?.state === 'conflict' ? compactOf(entry, deed.at) : '',
+        entry?.state === 'conflict' ? compactOf(entry, by.at) : '',
         JSON.stringify(closing),
-        JSON.stringify(deed),
+        'batch' in by ? '' : JSON.stringify(by),
         ...fields,
       ],
     );

@@ -1,4 +1,5 @@
 import { PoSyncError } from '../errors.ts';
+import { mendingNote, readNote } from '../order/mending.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { CheckedRow } from './check-row.ts';
 import { openSpill, type Spill } from './spill.ts';
@@ -77,12 +78,15 @@ function sizeOf({ record }: CheckedRow): number {
 }
 
 function toLine({ record }: CheckedRow): string {
-  return JSON.stringify(record.kind === 'row' ? [record.place.line, ...record.cells] : []);
+  if (record.kind !== 'row') return '[]';
+  const { place, mends, cells } = record;
+  return JSON.stringify([place.line, mends === undefined ? '' : mendingNote(mends), ...cells]);
 }
 
 function fromLine(line: string): RowRecord {
   const parsed: unknown = JSON.parse(line);
-  const [at, ...cells]: unknown[] = Array.isArray(parsed) ? parsed : [];
+  const [at, note, ...cells]: unknown[] = Array.isArray(parsed) ? parsed : [];
   if (typeof at !== 'number') throw new PoSyncError('spill-damaged', 'Rows laid aside on disk came back damaged.');
-  return { kind: 'row', place: { line: at }, cells: cells.map(String) };
+  const mends = readNote(String(note));
+  return { kind: 'row', place: { line: at }, cells: cells.map(String), ...(mends && { mends }) };
 }

@@ -68,7 +68,7 @@ async function* lettersOf(
 function current(letter: DeadLetter, closings: Closings): DeadLetter {
   const closing = letter.closed ? undefined : closingFor(letter, closings);
   if (closing === undefined) return letter;
-  const { number: _, kind: __, line: ___, ...closed } = closing;
+  const { number: _, kind: __, place: ___, ...closed } = closing;
   return { ...letter, closed };
 }
 

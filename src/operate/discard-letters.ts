@@ -1,11 +1,12 @@
 import type { Batches } from '../ledger/batches.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { openLetterFields } from '../ledger/letter-fields.ts';
 import type { openPutAside } from '../ledger/put-aside.ts';
+import { placeText } from '../order/mending.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { FoundLetter } from './found-letter.ts';
-import { fieldOfLine, readMarks } from './marks.ts';
 import type { Operator } from './operator.ts';
 
 /** What becomes of a dead letter that is to be given up; or why it stays. */
@@ -49,27 +50,17 @@ function judgeDiscard(letter: FoundLetter, owned: Entry | undefined): DiscardVer
 
 /** Builds the step that gives a dead letter up, or only tells what it would do. */
 export function openDiscard(deps: Deps) {
-  const { batches, ledger, redis, keys, operator } = deps;
+  const { batches, ledger, operator } = deps;
+  const fieldsOf = openLetterFields(deps);
 
   async function judge(letter: FoundLetter): Promise<{ verdict: DiscardVerdict; fields: string[]; owned?: Entry }> {
     if ((await batches.find(letter.batch)) === undefined) return { verdict: 'forgotten', fields: [] };
-    const fields = await fieldsOf(letter);
+    const fields = await fieldsOf(letter.batch, letter);
     if (fields.length === 0) return { verdict: 'settled', fields };
     const [known] = await ledger.lookup([letter.purchaseOrderNumber]);
     const entry = known?.kind === 'open' ? known.entry : undefined;
     const owned = entry?.batch === letter.batch && fields.includes(String(entry.ordinal)) ? entry : undefined;
     return { verdict: judgeDiscard(letter, owned), fields, ...(owned ? { owned } : {}) };
-  }
-
-  /** Where the batch keeps the letter's closing. Two letters of one number are told apart by their kind. */
-  async function fieldsOf({ purchaseOrderNumber: number, batch, kind, location }: FoundLetter): Promise<string[]> {
-    if (number === '') return [fieldOfLine(location.line)];
-    const marks = readMarks((await redis.hget(keys.waiting, number)) ?? '').filter((mark) => mark.batch === batch);
-    const fields = marks.map(({ field }) => field);
-    if (fields.length < 2) return fields;
-    const results = await batches.results(batch, fields.map(Number));
-    const alike = fields.filter((_, i) => (results[i]?.outcome ?? 'invalid') === kind);
-    return alike.length === 0 ? fields : alike;
   }
 
   async function discard(letter: FoundLetter): Promise<DiscardVerdict> {
@@ -79,9 +70,9 @@ export function openDiscard(deps: Deps) {
     const end = await deps.putAside({
       batch,
       fields,
-      letter: number === '' ? { number, line: location.line } : { number, kind },
+      letter: number === '' ? { number, place: placeText(location) } : { number, kind },
       ...(owned ? { entry: owned } : {}),
-      deed: operator.did('discarded'),
+      by: operator.did('discarded'),
     });
     return end === 'late' ? 'under-way' : 'discarded';
   }

@@ -1,12 +1,12 @@
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { readMarks } from '../ledger/marks.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
 import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { signatureOf } from '../report/signature.ts';
 import type { FoundLetter } from './found-letter.ts';
-import { readMarks } from './marks.ts';
 
 type Deps = { batches: Batches; ledger: Ledger; redis: Redis; keys: Keys };
 

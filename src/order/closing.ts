@@ -1,8 +1,9 @@
 import type { DeadLetter } from './dead-letter.ts';
+import { placeText } from './mending.ts';
 
 /**
  * How a dead letter was closed: `batch` brought the order that was accepted at last, or `who` put it aside.
- * With `kind`, or with `line` where there is no number, it closes that letter alone and not every one of the number.
+ * With `kind`, or with `place` where there is no number, it closes that letter alone and not every one of the number.
  */
 export type Closing = {
   number: string;
@@ -11,7 +12,7 @@ export type Closing = {
   batch?: string;
   who?: string;
   kind?: string;
-  line?: number;
+  place?: string;
 };
 
 /** The closings of one batch, to be found by letter. */
@@ -23,10 +24,10 @@ export function closingsOf(closings: readonly Closing[]): Closings {
 
 /** What closed a letter, if anything did. */
 export function closingFor({ purchaseOrderNumber: number, kind, location }: DeadLetter, closings: Closings) {
-  if (number === '') return closings.get(keyOf({ number, line: location.line }));
+  if (number === '') return closings.get(keyOf({ number, place: placeText(location) }));
   return closings.get(keyOf({ number })) ?? closings.get(keyOf({ number, kind }));
 }
 
-function keyOf({ number, kind = '', line = 0 }: Pick<Closing, 'number' | 'kind' | 'line'>): string {
-  return JSON.stringify([number, kind, line]);
+function keyOf({ number, kind = '', place = '' }: Pick<Closing, 'number' | 'kind' | 'place'>): string {
+  return JSON.stringify([number, kind, place]);
 }

@@ -1,12 +1,14 @@
+import type { Mends } from './mending.ts';
 import type { Place } from './place.ts';
 
 /**
  * One row of a table, or one object of a JSON file, with its place.
- * `cells` are the row's texts in the order of the header; `value` is the JSON value as it was parsed.
+ * `cells` are the row's texts in the order of the header; `value` is the JSON value as it was parsed; `mends` is what a
+ * fix file that came back says of itself.
  */
 export type SourceRecord =
-  | { kind: 'row'; place: Place; cells: readonly string[] }
-  | { kind: 'object'; place: Place; value: unknown };
+  | { kind: 'row'; place: Place; cells: readonly string[]; mends?: Mends }
+  | { kind: 'object'; place: Place; value: unknown; mends?: Mends };
 
 /** How a file turned out to be written; goes into its report as `format`. */
 export type FileFormat = {

@@ -5,6 +5,7 @@ import { type Columns, ownCells } from './columns.ts';
 import { readContent } from './content.ts';
 import { takeErrorKeys } from './error-keys.ts';
 import { type JsonRecord, openJsonParser } from './json-records.ts';
+import { mendsIn, mendsOf } from './mends.ts';
 import type { JsonReading, Proof, TableReading } from './proof.ts';
 import { openRowParser, type Row } from './row-parser.ts';
 import { type SheetRow, tableRows } from './sheet-row.ts';
@@ -62,7 +63,8 @@ async function* sheetPages(pages: AsyncIterable<SheetRow[]>, reading: TableReadi
 }
 
 function toRecord({ line, cells }: Row, columns: Columns): SourceRecord {
-  return { kind: 'row', place: { line }, cells: ownCells(cells, columns) };
+  const mends = mendsOf(cells, columns.errorColumns);
+  return { kind: 'row', place: { line }, cells: ownCells(cells, columns), ...(mends && { mends }) };
 }
 
 function nowhere(): undefined {
@@ -80,6 +82,7 @@ async function* jsonPages(content: AsyncIterable<Buffer>, { layout }: JsonReadin
 }
 
 function fromObject({ line, pointer, value }: JsonRecord): SourceRecord {
+  const mends = mendsIn(value);
   takeErrorKeys(value);
-  return { kind: 'object', place: { line, pointer }, value };
+  return { kind: 'object', place: { line, pointer }, value, ...(mends && { mends }) };
 }

@@ -14,16 +14,16 @@ export const FIX_FILE_NAMES = ['dead-letters.csv', 'dead-letters.fix.json', 'dea
 
 export type FixFileName = (typeof FIX_FILE_NAMES)[number];
 
-/** A fix file in the form of the file it came from; XLSX comes back as CSV. */
-export function fixFile(shape: FileShape): FixFile {
+/** The fix file of a batch in the form of the file it came from; XLSX comes back as CSV. */
+export function fixFile(shape: FileShape, batch: string): FixFile {
   const name = fixFileName(shape.format);
   switch (shape.format.type) {
     case 'csv':
     case 'xlsx':
-      return { name, ...fixRows(shape) };
+      return { name, ...fixRows(shape, batch) };
     case 'json':
     case 'ndjson':
-      return { name, ...fixObjects(shape) };
+      return { name, ...fixObjects(shape, batch) };
   }
 }
 

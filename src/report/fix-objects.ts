@@ -5,7 +5,7 @@ import type { FixForm } from './fix-form.ts';
 import { type RecordError, recordErrors } from './record-errors.ts';
 
 /** The fix file of JSON input: the same objects with the error keys added; an array, or one object a line. */
-export function fixObjects(shape: FileShape): FixForm {
+export function fixObjects(shape: FileShape, batch: string): FixForm {
   const encode = encoderFor(shape.format.encoding);
   const isArray = shape.format.type === 'json';
   const newline = shape.newline ?? '\n';
@@ -21,7 +21,7 @@ export function fixObjects(shape: FileShape): FixForm {
   return {
     opening: () => encode(isArray ? `${mark}[` : mark),
     recordsOf(order, letter) {
-      const errors = recordErrors(order, letter);
+      const errors = recordErrors(order, letter, batch);
       const texts = order.records.map((record, index) => framed(JSON.stringify(withError(record, errors[index]))));
       return encode(texts.join(''), escapeCharacter);
     },

@@ -9,7 +9,7 @@ import { ERROR_COLUMNS, isErrorColumn, type RecordError, recordErrors } from './
 const UNCHECKED = 'put each value into its column, then clear this cell';
 
 /** The fix file of a table: the input's columns, delimiter, encoding, byte order mark and line ends. */
-export function fixRows(shape: FileShape): FixForm {
+export function fixRows(shape: FileShape, batch: string): FixForm {
   const header = shape.header ?? [];
   const kept = header.flatMap((name, column) => (isErrorColumn(name) ? [] : [column]));
   const dialect = dialectOf(shape);
@@ -21,7 +21,7 @@ export function fixRows(shape: FileShape): FixForm {
   return {
     opening: () => Buffer.concat([mark, lineOf([...kept.map((column) => header[column] ?? ''), ...ERROR_COLUMNS])]),
     recordsOf(order, letter) {
-      const errors = recordErrors(order, letter);
+      const errors = recordErrors(order, letter, batch);
       const lines = order.records.map((record, index) => {
         const cells = record.kind === 'row' ? record.cells : [];
         const own = kept.map((column) => cells[column] ?? '');

@@ -1,6 +1,8 @@
 import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
+import { mendingNote, placeText } from '../order/mending.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
+import { shorten } from '../order/text.ts';
 
 /** What the three error columns of one row say. */
 export type RecordError = { line: string; code: string; message: string };
@@ -19,15 +21,27 @@ const LONGEST_MESSAGE = 1000;
 
 /**
  * What is wrong with each record of an order, in the records' sequence: the record's own problems, or nothing.
- * What belongs to the order as a whole (the API refused it, say) stands at the record the dead letter points to.
+ * What belongs to the order as a whole (the API refused it, say) stands at the record the dead letter points to, with a
+ * note of letter and batch where mending it means another number, so that the letter is found again.
  */
-export function recordErrors(order: CheckedOrder, letter: DeadLetter): RecordError[] {
+export function recordErrors(order: CheckedOrder, letter: DeadLetter, batch: string): RecordError[] {
   const blamed = blamedRecord(order, letter);
   return order.records.map((record, index) => {
     const own = (letter.problems ?? []).filter((problem) => isAbout(problem, record));
-    if (index === blamed) return errorOf(record, ...blame(order, letter, own));
+    if (index === blamed) return noted(errorOf(record, ...blame(order, letter, own)), letter, batch);
     return own.length === 0 ? NO_ERROR : errorOf(record, codesOf(own), messagesOf(own));
   });
+}
+
+function noted(error: RecordError, letter: DeadLetter, batch: string): RecordError {
+  if (!isMendedByNumber(letter)) return error;
+  return { ...error, message: error.message + mendingNote({ batch, place: placeText(letter.location) }) };
+}
+
+/** It has no number, or a wrong one, or one that belongs to another order. */
+function isMendedByNumber({ purchaseOrderNumber: number, kind, problems = [] }: DeadLetter): boolean {
+  if (kind !== 'invalid') return kind === 'conflict';
+  return number === '' || problems.some(({ value }) => value === shorten(number));
 }
 
 function blamedRecord(order: CheckedOrder, letter: DeadLetter): number {

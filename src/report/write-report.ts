@@ -46,7 +46,7 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
   const summary = await draft('report.json');
   await clearDrafts(folder);
 
-  const story = await writeOrders(orders, { results, letters, fix, shape });
+  const story = await writeOrders(orders, { batch: report.batch, results, letters, fix, shape });
   const needed = story.open > 0 ? fix : undefined;
   await page.write(reportPage({ report, story, fixFile: needed && shape && fixFileName(shape.format) }));
   await summary.write(reportJson(report));
@@ -58,13 +58,19 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
   return { needsFix: needed !== undefined };
 }
 
-type OrderFiles = { results: Draft; letters: Draft; fix: Draft | undefined; shape: FileShape | undefined };
+type OrderFiles = {
+  batch: string;
+  results: Draft;
+  letters: Draft;
+  fix: Draft | undefined;
+  shape: FileShape | undefined;
+};
 
 async function writeOrders(orders: AsyncIterable<ReportedOrder>, files: OrderFiles): Promise<Story> {
-  const { results, letters, fix, shape } = files;
+  const { batch, results, letters, fix, shape } = files;
   const story = newStory();
   const list = letterList();
-  const form = shape && fixFile(shape);
+  const form = shape && fixFile(shape, batch);
 
   await results.write(RESULTS_HEADER);
   if (form !== undefined) await fix?.write(form.opening());

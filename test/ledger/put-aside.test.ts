@@ -50,7 +50,7 @@ describe('putting a dead letter aside', () => {
 
   it('closes it, frees the number and tells who did it', async () => {
     const entry = await refused();
-    expect(await putAside({ batch: 'b1', letter, fields: ['0'], entry, deed: DEED })).toEqual({ closed: 1 });
+    expect(await putAside({ batch: 'b1', letter, fields: ['0'], entry, by: DEED })).toEqual({ closed: 1 });
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
     expect(await ledger.unsettled()).toBe(0);
     expect(await batches.find('b1')).toMatchObject({ open: 0, counts: { refused: 1 } });
@@ -64,15 +64,15 @@ describe('putting a dead letter aside', () => {
 
   it('closes it once', async () => {
     const entry = await refused();
-    await putAside({ batch: 'b1', letter, fields: ['0'], entry, deed: DEED });
-    expect(await putAside({ batch: 'b1', letter, fields: ['0'], deed: DEED })).toEqual({ closed: 0 });
+    await putAside({ batch: 'b1', letter, fields: ['0'], entry, by: DEED });
+    expect(await putAside({ batch: 'b1', letter, fields: ['0'], by: DEED })).toEqual({ closed: 0 });
     expect(await batches.find('b1')).toMatchObject({ open: 0 });
   });
 
   it('leaves an order that was changed meanwhile', async () => {
     const entry = await refused();
     const late = { ...entry, version: entry.version - 1 };
-    expect(await putAside({ batch: 'b1', letter, fields: ['0'], entry: late, deed: DEED })).toBe('late');
+    expect(await putAside({ batch: 'b1', letter, fields: ['0'], entry: late, by: DEED })).toBe('late');
     expect(await batches.find('b1')).toMatchObject({ open: 1 });
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open' }]);
   });
@@ -86,7 +86,7 @@ describe('putting a dead letter aside', () => {
       batch: 'b2',
       letter: { number: '4711', kind: 'conflict' },
       fields: ['3'],
-      deed: DEED,
+      by: DEED,
     });
     expect(closed).toEqual({ closed: 1 });
     expect(await store.redis.hget(store.keys.waiting, '4711')).toBe('b1/0');
@@ -101,7 +101,7 @@ describe('putting a dead letter aside', () => {
       letter: { number: '4711', kind: 'conflict' },
       fields: ['0'],
       entry: conflict,
-      deed: DEED,
+      by: DEED,
     });
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'accepted', compact: { digest: OTHER, batchNo: 0 } }]);
   });

@@ -8,11 +8,12 @@ import { fixFile, fixFileName } from '../../src/report/fix-file.ts';
 import type { ReportedOrder } from '../../src/report/write-report.ts';
 import { CSV_SHAPE, dead, problem, rows, wrong } from '../support/reported.ts';
 
+const BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
 const ERRORS = ['_error_line', '_error_code', '_error_message'];
 const MESSAGE = 'MENGE: The quantity must be a whole number above zero.';
 
 function bytesOf(shape: FileShape, orders: readonly ReportedOrder[]): Buffer {
-  const file = fixFile(shape);
+  const file = fixFile(shape, BATCH);
   const records = orders.flatMap(({ order, deadLetter }) => (deadLetter ? [file.recordsOf(order, deadLetter)] : []));
   return Buffer.concat([file.opening(), ...records, file.closing()]);
 }
@@ -138,7 +139,8 @@ describe('JSON', () => {
         ...value,
         _error_line: 3,
         _error_code: 'quantity-not-whole',
-        _error_message: 'n: The quantity must be a whole number above zero.',
+        // It has no number, so that the message names the letter that it mends.
+        _error_message: `n: The quantity must be a whole number above zero. (/0 of batch ${BATCH})`,
       },
       { id: '8', _error_line: 9, _error_code: '400', _error_message: 'No' },
     ]);

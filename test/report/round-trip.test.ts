@@ -35,7 +35,7 @@ async function read(name: string, mapping: Mapping) {
 async function around(bytes: Uint8Array, mapping: Mapping) {
   await writeFile(join(temp.path, 'orders'), bytes);
   const first = await read('orders', mapping);
-  const fix = fixFile(first.proof.shape);
+  const fix = fixFile(first.proof.shape, '20261121T071500Z-inbox-orders-3f2a91c0');
   const facts = { kind: 'refused' as const, code: '400', message: 'No;=', attempts: 1, firstAt: AT, lastAt: AT };
   const pieces = first.orders.map((order) =>
     fix.recordsOf(order, order.valid ? deliveryLetterOf(order, facts) : deadLetterOf(order, AT)),

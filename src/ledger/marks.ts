@@ -11,8 +11,3 @@ export function readMarks(text: string): Mark[] {
       return { batch: line.slice(0, slash), field: line.slice(slash + 1) };
     });
 }
-
-/** The field of a letter whose order has no number: nothing but its line tells it from the others. */
-export function fieldOfLine(line: number): string {
-  return `line-${line}`;
-}

@@ -1,0 +1,22 @@
+import type { Place } from './place.ts';
+
+/** Which dead letter a row of a fix file is to mend, where the order's number cannot tell. */
+export type Mends = { batch: string; place: string };
+
+const NOTE = / \((line \d{1,15}|\/[^\n]{1,500}) of batch ([\w.-]{1,200})\)$/;
+
+/** A place in words: `line 7`, or the pointer of a JSON file, `/orders/3`. */
+export function placeText({ line, pointer = '' }: Place): string {
+  return pointer === '' ? `line ${line}` : pointer;
+}
+
+/** What stands at the end of a fix file's message, for people and for `readNote`. */
+export function mendingNote({ batch, place }: Mends): string {
+  return ` (${place} of batch ${batch})`;
+}
+
+/** Reads the note back; undefined where there is none. */
+export function readNote(message: string): Mends | undefined {
+  const [, place, batch] = NOTE.exec(message) ?? [];
+  return place === undefined || batch === undefined ? undefined : { place, batch };
+}

@@ -1,0 +1,186 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DeadLetter } from '../../src/order/dead-letter.ts';
+import { encoderFor } from '../../src/report/encode.ts';
+import type { Report } from '../../src/report/report.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
+import { textRows, writeWorkbook } from '../support/write-workbook.ts';
+
+// The fix file of every format goes around: mended, dropped back, and the dead letters close.
+
+const MAPPING = `mappings:
+  erp:
+    quantity: number
+    fields: { purchaseOrderNumber: [PO_NO, purchaseOrderNumber], articleCode: [MATNR, articleCode], quantity: [MENGE, quantity] }
+`;
+const SOURCE = '- { name: inbox, type: inbox, path: inbox, mapping: erp, stable: 100ms, poll: 200ms }';
+
+const BEFORE = 'purchaseOrderNumber,articleCode,quantity\nPO-1,A-1,1\n';
+/** A good order, one with two wrong rows of three, one without a number, one in conflict with what was sent before. */
+const TABLE = [
+  ['PO_NO', 'MATNR', 'MENGE', 'Größe'],
+  ['PO-0', 'A-1', '1,5', 'L'],
+  ['PO-2', '=A2', 'two', 'é'],
+  ['PO-2', 'A-2', '2', ''],
+  ['PO-2', '', '3', ''],
+  ['', 'A-4', '4', 'XL'],
+  ['PO-1', 'A-9', '9', ''],
+];
+const MENDED: [RegExp, string][] = [
+  [/two/, '"2,5"'],
+  [/(PO-2["\t;,|]+)(?=[\t;,|]3)/, '$1A-3'],
+  [/^(["\t;,|]*)(?=[\t;,|]A-4)/m, 'PO-4'],
+  [/PO-1(?=[\t;,|]A-9)/, 'PO-9'],
+];
+const OBJECTS = [
+  { purchaseOrderNumber: 'PO-0', items: [{ articleCode: 'A-1', quantity: 1.5 }] },
+  {
+    purchaseOrderNumber: 'PO-2',
+    items: [
+      { articleCode: '=A2', quantity: 'two' },
+      { articleCode: 'A-2', quantity: 2 },
+      { articleCode: '', quantity: 3 },
+    ],
+  },
+  { purchaseOrderNumber: '', items: [{ articleCode: 'A-4', quantity: 4 }] },
+  { purchaseOrderNumber: 'PO-1', items: [{ articleCode: 'A-9', quantity: 9 }] },
+];
+const MENDED_OBJECTS: [RegExp, string][] = [
+  [/"two"/, '2.5'],
+  [/"articleCode":""/, '"articleCode":"A-3"'],
+  [/"purchaseOrderNumber":""/, '"purchaseOrderNumber":"PO-4"'],
+  [/"PO-1"/, '"PO-9"'],
+];
+
+const quoted = (cell: string, delimiter: string) => (cell.includes(delimiter) ? `"${cell}"` : cell);
+const csv = (delimiter: string, newline = '\n') =>
+  TABLE.map((row) => row.map((cell) => quoted(cell, delimiter)).join(delimiter) + newline).join('');
+const json = `{"orders": [\n${OBJECTS.map((one) => JSON.stringify(one)).join(',\n')}]}`;
+const ndjson = OBJECTS.map((one) => `${JSON.stringify(one)}\n`).join('');
+
+type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
+type Form = { name: string; content: Buffer; fix: string; encoding?: Encoding; mend?: [RegExp, string][]; gzip?: true };
+
+/** Orders of one test have numbers of their own: `PO-` stands for its prefix. */
+function own(text: string, prefix: string): string {
+  return text.replaceAll('PO-', `${prefix}-`);
+}
+
+const bytes = (text: string, encoding: Encoding) => Buffer.from(encoderFor(encoding)(text));
+
+const FORMS: (Form & { prefix: string })[] = [
+  form('AA', 'comma.csv', csv(',')),
+  form('B', 'erp.csv', csv(';', '\r\n'), { encoding: 'windows-1252' }),
+  form('C', 'tabs.tsv', `\ufeff${csv('\t')}`, { encoding: 'utf-16le' }),
+  form('D', 'pipes.csv', csv('|')),
+  form('E', 'packed.csv.gz', csv(';'), { packed: true }),
+  form('G', 'packed-twice.csv.gz', csv(';'), { packed: true, gzip: true }),
+  form('H', 'array.json', json, { fix: 'dead-letters.fix.json', mend: MENDED_OBJECTS }),
+  form('I', 'one-line.json', JSON.stringify(OBJECTS), { fix: 'dead-letters.fix.json', mend: MENDED_OBJECTS }),
+  form('K', 'lines.ndjson', ndjson, { fix: 'dead-letters.ndjson', mend: MENDED_OBJECTS }),
+];
+
+function form(prefix: string, name: string, text: string, more: Partial<Form> & { packed?: true } = {}) {
+  const { packed, encoding = 'utf-8', ...rest } = more;
+  const plain = bytes(own(text, prefix), encoding);
+  return { prefix, name, content: packed ? gzipSync(plain) : plain, fix: 'dead-letters.csv', encoding, ...rest };
+}
+
+let place: Workplace;
+let daemon: Running;
+const stack = new AsyncDisposableStack();
+beforeAll(async () => {
+  const redis = stack.use(await startTestRedis());
+  place = stack.use(await openWorkplace({ source: SOURCE, more: MAPPING, redis: redis.url }));
+  daemon = place.start(['start']);
+  stack.defer(async () => {
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+  });
+});
+afterAll(() => stack.disposeAsync());
+
+const reportOf = (file: string, open?: number) =>
+  until(`the report of ${file}`, async () => {
+    const found = (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished');
+    return found && (open === undefined || found.open === open) ? found : undefined;
+  });
+
+async function settled(name: string, content: Buffer | string): Promise<Report> {
+  await place.drop(name, content);
+  return await reportOf(name);
+}
+
+/** Drops the file after the one that it is in conflict with; gives its report. */
+async function dropFirst(name: string, content: Buffer | string, prefix: string): Promise<Report> {
+  await settled(`before-${name}.csv`, own(BEFORE, prefix));
+  const first = await settled(name, content);
+  expect(first).toMatchObject({ counts: { orders: 4, accepted: 1, invalid: 2, conflict: 1 }, open: 3 });
+  return first;
+}
+
+const lettersOf = async (report: Report): Promise<DeadLetter[]> =>
+  JSON.parse(await place.read(report, 'dead-letters.json'));
+
+const storedOf = (prefix: string) =>
+  Object.fromEntries([...place.stored()].filter(([number]) => number.startsWith(`${prefix}-`)));
+
+async function goAround({ name, content, fix, encoding = 'utf-8', mend = MENDED, gzip }: Form, prefix: string) {
+  const first = await dropFirst(name, content, prefix);
+  const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(
+    await readFile(path.join(place.reports, first.batch, fix)),
+  );
+  const mended = mend.reduce(
+    (before, [wrong, right]) => before.replace(wrong, right),
+    text.replaceAll(`${prefix}-`, 'PO-'),
+  );
+  const back = bytes(own(mended, prefix), encoding);
+  const after = await settled(`mended-${name.replace(gzip ? /$^/ : /\.gz$/, '')}`, gzip ? gzipSync(back) : back);
+  expect(after).toMatchObject({ counts: { orders: 3, accepted: 3 }, open: 0 });
+  expect(await reportOf(name, 0)).toMatchObject({ counts: { accepted: 1, invalid: 2, conflict: 1 } });
+  const letters = await lettersOf(first);
+  expect(letters).toHaveLength(3);
+  for (const { closed } of letters) expect(closed).toMatchObject({ batch: after.batch });
+  const numbers = ['0', '1', '2', '4', '9'].map((number) => [`${prefix}-${number}`, 1]);
+  expect(storedOf(prefix)).toEqual(Object.fromEntries(numbers));
+  expect(await readdir(path.join(place.reports, first.batch))).not.toContain(fix);
+  const { out } = await place.run(['dead-letters', 'list', '--batch', first.batch]);
+  expect(out).toBe('No order waits for a person here.\n');
+}
+
+describe('a fix file goes around', () => {
+  it.each(FORMS)('$name', (form) => goAround(form, form.prefix));
+
+  it('a workbook, as CSV', async () => {
+    const rows = TABLE.map((row) => row.map((cell) => own(cell, 'XL')));
+    const content = await writeWorkbook(textRows(rows));
+    await goAround({ name: 'book.xlsx', content, fix: 'dead-letters.csv' }, 'XL');
+  });
+});
+
+it('rows that come back without a number wait in the newest batch alone, conflicts with the number they had in both', async () => {
+  const first = await dropFirst('orders.csv', own(csv(';'), 'U'), 'U');
+  const fix = await place.read(first, 'dead-letters.csv');
+  expect(fix).toContain(`is empty; a value is needed (line 6 of batch ${first.batch})`);
+  const after = await settled('unmended.csv', fix);
+  expect(after).toMatchObject({ open: 3 });
+  const before = await reportOf('orders.csv', 2);
+  expect((await lettersOf(before)).map(({ closed }) => closed?.by)).toEqual([undefined, 'mended', undefined]);
+  // Each note names the newest batch, once.
+  const notes = (await place.read(after, 'dead-letters.csv')).match(/of batch \S+\)/g);
+  expect(notes).toEqual([`of batch ${after.batch})`, `of batch ${after.batch})`]);
+  expect(storedOf('U')).toEqual({ 'U-0': 1, 'U-1': 1 });
+});
+
+it('a note that names nothing of ours, or something else, closes nothing', async () => {
+  const first = await dropFirst('true.csv', own(csv(';'), 'F'), 'F');
+  const note = (text: string) => `F-5;A;1;;2;missing;"is empty (${text})"\n`;
+  const head = 'PO_NO;MATNR;MENGE;Größe;_error_line;_error_code;_error_message\n';
+  const notes = ['line 6 of batch ../../etc', `line 99 of batch ${first.batch}`, 'line 3 of batch nothing'];
+  await settled('forged.csv', head + notes.map(note).join(''));
+  expect(await reportOf('true.csv')).toMatchObject({ open: 3 });
+});
