@@ -16,26 +16,25 @@ const SHOWN: Record<ContenderName, string> = {
 /** The table in Markdown, its columns aligned so that it is read as text too. */
 export function tableOf(parts: readonly Part[]): string {
   const columns = columnsOf(parts);
-  const head = ['', ...columns.map((name) => SHOWN[name]), 'to reach', 'reached'];
   const rows = parts.flatMap(({ title, lines }) => [
-    [`**${title}**`, ...head.slice(1).map(() => '')],
+    [`**${title}**`, ...columns.map(() => ''), '', ''],
     ...lines.map((line) => rowOf(line, columns)),
   ]);
-  return markdown(head, rows);
+  return markdown(columns, rows);
 }
 
 /** Only what is to be reached. */
 export function shortTableOf(parts: readonly Part[]): string {
-  const rows = parts.flatMap(({ title, lines }) =>
-    lines.flatMap((line) => {
-      const [what = '', ours = '', ...targets] = rowOf(line, ['po-sync']);
-      return line.targets ? [[`${title}: ${what}`, ours, ...targets]] : [];
-    }),
+  const short = parts.map((part) => ({ ...part, lines: part.lines.filter(({ targets }) => targets) }));
+  const columns = columnsOf(short);
+  const rows = short.flatMap(({ title, lines }) =>
+    lines.map((line) => rowOf({ ...line, what: `${title}: ${line.what}` }, columns)),
   );
-  return markdown(['', 'po-sync', 'to reach', 'reached'], rows);
+  return markdown(columns, rows);
 }
 
-function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function markdown(columns: readonly ContenderName[], rows: readonly (readonly string[])[]): string {
+  const head = ['', ...columns.map((name) => SHOWN[name]), 'to reach', 'reached'];
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)));
   const text = (row: readonly string[]) =>
     `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`;

@@ -64,9 +64,10 @@ export async function runPoSync({ folder, config }: Place, args: readonly string
   return out;
 }
 
+/** `BENCH_NODE_OPTIONS` reaches the daemon alone, so that it can be profiled. */
 function environment(): Record<string, string> {
-  const { PATH = '' } = process.env;
-  return { PATH, PO_SYNC_STAGING_CLIENT_ID: 'bench', PO_SYNC_STAGING_CLIENT_SECRET: 'bench' };
+  const { PATH = '', BENCH_NODE_OPTIONS: NODE_OPTIONS = '' } = process.env;
+  return { PATH, NODE_OPTIONS, PO_SYNC_STAGING_CLIENT_ID: 'bench', PO_SYNC_STAGING_CLIENT_SECRET: 'bench' };
 }
 
 async function stop(child: ChildProcess, ended: Promise<unknown>): Promise<void> {

@@ -25,7 +25,7 @@ export const firstPost: Row = {
     }
     return [
       {
-        what: 'drop to first post, beyond `stable: 2s`',
+        what: 'drop to first post, beyond the 2 s of `stable`',
         unit: 'ms',
         samples: { 'po-sync': waits },
         targets: [{ text: 'ms', value: median(waits), limit: 100, sense: 'at most' }],

@@ -8,7 +8,7 @@ import type { Row } from './row.ts';
 /** Both passes over a table, with mapping and checks, against one bare csv-parse pass over the same file. */
 export const intake: Row = {
   name: 'intake',
-  title: 'Intake alone: proving and reading a table against one pass of bare csv-parse',
+  title: 'Intake alone',
   measure: async (stage) => {
     const { path: file, orders } = await stage.writeFile(stage.quick ? 50_000 : 200_000);
     const [ours, bare]: [number[], number[]] = [[], []];

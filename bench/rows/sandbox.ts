@@ -8,7 +8,7 @@ import type { Row } from './row.ts';
 /** The reference API against a bare node:http server that answers the same POST with a constant. */
 export const sandbox: Row = {
   name: 'sandbox',
-  title: 'The sandbox API against a bare node:http server with a constant answer, 64 connections',
+  title: 'Sandbox API',
   measure: async (stage) => {
     const orders = stage.quick ? 5_000 : 20_000;
     const rounds = stage.quick ? 2 : 5;

@@ -7,7 +7,7 @@ import type { Lap } from './run-lap.ts';
 /** The server answers as fast as it can: what po-sync itself costs. */
 export const saturated: Row = {
   name: 'saturated',
-  title: 'Saturated: the server answers at once',
+  title: 'Saturated',
   async measure(stage) {
     const rounds = stage.quick ? 2 : 5;
     const orders = stage.quick ? 10_000 : 20_000;
@@ -36,12 +36,12 @@ export const saturated: Row = {
       { what: 'Redis commands an order, within scripts too', unit: '', samples: each(({ redis }) => redis?.commands) },
       { what: 'Redis scripts an order', unit: '', samples: each(({ redis }) => redis?.scripts) },
       {
-        what: 'reads of Redis from sockets an order (round trips)',
+        what: 'round trips to Redis an order',
         unit: '',
         samples: reads,
         targets: [
           {
-            text: 'beyond BullMQ',
+            text: 'more than BullMQ',
             value: median(reads['po-sync'] ?? []) - median(reads.bullmq ?? []),
             limit: 3,
             sense: 'at most',

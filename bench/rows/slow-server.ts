@@ -7,7 +7,7 @@ const LATENCY = 50;
 /** The server takes its time, as a real one does: whether po-sync keeps all calls in flight. */
 export const slowServer: Row = {
   name: 'latency',
-  title: `The server takes ${LATENCY} ms, 64 calls in flight`,
+  title: `${LATENCY} ms an answer`,
   async measure(stage) {
     const orders = stage.quick ? 3_200 : 12_800;
     const rounds = stage.quick ? 1 : 3;
