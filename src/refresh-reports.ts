@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { Batches } from './ledger/batches.ts';
 import { closingsOf } from './order/closing.ts';
+import { refreshBeside } from './report/refresh-beside.ts';
 import { refreshReport } from './report/refresh-report.ts';
 
 /**
- * Writes the reports anew whose dead letters were closed since they were written. Repeatable; one process at a time
+ * Writes the reports anew whose dead letters were closed since they were written, with their copies beside the files. Repeatable; one process at a time
  * for a batch. Those of a batch that is not settled yet wait for its report. Throws `report-not-written`.
  */
 export async function refreshReports({ batches, reports }: { batches: Batches; reports: string }): Promise<void> {
@@ -18,7 +19,11 @@ async function refreshOne(name: string, batches: Batches, reports: string): Prom
     const batch = await batches.find(name);
     if (batch && batch.state !== 'done') return;
     const closings = await batches.closings(name);
-    if (batch) await refreshReport(join(reports, name), batch.open, closingsOf(closings));
+    if (batch) {
+      const folder = join(reports, name);
+      const refresh = () => refreshReport(folder, batch.open, closingsOf(closings));
+      await (batch.settledPath === undefined ? refresh() : refreshBeside(batch.settledPath, folder, refresh));
+    }
     await batches.refreshed(name, closings.length);
   } finally {
     await lease.release();

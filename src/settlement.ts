@@ -119,6 +119,7 @@ export function openSettlement(deps: SettlementDeps) {
     const settled = await settleFile(claimOf(batch), source, where, new Date(deps.clock.now())).catch(unlessMissing);
     // Somebody took the settled file away in the meantime: it is theirs.
     if (settled === undefined) return;
+    await batches.putAway(batch.batch, settled);
     await layBeside(settled, folder, { needsFix });
   }
 

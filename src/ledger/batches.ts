@@ -39,6 +39,8 @@ export type Batch = {
   counts: OutcomeCounts;
   /** Dead letters that still wait. */
   open: number;
+  /** Where its file lies since it is settled; absent for a copy of an export. */
+  settledPath?: string;
 };
 
 export type Batches = ReturnType<typeof openBatches>;
@@ -111,6 +113,11 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     return redis.smembers(keys.finished);
   }
 
+  /** Its file lies there now. */
+  async function putAway(batch: string, settledPath: string): Promise<void> {
+    await redis.hset(keys.batch(batch), { settledPath });
+  }
+
   /** The report is written and the file put away. */
   async function done(batch: string): Promise<void> {
     await redis
@@ -175,6 +182,7 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     counted,
     results,
     finished,
+    putAway,
     done,
     underWay,
     forget,
@@ -207,5 +215,6 @@ function decode(fields: Record<string, string>): Batch {
     cancelled: fields['cancelled'] !== undefined,
     counts,
     open: Number(fields['open'] ?? 0),
+    ...(fields['settledPath'] === undefined ? {} : { settledPath: fields['settledPath'] }),
   };
 }

@@ -21,22 +21,35 @@ export async function layBeside(
   { needsFix }: { needsFix: boolean },
 ): Promise<void> {
   await written(settledPath, async () => {
-    const name = needsFix ? await fixFileIn(folder) : undefined;
+    const name = needsFix ? await needFixFile(folder) : undefined;
     const fix = name && { name, laidAs: await layFixFile(settledPath, join(folder, name)) };
     await layPage(settledPath, folder, fix);
     await syncFolder(dirname(settledPath));
   });
 }
 
-async function fixFileIn(folder: string): Promise<FixFileName> {
-  for (const name of FIX_FILE_NAMES) {
-    if ((await lstat(join(folder, name)).catch(() => undefined))?.isFile()) return name;
-  }
+/** The fix file's name in a report's folder. Throws `report-not-written` when there is none. */
+async function needFixFile(folder: string): Promise<FixFileName> {
+  const name = await fixFileIn(folder);
+  if (name !== undefined) return name;
   throw new PoSyncError('report-not-written', `${folder} holds no fix file.`, { facts: { path: folder } });
 }
 
+/** The fix file's name in a report's folder; undefined when there is none. */
+export async function fixFileIn(folder: string): Promise<FixFileName | undefined> {
+  for (const name of FIX_FILE_NAMES) {
+    if ((await lstat(join(folder, name)).catch(() => undefined))?.isFile()) return name;
+  }
+  return undefined;
+}
+
+/** What a fix file's copy adds to the settled file's name. */
+export function fixSuffix(name: string): string {
+  return `.fix${extname(name)}`;
+}
+
 function layFixFile(settledPath: string, source: string): Promise<string> {
-  return lay(settledPath, `.fix${extname(source)}`, {
+  return lay(settledPath, fixSuffix(source), {
     make: (temporary) => copyFile(source, temporary),
     isOurs: (path) => sameBytes(path, source),
   });
@@ -47,13 +60,24 @@ async function layPage(
   folder: string,
   fix: { name: string; laidAs: string } | undefined,
 ): Promise<void> {
+  const page = await pageFor(folder, fix);
+  await lay(settledPath, '.result.html', {
+    make: (temporary) => writeFile(temporary, page),
+    isOurs: (path) => isPageOf(page, path),
+  });
+}
+
+/** The report's page as it stands beside the settled file. */
+export async function pageFor(folder: string, fix: { name: string; laidAs: string } | undefined): Promise<string> {
   const page = await readFile(join(folder, 'report.html'), 'utf8');
   const report = `${basename(dirname(folder))}/${basename(folder)}`;
+  return pageBeside(page, { report, ...(fix && { fix }) });
+}
+
+/** Whether a file is a page of the same batch as `page`. */
+export async function isPageOf(page: string, path: string): Promise<boolean> {
   const mark = markIn(page);
-  await lay(settledPath, '.result.html', {
-    make: (temporary) => writeFile(temporary, pageBeside(page, { report, ...(fix && { fix }) })),
-    isOurs: async (path) => mark !== undefined && markIn(await readStart(path)) === mark,
-  });
+  return mark !== undefined && markIn(await readStart(path)) === mark;
 }
 
 type Laying = { make: (temporary: string) => Promise<void>; isOurs: (path: string) => Promise<boolean> };

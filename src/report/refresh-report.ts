@@ -1,5 +1,6 @@
 import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../errors.ts';
 import { type Closings, closingFor } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { type Draft, openDraft } from './draft.ts';
@@ -8,8 +9,9 @@ import { letterList } from './letter-list.ts';
 import { reportPage } from './page/report-page.ts';
 import { readLetters } from './read-letters.ts';
 import { readReport } from './read-report.ts';
+import { readResults } from './read-results.ts';
 import type { Report } from './report.ts';
-import { addLetter, newStory, type Story } from './story.ts';
+import { addLetter, addTime, newStory, type Story } from './story.ts';
 import { openThinning, type Thinning } from './thin-fix-file.ts';
 import { reportJson } from './write-progress.ts';
 import { written } from './written.ts';
@@ -51,7 +53,7 @@ async function closeLetters(
   letters: Draft,
   thinning: Thinning | undefined,
 ): Promise<Story> {
-  const story = newStory();
+  const story = await timesIn(folder);
   const list = letterList();
   for await (const letter of readLetters(folder)) {
     const now = closedBy(letter, closings);
@@ -60,6 +62,17 @@ async function closeLetters(
     if (letter.closed === undefined) await thinning?.order(recordsOf(letter), now.closed === undefined);
   }
   await letters.write(list.closing());
+  return story;
+}
+
+/** A story that knows when the first outcome was known, unless somebody took `results.csv` away; nothing else yet. */
+async function timesIn(folder: string): Promise<Story> {
+  const story = newStory();
+  try {
+    for await (const { at } of readResults(join(folder, 'results.csv'))) addTime(story, at);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
   return story;
 }
 

@@ -4,9 +4,8 @@ import { addError, type ErrorGroups } from './error-groups.ts';
 
 /** What the page tells beyond `report.json`, gathered while the orders pass by; its size is bounded. */
 export type Story = {
-  /** When the first and the last outcome were known. */
+  /** When the first outcome was known. */
   firstAt: string | undefined;
-  lastAt: string | undefined;
   /** Dead letters that wait for a person. */
   open: number;
   groups: ErrorGroups;
@@ -14,17 +13,21 @@ export type Story = {
 
 /** A story in which nothing happened yet. */
 export function newStory(): Story {
-  return { firstAt: undefined, lastAt: undefined, open: 0, groups: new Map() };
+  return { firstAt: undefined, open: 0, groups: new Map() };
 }
 
 /** Adds one order's fate. */
 export function addOrder(story: Story, result: OrderResult, letter: DeadLetter | undefined): void {
-  if (story.firstAt === undefined || result.at < story.firstAt) story.firstAt = result.at;
-  if (story.lastAt === undefined || result.at > story.lastAt) story.lastAt = result.at;
+  addTime(story, result.at);
   if (letter !== undefined) addLetter(story, letter);
 }
 
-/** Adds a dead letter alone, where the times of the outcomes are not known any more. */
+/** Adds when an outcome was known, ISO 8601. */
+export function addTime(story: Story, at: string): void {
+  if (story.firstAt === undefined || at < story.firstAt) story.firstAt = at;
+}
+
+/** Adds a dead letter alone. */
 export function addLetter(story: Story, letter: DeadLetter): void {
   addError(story.groups, letter);
   if (letter.closed === undefined) story.open += 1;

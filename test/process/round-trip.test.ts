@@ -148,6 +148,13 @@ async function goAround({ name, content, fix, encoding = 'utf-8', mend = MENDED,
   const numbers = ['0', '1', '2', '4', '9'].map((number) => [`${prefix}-${number}`, 1]);
   expect(storedOf(prefix)).toEqual(Object.fromEntries(numbers));
   expect(await readdir(path.join(place.reports, first.batch))).not.toContain(fix);
+  const [day = ''] = await readdir(path.join(place.inbox, 'done'));
+  const page = path.join(place.inbox, 'done', day, `${name}.result.html`);
+  await until('the page beside the file', async () =>
+    (await readFile(page, 'utf8')).includes('Nothing here needs you'),
+  );
+  const beside = (await readdir(path.dirname(page))).filter((one) => one.startsWith(`${name}.`));
+  expect(beside).toEqual([`${name}.result.html`]);
   const { out } = await place.run(['dead-letters', 'list', '--batch', first.batch]);
   expect(out).toBe('No order waits for a person here.\n');
 }

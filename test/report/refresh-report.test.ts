@@ -39,6 +39,15 @@ it('closes the entries, counts what is open, and takes what is settled out of th
   expect(await read('report.html')).toContain('<h1>2 of 4 orders need you</h1>');
 });
 
+it('tells the same timeline as before', async () => {
+  await writeReport(inputOf(folder, mixed));
+  const timeline = (page: string) => /<section aria-labelledby="timeline">[\s\S]*?<\/section>/.exec(page)?.[0];
+  const before = timeline(await read('report.html'));
+  expect(before).toContain('First outcome');
+  await refreshReport(folder, 2, close('3'));
+  expect(timeline(await read('report.html'))).toBe(before);
+});
+
 it('removes the fix file with the last open entry', async () => {
   await writeReport(inputOf(folder, mixed));
   await refreshReport(folder, 0, close('1', '3', '4'));

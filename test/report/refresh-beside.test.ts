@@ -1,0 +1,79 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { closingsOf } from '../../src/order/closing.ts';
+import { layBeside } from '../../src/report/beside.ts';
+import { refreshBeside } from '../../src/report/refresh-beside.ts';
+import { refreshReport } from '../../src/report/refresh-report.ts';
+import { writeReport } from '../../src/report/write-report.ts';
+import { dead, done, inputOf, rows } from '../support/reported.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+let temp: Awaited<ReturnType<typeof makeTempFolder>>;
+let day: string;
+let folder: string;
+let settled: string;
+
+const orders = [
+  dead(rows(2, ['7', 'A', '1']), 'refused', '400', 'No'),
+  dead(rows(3, ['8', 'A', '1']), 'refused', '400', 'No'),
+  done(rows(4, ['9', 'A', '1'])),
+];
+
+beforeEach(async () => {
+  temp = await makeTempFolder();
+  day = join(temp.path, 'done', '2026-11-21');
+  folder = join(temp.path, 'reports', '20261121T071500Z-inbox-orders-3f2a91c0');
+  settled = join(day, 'orders.csv');
+  await mkdir(day, { recursive: true });
+  await writeFile(settled, 'the file as dropped');
+  await writeReport(inputOf(folder, orders));
+  await layBeside(settled, folder, { needsFix: true });
+});
+afterEach(() => temp[Symbol.asyncDispose]());
+
+function close(open: number, ...numbers: string[]): Promise<void> {
+  const how = { at: '2026-11-22T08:00:00.000Z', by: 'accepted', batch: '20261122T080000Z-inbox-orders-00000000' };
+  const closings = closingsOf(numbers.map((number) => ({ number, ...how })));
+  return refreshBeside(settled, folder, () => refreshReport(folder, open, closings));
+}
+
+const beside = (name: string) => readFile(join(day, name), 'utf8');
+
+it('keeps the copies current: what is settled leaves them, and the fix file goes with the last', async () => {
+  await close(1, '7');
+  expect(await beside('orders.csv.result.html')).toContain('<h1>1 of 3 orders needs you</h1>');
+  expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix.csv"');
+  expect(await beside('orders.csv.fix.csv')).toBe(await readFile(join(folder, 'dead-letters.csv'), 'utf8'));
+  await close(0, '7', '8');
+  expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.result.html']);
+  expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
+});
+
+it('leaves a fix file alone that somebody is mending there', async () => {
+  await writeFile(join(day, 'orders.csv.fix.csv'), 'half mended');
+  await close(1, '7');
+  expect(await beside('orders.csv.fix.csv')).toBe('half mended');
+  await close(0, '7', '8');
+  expect(await beside('orders.csv.fix.csv')).toBe('half mended');
+  expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
+});
+
+it('leaves a page of another batch alone, and finds its own', async () => {
+  await writeFile(join(day, 'orders.csv.result-2.html'), await beside('orders.csv.result.html'));
+  await writeFile(join(day, 'orders.csv.result.html'), '<html>somebody else</html>');
+  await close(1, '7');
+  expect(await beside('orders.csv.result.html')).toBe('<html>somebody else</html>');
+  expect(await beside('orders.csv.result-2.html')).toContain('1 of 3 orders needs you');
+});
+
+it('brings nothing back that somebody took away', async () => {
+  await rm(join(day, 'orders.csv.fix.csv'));
+  await rm(join(day, 'orders.csv.result.html'));
+  await close(1, '7');
+  expect(await readdir(day)).toEqual(['orders.csv']);
+  await rm(day, { recursive: true });
+  await close(0, '7', '8');
+  expect(await readdir(join(temp.path, 'done'))).toEqual([]);
+  expect(JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'))).toMatchObject({ open: 0 });
+});
