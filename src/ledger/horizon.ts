@@ -1,5 +1,6 @@
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import type { Deed } from './deed.ts';
 import { decodeCompact } from './entry.ts';
 
 const DAY = 86_400_000;
@@ -8,7 +9,8 @@ export type Horizon = ReturnType<typeof openHorizon>;
 
 /**
  * Forgets settled orders that no source has shown for `keep` milliseconds (product.md, `ledger.keep`). A number that an
- * export still shows is never forgotten: it would be sent once more. With `forever` this does nothing.
+ * export still shows is never forgotten: it would be sent once more. What people did with them goes too. With `forever`
+ * this does nothing.
  */
 export function openHorizon({ redis, keys, keep }: { redis: Redis; keys: Keys; keep: number | 'forever' }) {
   /** A source shows these settled numbers again. Written once a day each. */
@@ -29,13 +31,33 @@ export function openHorizon({ redis, keys, keep }: { redis: Redis; keys: Keys; k
     if (keep === 'forever') return 0;
     const oldest = Math.floor((now - keep) / DAY);
     let forgotten = 0;
+    for await (const buckets of pagesOf('s')) {
+      for (const bucket of buckets) forgotten += await forgetIn(bucket, oldest);
+    }
+    for await (const page of pagesOf('d')) await Promise.all(page.map((deeds) => forgetDeeds(deeds, now - keep)));
+    return forgotten;
+  }
+
+  /** Keys of one kind, in small pages. */
+  async function* pagesOf(kind: 's' | 'd'): AsyncGenerator<string[]> {
     let cursor = '0';
     do {
-      const [next, buckets] = await redis.scan(cursor, 'MATCH', `${escaped(keys.prefix)}:s:*`, 'COUNT', 500);
-      for (const bucket of buckets) forgotten += await forgetIn(bucket, oldest);
+      const [next, page] = await redis.scan(cursor, 'MATCH', `${escaped(keys.prefix)}:${kind}:*`, 'COUNT', 500);
+      yield page;
       cursor = next;
     } while (cursor !== '0');
-    return forgotten;
+  }
+
+  /** What people did with an order goes once the order is gone and the last of it is as old. */
+  async function forgetDeeds(key: string, before: number): Promise<void> {
+    const number = key.slice(keys.deeds('').length);
+    const [isOpen, isSettled, [last]] = await Promise.all([
+      redis.exists(keys.open(number)),
+      redis.hexists(keys.settled(number), number),
+      redis.lrange(key, -1, -1),
+    ]);
+    if (isOpen || isSettled || last === undefined) return;
+    if ((JSON.parse(last) as Deed).at < before) await redis.del(key);
   }
 
   async function forgetIn(bucket: string, oldest: number): Promise<number> {

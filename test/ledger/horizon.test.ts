@@ -43,6 +43,24 @@ describe('the horizon of the ledger', () => {
     expect(await openLedger(store).lookup(['shown'])).toEqual(before);
   });
 
+  it('forgets what people did with an order after the order, and after the last of it', async () => {
+    await settle('old', 'kept');
+    const { redis, keys } = store;
+    const deed = (day: number) => JSON.stringify({ at: START + day * DAY, who: 'anna', what: 'retried' });
+    await redis.rpush(keys.deeds('old'), deed(0));
+    await redis.rpush(keys.deeds('kept'), deed(0));
+    await redis.rpush(keys.deeds('given up'), deed(0));
+    await redis.rpush(keys.deeds('given up later'), deed(0), deed(10));
+    await redis.rpush(keys.deeds('under way'), deed(0));
+    await redis.set(keys.open('under way'), '1 {}');
+    const horizon = openHorizon({ ...store, keep: 30 * DAY });
+    await horizon.shown(['kept'], START + 20 * DAY);
+    expect(await horizon.forget(START + 31 * DAY)).toBe(1);
+    const ledger = openLedger(store);
+    const left = ['old', 'kept', 'given up', 'given up later', 'under way'].map((number) => ledger.deeds(number));
+    expect((await Promise.all(left)).map(({ length }) => length)).toEqual([0, 1, 0, 2, 1]);
+  });
+
   it('forgets nothing with forever', async () => {
     await settle('old');
     expect(await openHorizon({ ...store, keep: 'forever' }).forget(START + 10_000 * DAY)).toBe(0);
