@@ -1,23 +1,29 @@
 -- Commits decided changes of orders, each with its batch's tally in the same step, each for itself: one that comes too
--- late leaves the others as they are.
+-- late leaves the others as they are. What they share is read once before them and written once after them.
 -- KEYS due, doubt, waiting, finished, identity, take-over
--- ARGV prefix, how late an intent may be told; then 18 for each change:
---      number, its bucket, expected version, entry text ('' deletes), due ('' removes), doubt ('' removes),
---      compact ('' none), batch, ordinal, outcome ('' none), result ('' none), dead letter? ('1'), time,
---      closed as, life and number that the ledger must have reached ('' not asked), when an attempt was intended,
---      a person's deed ('' none)
+-- ARGV prefix, how late an intent may be told; then for each change its number, its entry's text ('' deletes), and a
+--      text of fields, each ended by a line feed: bucket, expected version, due ('' removes), doubt ('' removes, '='
+--      leaves), compact ('' none), batch, ordinal, outcome ('' none), result ('' none), dead letter? ('1'), time,
+--      closed as ('' closes none), life and number that the ledger must have reached ('' not asked), when an attempt
+--      was intended, a person's deed ('' none)
 -- Returns for each the change's number, 0 when somebody else changed the order first, -1 when the ledger was rolled
 -- back, also while what the API has is not taken over yet: whoever passed the gate before it closed stops here.
 -- Key names are those of keys.ts.
 local due, doubt, waiting, finished, identity, takeOver = unpack(KEYS)
 local prefix, travels = ARGV[1], tonumber(ARGV[2])
+local FIELDS = '^' .. string.rep('([^\n]*)\n', 16) .. '$'
+
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + clock[2] / 1000
+local lives, seq = unpack(redis.call('HMGET', identity, 'life', 'seq'))
+seq = tonumber(seq or '0')
+local before = seq
+local isRolledBack = redis.call('HGET', takeOver, 'why') == 'rolled-back'
+local hasLetters = redis.call('EXISTS', waiting) == 1
+local tallies = {}
 
 local function mayBegin(life, reached, intended)
-  local lives, seq = unpack(redis.call('HMGET', identity, 'life', 'seq'))
-  if lives ~= life or tonumber(seq or '0') < tonumber(reached) then return -1 end
-  if redis.call('HGET', takeOver, 'why') == 'rolled-back' then return -1 end
+  if lives ~= life or seq < tonumber(reached) or isRolledBack then return -1 end
   -- A clock that is behind would set a deadline that is over before the attempt is.
   if now > tonumber(intended) + travels then return 0 end
   return 1
@@ -26,7 +32,7 @@ end
 -- The number is settled well: the dead letters of it that still wait are closed, but for those of other content that
 -- came after the order that was accepted.
 local function closeLetters(number, closing, batch, ordinal)
-  local letters = redis.call('HGET', waiting, number)
+  local letters = hasLetters and redis.call('HGET', waiting, number)
   if not letters then return end
   local left = {}
   local no = tonumber(redis.call('HGET', prefix .. ':b:' .. batch, 'no') or '0')
@@ -45,36 +51,44 @@ local function closeLetters(number, closing, batch, ordinal)
   else redis.call('HSET', waiting, number, table.concat(left, '\n')) end
 end
 
-local function count(number, batch, ordinal, outcome, isDead, at)
-  local key = prefix .. ':b:' .. batch
-  local state, total = unpack(redis.call('HMGET', key, 'state', 'total'))
-  -- What a settled batch counted is final, also when a person has one of its orders sent again.
-  if state == 'done' or redis.call('SETBIT', key .. ':counted', ordinal, 1) == 1 then return end
-  redis.call('HINCRBY', key, 'n:' .. outcome, 1)
-  redis.call('HSET', key, 'lastAt', at)
-  if isDead then
-    redis.call('HINCRBY', key, 'open', 1)
-    local letters = redis.call('HGET', waiting, number)
-    local mark = batch .. '/' .. ordinal
-    redis.call('HSET', waiting, number, letters and (letters .. '\n' .. mark) or mark)
+local function tallyOf(batch)
+  local tally = tallies[batch]
+  if tally == nil then
+    local key = prefix .. ':b:' .. batch
+    local state, total = unpack(redis.call('HMGET', key, 'state', 'total'))
+    tally = { key = key, isDone = state == 'done', total = tonumber(total or 'inf'), outcomes = {}, counted = 0, open = 0 }
+    tallies[batch] = tally
   end
-  local counted = redis.call('HINCRBY', key, 'counted', 1)
-  if total and counted >= tonumber(total) then redis.call('SADD', finished, batch) end
+  return tally
+end
+
+local function count(number, batch, ordinal, outcome, isDead, at)
+  local tally = tallyOf(batch)
+  -- What a settled batch counted is final, also when a person has one of its orders sent again.
+  if tally.isDone or redis.call('SETBIT', tally.key .. ':counted', ordinal, 1) == 1 then return end
+  tally.outcomes[outcome] = (tally.outcomes[outcome] or 0) + 1
+  tally.counted = tally.counted + 1
+  tally.at = at
+  if not isDead then return end
+  tally.open = tally.open + 1
+  local letters = redis.call('HGET', waiting, number)
+  local mark = batch .. '/' .. ordinal
+  redis.call('HSET', waiting, number, letters and (letters .. '\n' .. mark) or mark)
+  hasLetters = true
 end
 
 local function score(set, number, at)
-  if at == '' then redis.call('ZREM', set, number) else redis.call('ZADD', set, at, number) end
+  if at == '' then redis.call('ZREM', set, number) elseif at ~= '=' then redis.call('ZADD', set, at, number) end
 end
 
-local function commit(number, bucket, expected, entry, dueAt, doubtAt, compact, batch, ordinal, outcome, result, dead,
+local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, batch, ordinal, outcome, result, dead,
   at, closing, life, reached, intended, deed)
   if life ~= '' then
     local may = mayBegin(life, reached, intended)
     if may ~= 1 then return may end
   end
   local open, settled = prefix .. ':o:' .. number, prefix .. ':s:' .. bucket
-  local current = redis.call('GET', open)
-  local version = current and string.match(current, '^%d+') or '0'
+  local version = string.match(redis.call('GETRANGE', open, 0, 20), '^%d+') or '0'
   if version ~= expected then return 0 end
   if version == '0' and redis.call('HEXISTS', settled, number) == 1 then return 0 end
 
@@ -87,7 +101,7 @@ local function commit(number, bucket, expected, entry, dueAt, doubtAt, compact, 
     redis.call('RPUSH', deeds, deed)
     redis.call('LTRIM', deeds, -20, -1)
   end
-  local seq = redis.call('HINCRBY', identity, 'seq', 1)
+  seq = seq + 1
   if outcome == '' then return seq end
   if closing ~= '' then closeLetters(number, closing, batch, ordinal) end
   count(number, batch, ordinal, outcome, dead == '1', at)
@@ -96,5 +110,16 @@ local function commit(number, bucket, expected, entry, dueAt, doubtAt, compact, 
 end
 
 local done = {}
-for i = 3, #ARGV, 18 do done[#done + 1] = commit(unpack(ARGV, i, i + 17)) end
+for i = 3, #ARGV, 3 do done[#done + 1] = commit(ARGV[i], ARGV[i + 1], string.match(ARGV[i + 2], FIELDS)) end
+
+if seq > before then redis.call('HINCRBY', identity, 'seq', seq - before) end
+for batch, tally in pairs(tallies) do
+  if tally.counted > 0 then
+    for outcome, times in pairs(tally.outcomes) do redis.call('HINCRBY', tally.key, 'n:' .. outcome, times) end
+    if tally.open > 0 then redis.call('HINCRBY', tally.key, 'open', tally.open) end
+    redis.call('HSET', tally.key, 'lastAt', tally.at)
+    local counted = redis.call('HINCRBY', tally.key, 'counted', tally.counted)
+    if counted >= tally.total then redis.call('SADD', finished, batch) end
+  end
+end
 return done

@@ -9,6 +9,7 @@ import type { Deed } from './deed.ts';
 import { type Entry, encodeEntry } from './entry.ts';
 import type { Identity } from './identity.ts';
 import type { StoredResult } from './stored-result.ts';
+import type { Trace } from './trace-file.ts';
 
 /** An intent that comes to Redis later than this after it was made, by Redis' own clock, is none. Milliseconds. */
 export const INTENT_TRAVELS = 2_000;
@@ -25,6 +26,8 @@ export type Change = {
   entry?: Entry;
   due?: number;
   doubt?: number;
+  /** The number stands among those in doubt, and is to be taken out where `doubt` is absent. */
+  wasInDoubt?: boolean;
   compact?: string;
   outcome?: Outcome;
   result?: StoredResult;
@@ -48,33 +51,33 @@ type CommitDeps = { redis: Redis; keys: Keys; identity: Pick<Identity, 'known' |
 export function openCommits({ redis, keys, identity }: CommitDeps): (change: Change) => Promise<boolean> {
   const script = readScript(new URL('./commit.lua', import.meta.url));
   const shared = [keys.due, keys.doubt, keys.waiting, keys.finished, keys.identity, keys.takeOver];
-  const send = joinedCalls(sendGroup, MOST);
+  const send = joinedCalls(sendGroup, { most: MOST, lanes: 2 });
 
-  async function sendGroup(group: readonly Argument[][]): Promise<number[]> {
-    const answers = await runScript(redis, script, shared, [keys.prefix, INTENT_TRAVELS, ...group.flat()]);
-    return answers as number[];
+  async function sendGroup(group: readonly Packed[]): Promise<number[]> {
+    const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS];
+    for (const { number, text, fields } of group) args.push(number, text, fields);
+    return (await runScript(redis, script, shared, args)) as number[];
   }
 
   return async (change) => {
-    const { life, seq } = identity.known();
-    const done = await send(argumentsOf(change, change.entry?.state === 'sending' ? [life, seq] : ['', '']));
+    const done = await send(pack(change, identity.known()));
     if (done === -1) throw new PoSyncError('ledger-rolled-back', 'Redis knows less of the orders than it did.');
     identity.saw(done);
     return done !== 0;
   };
 }
 
-type Argument = string | number;
+/** A change as the script reads it: each field ends with a line feed, which none of them holds. */
+type Packed = { number: string; text: string; fields: string };
 
-function argumentsOf(change: Change, reached: readonly [Argument, Argument]): Argument[] {
-  const { number, expected, entry, due = '', doubt = '', compact = '', batch, ordinal, outcome = '', result } = change;
-  return [
-    number,
+function pack(change: Change, reached: Trace): Packed {
+  const { number, expected, entry, due = '', compact = '', batch, ordinal, outcome = '', result } = change;
+  const begins = entry?.state === 'sending';
+  const fields = [
     bucketOf(number),
     expected,
-    entry ? encodeEntry(entry) : '',
     due,
-    doubt,
+    change.doubt ?? (change.wasInDoubt ? '' : '='),
     compact,
     batch,
     ordinal,
@@ -83,10 +86,13 @@ function argumentsOf(change: Change, reached: readonly [Argument, Argument]): Ar
     change.dead ? '1' : '0',
     change.at ?? '',
     change.closes ? JSON.stringify(closingOf(change)) : '',
-    ...reached,
+    begins ? reached.life : '',
+    begins ? reached.seq : '',
     entry?.lastAt ?? 0,
     change.deed ? JSON.stringify(change.deed) : '',
+    '',
   ];
+  return { number, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };
 }
 
 function closingOf({ number, at = 0, deed, batch }: Change): Closing {

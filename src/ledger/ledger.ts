@@ -43,15 +43,17 @@ export function openLedger({
 
   /** One round trip. */
   async function lookupPage(numbers: readonly string[]): Promise<Known[]> {
-    const asked = numbers.flatMap((number) => [number, bucketOf(number)]);
-    const found = (await runScript(redis, lookupScript, [], [keys.prefix, ...asked])) as (string | null)[];
-    return numbers.map((_, i) => knownFrom(found[2 * i] ?? null, found[2 * i + 1] ?? null));
+    const asked: string[] = [keys.prefix];
+    for (const number of numbers) asked.push(number, bucketOf(number));
+    const found = (await runScript(redis, lookupScript, [], asked)) as (string | null)[];
+    return found.map(knownFrom);
   }
 
   /** Puts a new or mended order into the ledger; false when somebody else changed it meanwhile. */
   async function enter(entry: Entry, before: Entry | undefined, due: number): Promise<boolean> {
     const { order, batch, ordinal } = entry;
-    return commit({ number: order.purchaseOrderNumber, expected: before?.version ?? 0, entry, due, batch, ordinal });
+    const expected = before?.version ?? 0;
+    return commit({ number: order.purchaseOrderNumber, expected, entry, due, batch, ordinal });
   }
 
   /**
@@ -62,7 +64,8 @@ export function openLedger({
   async function take(entry: Entry, step: Step, deed?: Deed): Promise<boolean> {
     const number = entry.order.purchaseOrderNumber;
     const { version: expected, batch, ordinal } = entry;
-    const base = { number, expected, batch, ordinal, ...(deed === undefined ? {} : { deed }) };
+    const wasInDoubt = entry.state === 'unknown';
+    const base = { number, expected, batch, ordinal, wasInDoubt, ...(deed === undefined ? {} : { deed }) };
     switch (step.kind) {
       case 'ignore':
         return false;
@@ -122,10 +125,10 @@ export function openLedger({
 
 type Settling = Omit<Change, 'number' | 'expected' | 'batch' | 'ordinal'>;
 
-function knownFrom(open: string | null, settled: string | null): Known {
-  if (open !== null) return { kind: 'open', entry: decodeEntry(open) };
-  if (settled !== null) return { kind: 'accepted', compact: decodeCompact(settled) };
-  return { kind: 'nothing' };
+function knownFrom(text: string | null): Known {
+  if (text === null) return { kind: 'nothing' };
+  if (text.startsWith('=')) return { kind: 'accepted', compact: decodeCompact(text.slice(1)) };
+  return { kind: 'open', entry: decodeEntry(text) };
 }
 
 function scores(step: { due?: number; doubt?: number }): Pick<Change, 'due' | 'doubt'> {

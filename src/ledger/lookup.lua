@@ -1,8 +1,12 @@
--- What is known of each number. KEYS none by name; ARGV prefix, then number and bucket of each.
--- Returns for each the entry's text and the compact entry, false where there is none. Key names are those of keys.ts.
-local found = {}
+-- What is known of each number. ARGV prefix, then number and bucket of each; key names are those of keys.ts.
+-- Returns for each the entry's text, or '=' and the compact entry, or false.
+local prefix, found = ARGV[1], {}
 for i = 2, #ARGV, 2 do
-  found[#found + 1] = redis.call('GET', ARGV[1] .. ':o:' .. ARGV[i])
-  found[#found + 1] = redis.call('HGET', ARGV[1] .. ':s:' .. ARGV[i + 1], ARGV[i])
+  local known = redis.call('GET', prefix .. ':o:' .. ARGV[i])
+  if not known then
+    local compact = redis.call('HGET', prefix .. ':s:' .. ARGV[i + 1], ARGV[i])
+    known = compact and ('=' .. compact)
+  end
+  found[#found + 1] = known
 end
 return found

@@ -3,15 +3,18 @@ import { joinedCalls } from '../../src/redis/joined-calls.ts';
 
 describe('joined calls', () => {
   /** Calls that end when told to; each doubles its numbers. */
-  function opened(most = 10) {
+  function opened(most = 10, lanes = 1) {
     const groups: number[][] = [];
     const ends: (() => void)[] = [];
-    const ask = joinedCalls<number, number>(async (group) => {
-      groups.push([...group]);
-      await new Promise<void>((resolve) => ends.push(resolve));
-      if (group.includes(13)) throw new Error('unlucky');
-      return group.map((one) => one * 2);
-    }, most);
+    const ask = joinedCalls<number, number>(
+      async (group) => {
+        groups.push([...group]);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        if (group.includes(13)) throw new Error('unlucky');
+        return group.map((one) => one * 2);
+      },
+      { most, lanes },
+    );
     return { groups, ask, end: () => ends.shift()?.() };
   }
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -54,6 +57,23 @@ describe('joined calls', () => {
     expect(groups).toEqual([[1, 2], [3]]);
   });
 
+  it('have as many groups under way as there are lanes', async () => {
+    const { groups, ask, end } = opened(10, 2);
+    const all = [ask(1)];
+    await turn();
+    all.push(ask(2));
+    await turn();
+    all.push(ask(3));
+    await turn();
+    expect(groups).toEqual([[1], [2]]);
+    end();
+    await turn();
+    expect(groups).toEqual([[1], [2], [3]]);
+    end();
+    end();
+    expect(await Promise.all(all)).toEqual([2, 4, 6]);
+  });
+
   it('fail together, and the next go on', async () => {
     const { ask, end } = opened();
     const bad = Promise.allSettled([ask(1), ask(13)]);
@@ -67,7 +87,7 @@ describe('joined calls', () => {
   });
 
   it('refuse answers that do not fit', async () => {
-    const ask = joinedCalls<number, number>(async () => [], 10);
+    const ask = joinedCalls<number, number>(async () => [], { most: 10, lanes: 1 });
     await expect(ask(1)).rejects.toThrow('1 requests got 0 answers');
   });
 });
