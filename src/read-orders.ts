@@ -15,7 +15,7 @@ export type ReadOptions = {
   memory?: number;
 };
 
-const MEMORY = 8 * 1024 * 1024;
+const MEMORY = 4 * 1024 * 1024;
 
 /**
  * The second pass over a proved file: its orders, joined from their rows and checked, one at a time. Ordinals count

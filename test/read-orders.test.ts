@@ -281,6 +281,17 @@ describe('JSON', () => {
     expect(found).toEqual(problems);
   });
 
+  test('names the keys that an object has instead of the one it needs', async () => {
+    const { orders } = await readText('[{"number":"1","lines":[]},{"purchaseOrderNumber":null,"items":[]}]');
+    const said = orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ value, message }) => [value, message])));
+    expect(said).toEqual([
+      ['', 'is not there; the object has "number", "lines"'],
+      ['', 'has no items; at least one is needed; the object has "number", "lines"'],
+      ['null', 'is empty; a value is needed'],
+      ['[]', 'has no items; at least one is needed'],
+    ]);
+  });
+
   test('keeps numbers as they were written and every key, for the fix file', async () => {
     const text = '{"purchaseOrderNumber":"1","price":1.10,"id":12345678901234567890,"__proto__":{"x":1},"items":[]}';
     const { orders } = await readText(text);

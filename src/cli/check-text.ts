@@ -1,5 +1,6 @@
 import { describe, type PoSyncError } from '../errors.ts';
 import type { FileFormat, Problem } from '../order/record.ts';
+import { shorten } from '../order/text.ts';
 import type { CheckedFile } from './check-file.ts';
 import { printable, printableJson } from './printable.ts';
 
@@ -14,7 +15,8 @@ export function formatText(file: string, format: FileFormat, records: number, wa
     format.decimal === undefined ? undefined : `decimal "${format.decimal}"`,
   ];
   const known = facts.filter((fact) => fact !== undefined).join(', ');
-  const rows = `${records} ${format.type === 'csv' ? 'row' : 'object'}${records === 1 ? '' : 's'}`;
+  const isTable = format.type === 'csv' || format.type === 'xlsx';
+  const rows = `${records} ${isTable ? 'row' : 'object'}${records === 1 ? '' : 's'}`;
   const lines = warnings.map((warning) => `${printable(file)}: warning: ${printable(warning)}\n`);
   return `${printable(file)}: ${known}; ${rows}\n${lines.join('')}`;
 }
@@ -26,7 +28,7 @@ export function problemText(file: string, problem: Problem, order: string): stri
   const column = field === '' ? '' : `${field}: `;
   const shown =
     value === '' || message.includes(JSON.stringify(value).slice(0, 20)) ? '' : `, found ${JSON.stringify(value)}`;
-  const whose = order === '' ? '' : ` (order ${order})`;
+  const whose = order === '' ? '' : ` (order ${shorten(order, 60)})`;
   return `${printable(`${file}:${line}:${place} ${column}${message}${shown}${whose}`)}\n`;
 }
 

@@ -5,7 +5,7 @@ import type { Item } from '../order/order.ts';
 import type { Place } from '../order/place.ts';
 import { type QuantityText, readJsonQuantity, readQuantity } from '../order/quantity.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
-import { textFault, trimBlanks } from '../order/text.ts';
+import { shorten, textFault, trimBlanks } from '../order/text.ts';
 import { type Found, find } from './find.ts';
 import { type Fault, problemOf } from './problem.ts';
 
@@ -36,7 +36,8 @@ function textIn(value: object, field: TextField, place: Place, mapping: Mapping,
   const preset = field === 'articleCode' ? mapping.defaults.articleCode : undefined;
   const text = isAbsent(found) ? preset : asText(found.value);
   const fault = found.isAmbiguous ? 'ambiguous-key' : text === undefined ? notText(found) : textFault(text);
-  if (fault)
+  if (fault === 'missing') problems.push(problemAt(fault, found, place, shown(found.value), keysBeside(value, found)));
+  else if (fault)
     problems.push(problemAt(fault, found, place, found.isAmbiguous ? found.keys : (text ?? shown(found.value))));
   return text ?? '';
 }
@@ -63,7 +64,7 @@ function itemsIn(value: object, place: Place, mapping: Mapping, lineOf: LineOf, 
   const found = find(value, mapping.fields.items);
   const list = found.value;
   if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
-  else if (isAbsent(found)) problems.push(problemAt('no-items', found, place, ''));
+  else if (isAbsent(found)) problems.push(problemAt('no-items', found, place, '', keysBeside(value, found)));
   else if (!Array.isArray(list)) problems.push(problemAt('not-a-list', found, place, shown(list)));
   else if (list.length === 0) problems.push(problemAt('no-items', found, place, '[]'));
   else if (list.length > LIMITS.items) problems.push(problemAt('too-many-items', found, place, String(list.length)));
@@ -100,9 +101,19 @@ function isAbsent({ value }: Found): boolean {
   return value === undefined || value === null || value === '';
 }
 
-function problemAt(fault: Fault, found: Found, place: Place, value: string): Problem {
-  return problemOf(fault, { line: place.line, pointer: `${place.pointer ?? ''}${found.pointer}` }, found.name, value);
+function problemAt(fault: Fault, found: Found, place: Place, value: string, detail = value): Problem {
+  const pointer = `${place.pointer ?? ''}${found.pointer}`;
+  return problemOf(fault, { line: place.line, pointer }, found.name, value, detail);
 }
+
+/** Which keys an object has instead of the one that was looked for; "" when it is there. */
+function keysBeside(value: object, found: Found): string {
+  if (found.value !== undefined) return '';
+  const keys = Object.keys(value).slice(0, SHOWN_KEYS);
+  return shorten(keys.map((key) => JSON.stringify(key)).join(', '), 120);
+}
+
+const SHOWN_KEYS = 10;
 
 function within(place: Place, list: Found, index: number, item: unknown, lineOf: LineOf): Place {
   const line = (isObject(item) ? lineOf(item) : undefined) ?? place.line;
@@ -113,7 +124,8 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** A value as its JSON text; null for what is not there. */
+/** A value as its JSON text; "" for what is not there. */
 function shown(value: unknown): string {
+  if (value === undefined) return '';
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null').slice(0, 1000);
 }

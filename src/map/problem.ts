@@ -38,7 +38,7 @@ function sentence(fault: Fault, value: string): string {
   const shown = JSON.stringify(shorten(value, 60));
   switch (fault) {
     case 'missing':
-      return 'is empty; a value is needed';
+      return value === '' ? 'is empty; a value is needed' : `is not there; the object has ${value}`;
     case 'too-long':
       return `has ${characters(value)} characters; at most ${LIMITS.textLength} are allowed`;
     case 'control-character':
@@ -72,7 +72,7 @@ function sentence(fault: Fault, value: string): string {
     case 'ambiguous-key':
       return `stands there more than once (${value}); keep one of the keys`;
     case 'no-items':
-      return 'has no items; at least one is needed';
+      return `has no items; at least one is needed${value === '' || value === '[]' ? '' : `; the object has ${value}`}`;
     case 'not-a-list':
       return `${shown} is not a list of items; write [ … ]`;
     case 'row-in-doubt':

@@ -16,7 +16,7 @@ const FIRST_BITS = 9;
 const MORE_BITS = 4;
 const MOST_BITS = 21;
 /** A part larger than this is parted once more. */
-const PORTION = 512 * 1024;
+const PORTION = 256 * 1024;
 
 /** `seed` spreads the keys as the sender of a file cannot foresee. */
 export async function openSpill(seed: number): Promise<Spill> {

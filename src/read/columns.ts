@@ -31,10 +31,12 @@ export function resolveColumns(cells: readonly string[], line: number, mapping: 
   const isFixFile = errorColumns.length > 0;
   const own = cells.filter((_, index) => !errorColumns.includes(index));
   const header = isFixFile ? own.map(restore) : own;
+  const needed = FIELDS.filter((field) => defaultOf(field, mapping) === undefined);
+  if (countFields(header, mapping) === 0) throw missingColumns(needed, header, line, mapping);
   refuseBadNames(header, line);
   const found = FIELDS.map((field) => [field, columnOf(field, header, line, mapping)] as const);
   const at = Object.fromEntries(found.filter(([, index]) => index !== undefined));
-  const missing = FIELDS.filter((field) => at[field] === undefined && defaultOf(field, mapping) === undefined);
+  const missing = needed.filter((field) => at[field] === undefined);
   if (at.purchaseOrderNumber === undefined || missing.length > 0) throw missingColumns(missing, header, line, mapping);
   return { header, at: { ...at, purchaseOrderNumber: at.purchaseOrderNumber }, errorColumns };
 }
@@ -102,15 +104,22 @@ function columnOf(field: Field, header: readonly string[], line: number, mapping
 
 function missingColumns(missing: readonly Field[], header: readonly string[], line: number, mapping: Mapping) {
   const wanted = missing.map((field) => mapping.fields[field].join(' or ')).join(', ');
-  const first = missing[0] ?? 'purchaseOrderNumber';
-  const near = nearest(mapping.fields[first][0] ?? first, header);
   const shown = shorten(header.map((name) => JSON.stringify(name)).join(', '));
   return unreadable(
     'column-missing',
     `Line ${line} has no column ${wanted}; it has ${shown}.`,
     { line, field: missing.join(', '), value: shown },
-    near === undefined
-      ? 'Name the columns of the file in the mapping of its source.'
-      : `If "${shorten(near)}" is meant, name it in the mapping of its source.`,
+    mendOfMissing(missing, header, mapping),
   );
+}
+
+function mendOfMissing(missing: readonly Field[], header: readonly string[], mapping: Mapping): string {
+  const near = missing.flatMap((field) => {
+    const found = mapping.fields[field].map((name) => nearest(name, header)).find((name) => name !== undefined);
+    return found === undefined ? [] : [`"${shorten(found, 60)}" for ${field}`];
+  });
+  if (near.length > 0) return `If these are meant, name them in the mapping of its source: ${near.join(', ')}.`;
+  if (header.length === 1)
+    return 'The first line that is not empty must be the header; if it is, set delimiter in the mapping of its source.';
+  return 'The first line that is not empty must be the header; if it is, name its columns in the mapping of its source.';
 }

@@ -176,7 +176,8 @@ export function openJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatch 
     const place = tokens.placeOf(token.byte);
     const found = token.kind === 'value' ? 'a value' : `"${token.kind}"`;
     const message = `Line ${place.line}, column ${place.column}: ${found} where ${sayExpected(expected)} is expected.`;
-    return unreadable('json', message, place);
+    const isAfterComma = (token.kind === '}' || token.kind === ']') && (expected === 'value' || expected === 'key');
+    return unreadable('json', message, place, isAfterComma ? 'Remove the comma before it.' : undefined);
   }
 
   function taken(): JsonRecord[] {

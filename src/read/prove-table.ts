@@ -7,6 +7,7 @@ import type { TableReading } from './proof.ts';
 import { openRowParser, type Row } from './row-parser.ts';
 import { type ShiftedNumbers, watchShifted } from './shifted-numbers.ts';
 import { openTableBody } from './table-body.ts';
+import { unreadable } from './unreadable.ts';
 
 /** What the first pass learns of a table. `reading` is absent when there is not even a header. */
 export type ProvedTable = {
@@ -18,6 +19,8 @@ export type ProvedTable = {
   warnings: string[];
 };
 
+const LF = 10;
+const CR = 13;
 const ALL_NEWLINES = ['\r\n', '\n', '\r'] as const;
 
 /** Reads a table to its end: every quote matches, the header is good; finds numbers whose rows stand apart. */
@@ -31,12 +34,15 @@ export async function proveTable(
   const parser = openRowParser({ delimiter: dialect.delimiter, newlines: ALL_NEWLINES });
   const eyes = openEyes(dialect.hasSepLine, bytes, mapping);
   let hasCr = false;
+  let lastByte = LF;
 
   for await (const chunk of content) {
-    hasCr ||= chunk.includes(13);
+    hasCr ||= chunk.includes(CR);
+    lastByte = chunk.at(-1) ?? lastByte;
     eyes.look(await parser.write(chunk));
   }
   eyes.look(await parser.end());
+  if (lastByte !== LF && lastByte !== CR) eyes.requireWholeEnd(lastByte);
 
   const { reading, ...found } = eyes.found(dialect, hasCr ? ALL_NEWLINES : ['\n']);
   return { ...found, ...(reading && { reading }), delimiter: dialect.delimiter, ...newlineOf(start) };
@@ -54,8 +60,10 @@ function openEyes(hasSepLine: boolean, bytes: number, mapping: Mapping) {
   const body = openTableBody(hasSepLine);
   const decimals = watchDecimals();
   let seen: Seen | undefined;
+  let last: Row | undefined;
 
   function look(rows: readonly Row[]): void {
+    last = rows.at(-1) ?? last;
     const data = body.take(rows);
     if (body.header === undefined) return;
     seen ??= openSeen(resolveColumns(body.header.cells, body.header.line, mapping), rowsIn(bytes, data));
@@ -79,7 +87,21 @@ function openEyes(hasSepLine: boolean, bytes: number, mapping: Mapping) {
     };
   }
 
-  return { look, found };
+  /** The content does not end with a line end: its last row must be as wide as its header all the same. */
+  function requireWholeEnd(lastByte: number): void {
+    const width = body.header?.cells.length ?? 0;
+    const isBlank = last?.cells.every((cell) => cell.trim() === '') === true;
+    if (last !== undefined && lastByte === 0) throw cutOff(last, 'the file ends in zeros');
+    if (last === undefined || isBlank || last.cells.length >= width) return;
+    throw cutOff(last, `its last row has ${last.cells.length} instead of ${width} fields and no line end`);
+  }
+
+  return { look, found, requireWholeEnd };
+}
+
+function cutOff({ line }: Row, how: string) {
+  const message = `The file is cut off on line ${line}: ${how}.`;
+  return unreadable('cut-off', message, { line }, 'Drop the whole file once more; if it is whole, end its last line.');
 }
 
 type Seen = { runs: Runs; shifted: ShiftedNumbers };

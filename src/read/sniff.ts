@@ -29,6 +29,7 @@ export async function sniff(handle: FileHandle, stamp: Stamp, mapping: Mapping):
   refuseBinary(bytes, mapping);
   const found = findEncoding(bytes, mapping);
   const start = textOf(bytes, found);
+  refuseMarkup(start);
   return { gzip, ...found, kind: kindOf(start, mapping), start };
 }
 
@@ -100,6 +101,15 @@ function isWorkbook(bytes: Buffer, gzip: boolean, { format }: Mapping): boolean 
   if (format === 'auto' || format === 'xlsx') return true;
   const message = `The file is an Excel workbook or another zip archive; the mapping says ${format}.`;
   throw unreadable('format', message, { line: 1 }, `Save it as CSV (UTF-8), or set format: xlsx in the mapping.`);
+}
+
+/** What a server answers instead of a file, and what some programs call a spreadsheet. */
+function refuseMarkup(start: string): void {
+  const [, kind] = /^\s*<(!doctype html|html|\?xml)\b/i.exec(start) ?? [];
+  if (kind === undefined) return;
+  const what = kind === '?xml' ? 'an XML document' : 'a web page';
+  const mend = 'Drop CSV, JSON or XLSX. A server that answers with a page may want other credentials.';
+  throw unreadable('format', `The file is ${what}.`, { line: 1 }, mend);
 }
 
 const BINARY: [name: string, signature: Buffer][] = [

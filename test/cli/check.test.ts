@@ -8,6 +8,7 @@ import type { Config } from '../../src/config/config.ts';
 import { fakeShell } from '../support/fake-shell.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 import { mappingOf } from '../support/read-text.ts';
+import { textRows, writeWorkbook } from '../support/write-workbook.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'po-sync-check-'));
 afterAll(() => rm(folder, { recursive: true }));
@@ -40,7 +41,7 @@ const config: Config = {
 };
 
 async function check(
-  files: Record<string, string>,
+  files: Record<string, string | Buffer>,
   more: { source?: string; json?: boolean } = {},
   also: string[] = [],
 ) {
@@ -147,6 +148,31 @@ First order as it would be sent:
       expect(out).toContain('\\u001b');
       for (const hidden of ['\u001b', '\u202e', '\u200e']) expect(out).not.toContain(hidden);
     }
+  });
+
+  test('reads a workbook, and names its rows', async () => {
+    const book = await writeWorkbook(
+      textRows([
+        ['purchaseOrderNumber', 'articleCode', 'quantity'],
+        ['0012', 'A', '2'],
+        ['0013', 'B', '1,000'],
+      ]),
+    );
+    const { code, out } = await check({ 'orders.xlsx': book });
+    expect(code).toBe(2);
+    expect(out).toContain('orders.xlsx: xlsx; 2 rows\n');
+    expect(out).toContain('orders.xlsx:3: quantity: "1,000" can be read in two ways');
+    expect(out).toContain('"purchaseOrderNumber": "0012"');
+  });
+
+  test('says what is wrong with a workbook that is none', async () => {
+    const { code, err } = await check({ 'orders.xlsx': Buffer.from('PK\x03\x04') });
+    expect([code, err]).toEqual([2, expect.stringContaining('orders.xlsx: unreadable-zip: The workbook is damaged')]);
+  });
+
+  test('does not repeat a number without end', async () => {
+    const { out } = await check({ 'long.csv': `${GOOD}${'9'.repeat(5_000)},A,x\n` });
+    expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThan(400);
   });
 
   test('says of an empty file that there is nothing to send', async () => {

@@ -38,11 +38,11 @@ describe('lines laid aside', () => {
     );
   });
 
-  test('come back in portions of half a megabyte, however many there are', async () => {
+  test('come back in portions of a quarter of a megabyte, however many there are', async () => {
     const portions = await layAside(numbered(40_000, 2_000, 1_000));
     expect(portions.flat()).toHaveLength(40_000);
     const sizes = portions.map((portion) => portion.reduce((sum, line) => sum + 2 * line.length, 0));
-    expect(Math.max(...sizes)).toBeLessThan(600_000);
+    expect(Math.max(...sizes)).toBeLessThan(300_000);
     const keys = portions.map((portion) => new Set(portion.map((line) => line.split(':')[0])));
     expect(keys.reduce((sum, { size }) => sum + size, 0)).toBe(2_000);
     for (const portion of portions) {

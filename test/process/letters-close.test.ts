@@ -62,7 +62,7 @@ describe('a dead letter', () => {
     await place.run(['start', '--once']);
     await place.drop('a.csv', table('PO-1,NEW,A,1'));
     await show(place, 'PO-1,NEW,A,1', 'PO-9,NEW,A,1');
-    expect((await openNow(place)).toSorted()).toEqual([0, 0, 0, 1]);
+    expect((await openNow(place)).filter((open) => open > 0)).toEqual([1]);
   });
 
   it('of other content stays open when the order that was under way then is accepted', async () => {

@@ -34,6 +34,11 @@ describe('a table is unreadable', () => {
       `${HEADER}\n1,"A,1\n${'2,B,1\n'.repeat(1_000_000)}`,
       { code: 'unreadable-too-large', line: 2 },
     ],
+    ['its last row cut off', `${HEADER}\n1,A,1\n1,B`, { code: 'unreadable-cut-off', line: 3 }],
+    ['its last row cut off in its number', `${HEADER}\r\n"1",A,1\r\n12`, { code: 'unreadable-cut-off', line: 3 }],
+    ['its last row cut off after blanks', `${HEADER}\n\n,,\n1,`, { code: 'unreadable-cut-off', line: 4 }],
+    ['zeros at its end', `${HEADER}\n1,A,1\n${'\0'.repeat(4096)}`, { code: 'unreadable-cut-off', line: 3 }],
+    ['zeros after a whole row', `${HEADER}\n1,A,1\0\0`, { code: 'unreadable-cut-off', line: 2 }],
     ['delimiters over megabytes', `${HEADER}\n${','.repeat(8_000_000)}`, { code: 'unreadable-too-large', line: 2 }],
   ])('for %s', async (_, text, why) => {
     expect(await whyUnreadable(text)).toEqual(why);
@@ -45,6 +50,28 @@ describe('a table is unreadable', () => {
     expect(await whyUnreadable(together)).toMatchObject({ code: 'unreadable-order-too-large' });
     const apart = `${HEADER}\n${(row('1') + row('2').slice(0, 30)).replace(/$/, ',1\n').repeat(700)}`;
     expect(await whyUnreadable(apart)).toMatchObject({ code: 'unreadable-order-too-large' });
+  });
+
+  test.each([
+    ['no line end after a whole row', `${HEADER}\n1,A,1`],
+    ['blanks after the last line end', `${HEADER}\n1,A,1\n  `],
+    ['delimiters alone in its last line', `${HEADER}\n1,A,1\n,`],
+    ['a short row that has a line end', `${HEADER}\n1,A,1\n2\n`],
+    ['a long row without line end', `${HEADER}\n1,A,1\n2,B,1,x`],
+  ])('but not for %s', async (_, text) => {
+    expect(await whyUnreadable(text)).toMatchObject({ code: 'readable' });
+  });
+
+  test.each([
+    [
+      'purchaseOrderNr,artcleCode,quantity\n',
+      '"purchaseOrderNr" for purchaseOrderNumber, "artcleCode" for articleCode',
+    ],
+    ['1,A,1\n2,B,1\n', 'must be the header'],
+    ['Purchase;order\n', 'must be the header'],
+    ['purchaseOrderNumber#articleCode#quantity\n', 'set delimiter'],
+  ])('and %j says what to do', async (text, mend) => {
+    await expect(readText(text)).rejects.toMatchObject({ mend: expect.stringContaining(mend) });
   });
 
   test('with the nearest column named', async () => {
@@ -142,6 +169,8 @@ test('a zip archive that is none is unreadable', async () => {
 
 test.each([
   ['a PDF', Buffer.from('%PDF-1.7')],
+  ['a web page', Buffer.from('\n<!DOCTYPE html><html>Please log in</html>')],
+  ['an XML document', Buffer.from('\ufeff<?xml version="1.0"?><orders/>')],
   ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
 ])('%s is unreadable', async (_, bytes) => {
   expect(await whyUnreadable(bytes)).toEqual({ code: 'unreadable-format', line: 1 });
