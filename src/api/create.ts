@@ -1,5 +1,6 @@
 import type { Http, HttpEnd } from '../http.ts';
 import type { Order } from '../order/order.ts';
+import { hideToken } from './hide-token.ts';
 import type { BearerToken } from './token.ts';
 
 /** The API of one environment. `origin` binds tokens to it. */
@@ -9,7 +10,7 @@ export type Partner = { environment: string; baseUrl: string; timeout: number };
  * POST /purchase-orders (spec part 4) with the headers of spec part 5.
  * Throws only when the token belongs elsewhere, which would be a bug of ours: nothing is sent then.
  */
-export function createOrder(
+export async function createOrder(
   http: Http,
   partner: Partner,
   token: BearerToken,
@@ -17,7 +18,7 @@ export function createOrder(
   mayWrite: () => boolean,
 ): Promise<HttpEnd> {
   const url = new URL(`${partner.baseUrl}/purchase-orders`);
-  return http.call({
+  const end = await http.call({
     method: 'POST',
     url,
     headers: apiHeaders(partner, token),
@@ -25,6 +26,7 @@ export function createOrder(
     timeout: partner.timeout,
     mayWrite,
   });
+  return hideToken(end, token);
 }
 
 /** Exactly the fields of spec part 4, in that order. */

@@ -4,6 +4,7 @@ import type { Item } from '../order/order.ts';
 import { reasonOf, type Said } from './classify.ts';
 import { apiHeaders, type Partner } from './create.ts';
 import { isRecord, readEnvelope } from './envelope.ts';
+import { hideToken } from './hide-token.ts';
 import type { BearerToken } from './token.ts';
 
 /** An order as the list shows it; `items` is absent where the list leaves them out. */
@@ -40,7 +41,7 @@ export async function listOrders(
     timeout: LONGEST,
     onData: (chunk) => reader.write(chunk),
   });
-  return judge(end, () => reader.finish());
+  return judge(hideToken(end, token), () => reader.finish());
 }
 
 function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {

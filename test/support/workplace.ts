@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Report } from '../../src/report/report.ts';
@@ -7,14 +6,10 @@ import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
 import { CLIENT_ID, CLIENT_SECRET, type OpenSandbox, openSandbox } from './open-sandbox.ts';
+import { type Ended, type Running, startProgram } from './program.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
-const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
-
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string };
-
-/** A po-sync process; `ended` resolves with its exit and everything it printed. */
-export type Running = { child: ChildProcess; ended: Promise<Ended>; out(): string };
+export type { Ended, Running } from './program.ts';
 
 /** A folder with configuration, inbox and reports, and a reference API in this process. */
 export type Workplace = AsyncDisposable & {
@@ -75,30 +70,13 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
   const running = new Set<ChildProcess>();
 
   function start(args: readonly string[], env: Record<string, string> = {}): Running {
-    const child = spawn(LAUNCHER, ['--config', config, ...args], {
+    const program = startProgram(['--config', config, ...args], {
       cwd: folder,
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        ...credentials(environment.toUpperCase()),
-        PO_SYNC_ADMIN_PORT: '0',
-        ...env,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...credentials(environment.toUpperCase()), PO_SYNC_ADMIN_PORT: '0', ...env },
     });
-    running.add(child);
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (chunk) => {
-      out += String(chunk);
-    });
-    child.stderr.on('data', (chunk) => {
-      err += String(chunk);
-    });
-    const ended = once(child, 'close').then(([code, signal]) => {
-      running.delete(child);
-      return { code, signal, out, err };
-    });
-    return { child, ended, out: () => out };
+    running.add(program.child);
+    void program.ended.then(() => running.delete(program.child));
+    return program;
   }
 
   stack.defer(async () => {

@@ -1,0 +1,232 @@
+import { spawnSync } from 'node:child_process';
+import { hkdfSync } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { type EchoingApi, openEchoingApi } from '../support/echoing-api.ts';
+import { startProgram } from '../support/program.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { freePort, startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+
+// Secrets are searched for in everything that po-sync leaves or prints, against an API that repeats them all.
+
+const SECRETS = {
+  clientSecret: 'canary-client/secret+of=staging',
+  adminToken: 'canary-admin-token-7Kq',
+  exportPassword: 'canary-export-pass:word',
+  hookPath: 'canary-hook-path-3Vx',
+  hookQuery: 'canary-hook-query-9Zt',
+};
+
+let api: EchoingApi;
+let folder: string;
+let url: string;
+let adminPort: number;
+const stack = new AsyncDisposableStack();
+const printed: string[] = [];
+const told: string[] = [];
+
+const rows = (name: string, count: number, quantity = '1') =>
+  Array.from({ length: count }, (_, i) => `${name}-${i},NEW,A,${quantity}\n`).join('');
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity\n';
+
+beforeAll(async () => {
+  const redis = stack.use(await startTestRedis());
+  url = redis.url;
+  adminPort = await freePort();
+  api = stack.use(await openEchoingApi(`${HEAD}${rows('EXPORTED', 2)}`));
+  folder = stack.use(await makeTempFolder()).path;
+  await mkdir(path.join(folder, 'inbox'));
+  await writeFile(
+    path.join(folder, 'po-sync.yaml'),
+    `environment: staging
+data: data
+redis: { url: '${url}' }
+environments:
+  staging: { baseUrl: '${api.url}/api/v1', authUrl: '${api.url}' }
+sources:
+  - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }
+  - { name: erp, type: export, path: '${api.url}/export/orders.csv', stable: 100ms, poll: 500ms }
+reports: { path: reports }
+notify:
+  - { on: [attention, paused], webhook: '${api.url}/hook/${SECRETS.hookPath}?key=${SECRETS.hookQuery}' }
+  - { on: [attention, paused], command: [sh, -c, 'cat >> told.txt; env >> told.txt'] }
+delivery: { attempts: 2, settle: 500ms, timeout: 2s, backoff: { initial: 50ms, max: 200ms }, probe: { initial: 200ms, max: 500ms } }
+admin: { host: 127.0.0.1, port: ${adminPort} }
+log: { level: trace }
+`,
+  );
+});
+afterAll(() => stack.disposeAsync());
+
+const env = {
+  PO_SYNC_STAGING_CLIENT_ID: 'canary-client-id',
+  PO_SYNC_STAGING_CLIENT_SECRET: SECRETS.clientSecret,
+  PO_SYNC_ADMIN_TOKEN: SECRETS.adminToken,
+  PO_SYNC_SOURCE_ERP_USER: 'reader',
+  PO_SYNC_SOURCE_ERP_PASSWORD: SECRETS.exportPassword,
+};
+
+function start(args: readonly string[], more: Record<string, string> = {}) {
+  return startProgram(['--config', path.join(folder, 'po-sync.yaml'), ...args], {
+    cwd: folder,
+    env: { ...env, ...more },
+  });
+}
+
+async function run(args: readonly string[], more: Record<string, string> = {}): Promise<string> {
+  const { out, err } = await start(args, more).ended;
+  printed.push(out, err);
+  return out + err;
+}
+
+/** What may give a secret away: itself, as it stands in addresses, in hexadecimal, in base64 and within it. */
+function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const inside = [0, 1, 2].map((shift) =>
+    Buffer.concat([Buffer.alloc(shift, 'x'), bytes])
+      .toString('base64')
+      .replace(/=+$/, '')
+      .slice(shift === 0 ? 0 : 4, -2),
+  );
+  const plain = [secret, encodeURIComponent(secret), bytes.toString('hex'), JSON.stringify(secret).slice(1, -1)];
+  return [...plain, ...inside, ...inside.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+
+/** The key that seals tokens at rest, as `tokenSeal` makes it. */
+function sealingKey(): string[] {
+  const belongsTo = `staging ${api.url}/api/v1 ${api.url} ${env.PO_SYNC_STAGING_CLIENT_ID}`;
+  const key = Buffer.from(hkdfSync('sha256', SECRETS.clientSecret, 'po-sync token', belongsTo, 32));
+  return [key.toString('hex'), key.toString('base64').slice(0, -1), key.toString('base64url')];
+}
+
+function searchFor(canaries: readonly string[], where: string, text: string): string[] {
+  return canaries.filter((canary) => text.includes(canary)).map((canary) => `${where}: ${canary}`);
+}
+
+async function filesUnder(root: string): Promise<string[]> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+/** Every key and every value, whatever its type. */
+async function redisText(): Promise<string> {
+  const redis = await connectRedis(url);
+  try {
+    const all = await redis.keys('*');
+    const values = await Promise.all(
+      all.map(async (key) => {
+        switch (await redis.type(key)) {
+          case 'string':
+            return redis.get(key);
+          case 'hash':
+            return redis.hgetall(key);
+          case 'list':
+            return redis.lrange(key, 0, -1);
+          case 'set':
+            return redis.smembers(key);
+          case 'zset':
+            return redis.zrange(key, 0, '-1');
+          case 'stream':
+            return redis.xrange(key, '-', '+');
+          // It went meanwhile.
+          case 'none':
+            return '';
+          default:
+            throw new Error(`a key of an unknown type: ${key}`);
+        }
+      }),
+    );
+    return `${all.join('\n')}\n${JSON.stringify(values)}`;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+const processes = () => spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout;
+
+it('no secret appears in files, logs, Redis, process arguments, notices or anything a command prints', async () => {
+  const daemon = start(['start']);
+  await until('ready', () => daemon.out().includes('po-sync is ready'));
+  const drop = (name: string, text: string) => writeFile(path.join(folder, 'inbox', name), text);
+  await drop(
+    'mixed.csv',
+    `${HEAD}${rows('GOOD', 12)}${rows('REFUSED', 3)}${rows('BROKEN', 2)}${rows('STRANGE', 2)}${rows('WRONG', 2, 'x')}`,
+  );
+  await drop('broken.csv', `${HEAD}PO-9,NEW,"A,1\n`);
+  const reports = async () => (await readdir(path.join(folder, 'reports')).catch(() => [])).length;
+  await until('the reports', async () => (await reports()) === 3, 60_000);
+  for (const authorization of [`Bearer ${SECRETS.adminToken}`, 'Bearer wrong', '']) {
+    for (const page of ['/healthz', '/readyz', '/metrics', '/', `/?${SECRETS.adminToken}`]) {
+      const answer = await fetch(`http://127.0.0.1:${adminPort}${page}`, {
+        headers: authorization ? { authorization } : {},
+      });
+      printed.push(await answer.text(), JSON.stringify([...answer.headers]));
+    }
+  }
+  told.push(processes(), await redisText());
+  // Delivery pauses on what the API says, and the daemon is killed in the middle of it.
+  await drop('away.csv', `${HEAD}${rows('AWAY', 3)}${rows('MORE', 5)}`);
+  await until('a pause', () => daemon.out().includes('delivery paused'), 60_000);
+  const commands = [
+    ['status'],
+    ['doctor'],
+    ['config', 'show'],
+    ['config', 'schema'],
+    ['check', path.join(folder, 'inbox', 'done')],
+    ['batches', 'list'],
+    ['batches', 'show', 'nothing'],
+    ['dead-letters', 'list', '--all'],
+    ['dead-letters', 'retry', '--dry-run'],
+    ['dead-letters', 'retry', '--kind', 'refused', '--yes'],
+    ['dead-letters', 'discard', '--kind', 'invalid', '--yes'],
+    ['dead-letters', 'resolve', 'GOOD-0', '--as', 'accepted', '--yes'],
+    ['reconcile'],
+    ['explain', 'REFUSED-0'],
+    ['explain', 'AWAY-0'],
+    ['pause', '--reason', 'a test'],
+    ['resume'],
+    ['nonsense'],
+  ];
+  for (const args of commands) for (const json of [[], ['--json']]) await run([...json, ...args]);
+  told.push(processes());
+  daemon.child.kill('SIGKILL');
+  printed.push((await daemon.ended).out, (await daemon.ended).err);
+  await run(['start', '--once', '--max-wait', '1s']);
+  // A token endpoint that repeats what it was sent; credentials that are refused, malformed, or set twice.
+  api.refuseTokens();
+  const redis = await connectRedis(url);
+  const tokenKeys = (await redis.keys('*')).filter((key) => /:token/.test(key));
+  told.push(await redisText());
+  if (tokenKeys.length > 0) await redis.del(...tokenKeys);
+  redis.disconnect();
+  for (const json of [[], ['--json']]) {
+    await run([...json, 'start']);
+    await run([...json, 'start', '--once', '--max-wait', '1s']);
+    await run([...json, 'doctor']);
+    await run([...json, 'reconcile']);
+    await run([...json, 'doctor'], { PO_SYNC_STAGING_CLIENT_SECRET: `${SECRETS.clientSecret}\n two` });
+    await run([...json, 'doctor'], { PO_SYNC_STAGING_CLIENT_SECRET_FILE: '/nowhere' });
+    await run([...json, 'start'], { PO_SYNC_SOURCE_ERP_AUTHORIZATION: SECRETS.exportPassword });
+  }
+  told.push(await redisText(), processes());
+
+  expect(api.tokens.length).toBeGreaterThan(1);
+  expect(api.calls.some((call) => call.startsWith('/hook'))).toBe(true);
+  expect(api.calls.some((call) => call.startsWith('/export'))).toBe(true);
+  const basic = Buffer.from(`reader:${SECRETS.exportPassword}`).toString('base64');
+  const canaries = [...Object.values(SECRETS), ...api.tokens, basic].flatMap(formsOf).concat(sealingKey());
+  const found = printed.flatMap((text, i) => searchFor(canaries, `printed ${i}`, text));
+  for (const [i, text] of told.entries()) found.push(...searchFor(canaries, `told ${i}`, text));
+  for (const file of await filesUnder(folder)) {
+    // The configuration holds the webhook's address: it is where the address comes from.
+    if (file.endsWith('po-sync.yaml')) continue;
+    found.push(...searchFor(canaries, path.relative(folder, file), await readFile(file, 'latin1')));
+  }
+  expect(found).toEqual([]);
+  // The search would find them: what the API repeated is there, with the secret taken out.
+  const everything = printed.join('') + told.join('');
+  expect(everything).toContain('[redacted]');
+}, 180_000);

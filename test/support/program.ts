@@ -1,0 +1,32 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
+
+export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string };
+
+/** A po-sync process; `ended` resolves with its exit and everything it printed. */
+export type Running = { child: ChildProcess; ended: Promise<Ended>; out(): string };
+
+/** Starts `bin/po-sync` with nothing but these variables and the PATH. */
+export function startProgram(
+  args: readonly string[],
+  { cwd, env }: { cwd: string; env: Record<string, string> },
+): Running {
+  const child = spawn(LAUNCHER, args, {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += String(chunk);
+  });
+  child.stderr.on('data', (chunk) => {
+    err += String(chunk);
+  });
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, out, err }));
+  return { child, ended, out: () => out };
+}
