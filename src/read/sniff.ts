@@ -27,6 +27,7 @@ export async function sniff(handle: FileHandle, stamp: Stamp, mapping: Mapping):
   const bytes = await readStart(handle, stamp, gzip, LOOKED_AT);
   if (isWorkbook(bytes, gzip, mapping)) return WORKBOOK;
   refuseBinary(bytes, mapping);
+  refuseZeros(bytes);
   const found = findEncoding(bytes, mapping);
   const start = textOf(bytes, found);
   refuseMarkup(start);
@@ -101,6 +102,12 @@ function isWorkbook(bytes: Buffer, gzip: boolean, { format }: Mapping): boolean 
   if (format === 'auto' || format === 'xlsx') return true;
   const message = `The file is an Excel workbook or another zip archive; the mapping says ${format}.`;
   throw unreadable('format', message, { line: 1 }, `Save it as CSV (UTF-8), or set format: xlsx in the mapping.`);
+}
+
+/** Room that was made for a file before its content came. */
+function refuseZeros(bytes: Buffer): void {
+  if (bytes.length === 0 || bytes.some((byte) => byte !== 0)) return;
+  throw unreadable('cut-off', 'The file begins with zeros.', { line: 1 }, 'Drop the whole file once more.');
 }
 
 /** What a server answers instead of a file, and what some programs call a spreadsheet. */

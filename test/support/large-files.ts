@@ -64,7 +64,7 @@ const KINDS = {
   },
   'nothing but zeros': {
     text: (rows) => endless('', '\0'.repeat(50), rows),
-    becomes: () => ({ code: TOO_LARGE, line: 1 }),
+    becomes: () => ({ code: 'unreadable-cut-off', line: 1 }),
   },
 } as const satisfies Record<string, Kind>;
 

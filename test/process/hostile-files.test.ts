@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { countOf } from '../support/account.ts';
+import { until } from '../support/until.ts';
+import { csvOf, openWorkplace } from '../support/workplace.ts';
+
+const HEADER = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const COLUMNS = Array.from({ length: 9_996 }, (_, i) => `c${i}`).join(',');
+
+/** Each is refused as a whole, with its line where one can be named. */
+const UNREADABLE: Record<string, [content: string | Buffer, code: string]> = {
+  'quote.csv': [`${HEADER}\n1,NEW,"A,1\n`, 'unreadable-quote'],
+  'quote-without-end.csv': [`${HEADER}\n1,NEW,"A,1\n${'2,NEW,B,1\n'.repeat(200_000)}`, 'unreadable-too-large'],
+  'columns.csv': [`${HEADER},${COLUMNS}\n`, 'unreadable-header'],
+  'bomb.csv.gz': [gzipSync(Buffer.alloc(60_000_000, 'x')), 'unreadable-too-large'],
+  'deep.json': ['['.repeat(100_000), 'unreadable-json-depth'],
+  'proto.csv': [`${HEADER},__proto__\n1,NEW,A,1,x\n`, 'unreadable-header'],
+  'zeros.csv': [Buffer.alloc(100_000), 'unreadable-cut-off'],
+  'letters.csv': [
+    Buffer.from(`${HEADER}\n1,NEW,\xff,1\n2,NEW,ü,1\n`, 'latin1').fill('é', 70, 72),
+    'unreadable-encoding',
+  ],
+};
+
+/** Each is read, whatever it is called and whatever is in it. */
+const READABLE: Record<string, string> = {
+  'new\nline.csv': `${HEADER}\nA-1,NEW,A,1\n`,
+  'ü\u202e.csv': `${HEADER}\nA-2,NEW,A,1\n`,
+  [`${'x'.repeat(251)}.csv`]: `${HEADER}\nA-3,NEW,A,1\n`,
+  '-rf': `${HEADER}\nA-4,NEW,A,1\n`,
+  'hidden.csv': `${HEADER}\n"A-5\u0000",NEW,A,1\nA-6\u202e,NEW,A,1\n`,
+  'surrogate.json':
+    '[{"purchaseOrderNumber":"\\ud800","items":[]},{"__proto__":{"x":1},"purchaseOrderNumber":"A-7","items":[{"articleCode":"A","quantity":1}]}]',
+};
+
+describe('an inbox full of hostile files', () => {
+  it('is emptied: each is told, none hangs, and what is good is sent', async () => {
+    await using place = await openWorkplace();
+    for (const [name, [content]] of Object.entries(UNREADABLE)) await place.drop(name, content);
+    for (const [name, content] of Object.entries(READABLE)) await place.drop(name, content);
+    await place.drop('empty.csv', '');
+    for (let i = 0; i < 5; i++) await promisify(execFile)('mkfifo', [path.join(place.inbox, `pipe${i}.csv`)]);
+    await symlink('/etc/passwd', path.join(place.inbox, 'link.csv'));
+    await mkdir(path.join(place.inbox, 'folder.csv'));
+
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+
+    const reports = await place.reportsNow();
+    const errors = new Map(reports.map(({ file, error }) => [file, error]));
+    for (const [name, [, code]] of Object.entries(UNREADABLE)) {
+      expect(errors.get(name), name).toMatchObject({ code });
+      if (name !== 'bomb.csv.gz') expect(errors.get(name), name).toHaveProperty('line');
+    }
+    expect(reports).toHaveLength(Object.keys(UNREADABLE).length + Object.keys(READABLE).length + 1);
+    expect([...place.stored().keys()].toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+      'A-1',
+      'A-2',
+      'A-3',
+      'A-4',
+      'A-6\u202e',
+      'A-7',
+    ]);
+    expect(await readdir(path.join(place.inbox, 'processing'))).toEqual([]);
+    const left = (await readdir(place.inbox)).filter((name) => !name.startsWith('.'));
+    expect(left).toEqual(expect.arrayContaining(['folder.csv', 'link.csv', 'pipe0.csv', 'pipe4.csv']));
+    expect(left).toHaveLength(5 + 2 + 3);
+  });
+});
+
+describe('a file that is written to after it was taken', () => {
+  it('sends nothing twice and is told; dropped again it sends the rest', async () => {
+    const faults = [{ kind: 'delay', by: '20ms', on: 'create' }];
+    await using place = await openWorkplace({ faults: { faults }, pace: 'settle: 1s, timeout: 10s' });
+    const daemon = place.start(['start']);
+    const draft = path.join(place.folder, 'draft');
+    await writeFile(draft, csvOf(3_000));
+    await using writer = await open(draft, 'a');
+    await place.drop('other.csv', csvOf(1, 90_001));
+    await promisify(execFile)('mv', [draft, path.join(place.inbox, 'orders.csv')]);
+    await until('orders under way', () => countOf(place.events, 'stored') > 100);
+    await writer.writeFile('PO-5000,NEW,A,1\n');
+    const report = await until('the report', async () =>
+      (await place.reportsNow()).find(({ file, state }) => file === 'orders.csv' && state !== 'running'),
+    );
+    expect(report).toMatchObject({ state: 'unreadable', error: { code: 'unreadable-changed' } });
+    await place.drop('again.csv', csvOf(3_000));
+    await until(
+      'the rest',
+      async () => (await place.reportsNow()).some(({ file, state }) => file === 'again.csv' && state === 'finished'),
+      120_000,
+    );
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+    expect(new Set(place.stored().values())).toEqual(new Set([1]));
+    expect(place.stored().size).toBe(3_001);
+    const again = (await place.reportsNow()).find(({ file }) => file === 'again.csv');
+    expect(again?.counts.accepted).toBeLessThan(3_000);
+  });
+});
