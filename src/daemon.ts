@@ -4,8 +4,9 @@ import { startAdmin } from './admin/start-admin.ts';
 import { openAdmission } from './admit.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import type { Clock } from './clock.ts';
-import type { Config, Mapping } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import { environmentOf } from './config/environment-of.ts';
+import { mappingFor } from './config/mapping-for.ts';
 import type { Secret } from './config/secret.ts';
 import type { Secrets } from './config/secrets.ts';
 import { openPermits } from './deliver/permits.ts';
@@ -123,6 +124,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
       input.onSettled?.(batch, needPerson);
     },
   });
+  resources.use(settlement);
   const horizon = openHorizon({ redis, keys, keep: config.ledger.keep });
   const heldBack = openHeldBack({ batches, ledger: side.ledger, redis, keys, clock });
   const admit = openAdmission({
@@ -242,9 +244,4 @@ async function makeFolder(path: string, key: string): Promise<void> {
       },
     );
   });
-}
-
-function mappingFor({ sources, mappings }: Config, name: string): Mapping | undefined {
-  const mapping = sources.find((source) => source.name === name)?.mapping;
-  return mapping === undefined ? undefined : mappings[mapping];
 }

@@ -1,13 +1,15 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { batchReports } from './batch-reports.ts';
 import type { Clock } from './clock.ts';
 import { type CloseMendedDeps, openCloseMended } from './close-mended.ts';
 import type { Mapping, Source } from './config/config.ts';
 import type { Gate } from './deliver/gate.ts';
+import { openPermits } from './deliver/permits.ts';
 import { codeOf, type PoSyncError, toError } from './errors.ts';
 import { batchFinished, batchTrouble } from './events/batch.ts';
 import { dropCopy, settleFile } from './intake/settle-file.ts';
-import type { Batch } from './ledger/batches.ts';
+import type { Batch, BatchRight } from './ledger/batches.ts';
 import type { Log } from './log.ts';
 import type { ClaimedFile } from './order/batch.ts';
 import { needsPerson, OUTCOMES } from './order/outcome.ts';
@@ -36,28 +38,47 @@ export type SettlementDeps = CloseMendedDeps & {
 };
 
 const LOOK_AGAIN = 50;
+/** Batches settled at the same time. */
+const AT_ONCE = 4;
 /** How old a report of progress may be when it is written; shorter than a lease. */
 const FRESH = 3_000;
 
 /** The spine of settlement: from a finished batch to its report, the file put away. Each step may be repeated. */
 export function openSettlement(deps: SettlementDeps) {
   const { batches, log } = deps;
+  const reportOf = batchReports(deps);
+  const slots = openPermits(AT_ONCE);
+  const settling = new Map<string, Promise<void>>();
 
-  /** Settles every batch whose last order is counted and that nobody else is settling. */
+  /** Begins to settle every batch whose last order is counted; a large one keeps no other waiting. */
   async function tick(): Promise<void> {
-    for (const name of await batches.finished()) {
-      await settleOnce(name).catch((error: unknown) =>
-        batchTrouble(log, { batch: name, reason: toError(error).message }),
-      );
-    }
+    for (const name of await batches.finished()) if (!settling.has(name)) begin(name);
   }
 
+  function begin(name: string): void {
+    const settled = slots
+      .hold(() => settleOnce(name))
+      .catch((error: unknown) => batchTrouble(log, { batch: name, reason: toError(error).message }))
+      .finally(() => settling.delete(name));
+    settling.set(name, settled);
+  }
+
+  /** Where somebody else is at it, that is enough: the next round looks again. */
   async function settleOnce(name: string): Promise<void> {
-    const lease = await batches.lease(name);
-    if (lease === undefined) return;
+    await holding(name, 'lease', () => holding(name, 'reportLease', () => settleNow(name)));
+  }
+
+  async function settleNow(name: string): Promise<void> {
+    const batch = await batches.find(name);
+    if (batch && batch.state !== 'done') await settle(batch);
+  }
+
+  /** Runs the task with a right to the batch; undefined while somebody else has it. */
+  async function holding<T>(name: string, right: BatchRight, task: () => Promise<T>): Promise<T | undefined> {
+    const lease = await batches.lease(name, right);
+    if (lease === undefined) return undefined;
     try {
-      const batch = await batches.find(name);
-      if (batch && batch.state !== 'done') await alone(name, () => settle(batch));
+      return await task();
     } finally {
       await lease.release();
     }
@@ -66,14 +87,8 @@ export function openSettlement(deps: SettlementDeps) {
   /** Nobody else writes the batch's `report.json` meanwhile, so that the final one stays the last. */
   async function alone<T>(name: string, task: () => Promise<T>): Promise<T> {
     for (;;) {
-      const lease = await batches.lease(name, 'reportLease');
-      if (lease) {
-        try {
-          return await task();
-        } finally {
-          await lease.release();
-        }
-      }
+      const done = await holding(name, 'reportLease', async () => ({ result: await task() }));
+      if (done) return done.result;
       await deps.clock.sleep(LOOK_AGAIN);
     }
   }
@@ -141,51 +156,29 @@ export function openSettlement(deps: SettlementDeps) {
   /** Keeps `report.json` of a batch under way current; where somebody else is at it, that is enough. */
   async function progress(name: string): Promise<void> {
     const began = deps.clock.monotonic();
-    const lease = await batches.lease(name, 'reportLease');
-    if (lease === undefined) return;
-    try {
+    await holding(name, 'reportLease', async () => {
       const batch = await batches.find(name);
       if (batch === undefined || batch.state === 'done') return;
       const report = await reportOf(batch, batch.held ? 'held' : 'running');
       // Frozen meanwhile, we may have lost the lease, and the batch may be settled.
       if (deps.clock.monotonic() - began < FRESH) await writeProgress(folderOf(name), report);
-    } finally {
-      await lease.release();
-    }
-  }
-
-  async function reportOf(batch: Batch, state: Report['state']): Promise<Report> {
-    const { proof, counts, startedAt, lastAt } = batch;
-    const ended = state === 'finished' || state === 'unreadable';
-    const pauses = await deps.gate.during(startedAt, ended ? lastAt : deps.clock.now());
-    return {
-      version: 1,
-      batch: batch.batch,
-      environment: deps.environment,
-      source: batch.source,
-      file: batch.name,
-      sha256: proof?.sha256 ?? '',
-      bytes: proof?.bytes ?? 0,
-      format: proof?.shape.format ?? null,
-      startedAt: iso(startedAt),
-      finishedAt: ended ? iso(lastAt) : null,
-      state,
-      counts: { records: proof?.records ?? 0, orders: batch.total ?? 0, ...counts },
-      open: batch.open,
-      warnings: proof?.warnings ?? [],
-      pauses: pauses.map(({ reason, from, to }) => ({
-        reason,
-        from: iso(from),
-        to: to === undefined ? null : iso(to),
-      })),
-    };
+    });
   }
 
   function folderOf(batch: string): string {
     return join(deps.reports, batch);
   }
 
-  return { tick, refresh, settleUnreadable, progress };
+  return {
+    tick,
+    refresh,
+    settleUnreadable,
+    progress,
+    /** Waits for what is being settled. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Promise.all(settling.values());
+    },
+  };
 }
 
 /** Orders of the batch that a person must see to; an unreadable file counts as one. */
@@ -218,8 +211,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -17,7 +17,7 @@ const RANKS = [
   ['ledger', 'api'],
   ['intake', 'read', 'map', 'queue', 'deliver', 'verify', 'report', 'notify'],
   ['counting'],
-  ['admit', 'close-mended', 'held-back', 'read-orders', 'refresh-reports', 'report-orders'],
+  ['admit', 'batch-reports', 'close-mended', 'held-back', 'read-orders', 'refresh-reports', 'report-orders'],
   ['ingest', 'delivery', 'settlement', 'operate'],
   ['admin', 'open-store', 'sources', 'delivery-side', 'housekeeping', 'backlog', 'open-notices'],
   ['daemon'],

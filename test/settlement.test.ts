@@ -1,6 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../src/clock.ts';
@@ -73,6 +72,12 @@ async function openPlace() {
     batch,
     batches,
     daemon,
+    /** Lets it settle until the batch is done. */
+    settled: ({ tick }: { tick: () => Promise<void> }) =>
+      until('the end', async () => {
+        await tick();
+        return (await batches.find(batch))?.state === 'done';
+      }),
     report: async (): Promise<Report> => JSON.parse(await readFile(path.join(reports, batch, 'report.json'), 'utf8')),
     /** As a daemon does that died directly before its last step. */
     async forgetThatItIsDone(): Promise<void> {
@@ -90,22 +95,33 @@ describe('settlement', () => {
     const [slow, quick] = [place.daemon('slow', true), place.daemon('quick')];
     const telling = slow.settlement.progress(place.batch);
     await until('the slow one to be about to write', slow.arrived);
-    const settling = quick.settlement.tick();
-    await Promise.race([settling, delay(300)]);
+    await quick.settlement.tick();
+    await quick.settlement[Symbol.asyncDispose]();
     slow.go();
-    await Promise.all([telling, settling]);
-    await until('the end', async () => (await place.batches.find(place.batch))?.state === 'done');
+    await telling;
+    await place.settled(quick.settlement);
     expect(await place.report()).toMatchObject({ state: 'finished', counts: { invalid: 1 } });
   });
 
   it('gives the final report back when it is taken up again after the file was put away', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
-    await settlement.tick();
+    await place.settled(settlement);
     await place.forgetThatItIsDone();
     await settlement.progress(place.batch);
     expect(await place.report()).toMatchObject({ state: 'running' });
-    await settlement.tick();
+    await place.settled(settlement);
     expect(await place.report()).toMatchObject({ state: 'finished', counts: { orders: 1, invalid: 1 }, open: 1 });
+  });
+
+  it('does not wait at a batch whose report somebody else writes, who may be dead', async () => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first');
+    const theirs = await place.daemon('other').batches.lease(place.batch, 'reportLease');
+    await settlement.tick();
+    await settlement[Symbol.asyncDispose]();
+    expect(await place.batches.find(place.batch)).toMatchObject({ state: 'open' });
+    await theirs?.release();
+    await place.settled(settlement);
   });
 });

@@ -45,12 +45,15 @@ export type Batch = {
 
 export type Batches = ReturnType<typeof openBatches>;
 
+/** To read or settle a batch; to write its `report.json`. */
+export type BatchRight = 'lease' | 'reportLease';
+
 /** The batches of one environment: who reads each, how far it is, what became of its orders. */
 export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; owner: string }) {
   const totalScript = readScript(new URL('./total.lua', import.meta.url));
 
   /** The right to read or settle a batch, or to write its `report.json`; undefined while somebody else has it. */
-  function lease(batch: string, right: 'lease' | 'reportLease' = 'lease'): Promise<Lease | undefined> {
+  function lease(batch: string, right: BatchRight = 'lease'): Promise<Lease | undefined> {
     return takeLease(redis, keys[right](batch), owner, LEASE);
   }
 
