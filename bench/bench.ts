@@ -5,6 +5,7 @@ import { type Form, keepResult, lookAround, type Result } from './result.ts';
 import { firstPost } from './rows/first-post.ts';
 import { idle } from './rows/idle.ts';
 import { intake } from './rows/intake.ts';
+import { memory } from './rows/memory.ts';
 import { redisMemory } from './rows/redis-memory.ts';
 import type { Row } from './rows/row.ts';
 import { sandbox } from './rows/sandbox.ts';
@@ -16,7 +17,18 @@ import { openStage } from './stage.ts';
 import { type Part, tableOf } from './table.ts';
 import { writeDocs } from './write-docs.ts';
 
-const ROWS: readonly Row[] = [saturated, slowServer, sizes, redisMemory, firstPost, idle, startUp, intake, sandbox];
+const ROWS: readonly Row[] = [
+  saturated,
+  slowServer,
+  sizes,
+  memory,
+  redisMemory,
+  firstPost,
+  idle,
+  startUp,
+  intake,
+  sandbox,
+];
 
 const options = readOptions(
   process.argv.slice(2),

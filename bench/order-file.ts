@@ -1,25 +1,42 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { textRows, writeWorkbook } from '../test/support/write-workbook.ts';
 
-/** A CSV of orders with two rows each, rows of one order adjacent. */
+/** A file of orders with two rows each. */
 export type OrderFile = { path: string; orders: number };
+
+/** `adjacent`: a CSV, the rows of an order beside each other. `apart`: a CSV, all second rows after all first ones. */
+export type FileKind = 'adjacent' | 'apart' | 'workbook';
+
+const COLUMNS = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'];
 
 let files = 0;
 
 /** Writes a file whose order numbers no other file of this run has. */
-export async function writeOrderFile(folder: string, orders: number): Promise<OrderFile> {
+export async function writeOrderFile(folder: string, orders: number, kind: FileKind = 'adjacent'): Promise<OrderFile> {
   files += 1;
-  const name = `orders-${files}`;
-  const file = path.join(folder, `${name}.csv`);
-  const stream = createWriteStream(file);
-  stream.write('purchaseOrderNumber,orderState,articleCode,quantity\n');
-  for (let order = 0; order < orders; order += 1) {
-    const number = `PO-${files}-${String(order).padStart(7, '0')}`;
-    const rows = `${number},NEW,ART-${order % 5000},${1 + (order % 90)}\n${number},NEW,ART-${order % 7},${1 + (order % 12)}\n`;
-    if (!stream.write(rows)) await once(stream, 'drain');
+  const stem = path.join(folder, `orders-${files}`);
+  const rows = rowsOf(`PO-${files}`, orders, kind === 'apart');
+  if (kind === 'workbook') {
+    const file = `${stem}.xlsx`;
+    await writeFile(file, await writeWorkbook(textRows([COLUMNS, ...rows])));
+    return { path: file, orders };
   }
+  const file = `${stem}.csv`;
+  const stream = createWriteStream(file);
+  stream.write(`${COLUMNS.join(',')}\n`);
+  for (const row of rows) if (!stream.write(`${row.join(',')}\n`)) await once(stream, 'drain');
   stream.end();
   await once(stream, 'finish');
   return { path: file, orders };
+}
+
+function* rowsOf(prefix: string, orders: number, apart: boolean): Generator<string[]> {
+  for (let row = 0; row < orders * 2; row += 1) {
+    const order = apart ? row % orders : row >> 1;
+    const number = `${prefix}-${String(order).padStart(7, '0')}`;
+    yield [number, 'NEW', `ART-${row % 5000}`, String(1 + (row % 90))];
+  }
 }

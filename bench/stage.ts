@@ -7,7 +7,7 @@ import { forkContender } from './contenders/forked.ts';
 import { startNodeRed } from './contenders/node-red.ts';
 import { openRedis } from './contenders/open-redis.ts';
 import { openPoSync, type PoSync } from './contenders/po-sync.ts';
-import { type OrderFile, writeOrderFile } from './order-file.ts';
+import { type FileKind, type OrderFile, writeOrderFile } from './order-file.ts';
 
 /** What rows work with. Contenders are opened when first asked for, and stay, so that all are warm. */
 export type Stage = AsyncDisposable & {
@@ -18,7 +18,7 @@ export type Stage = AsyncDisposable & {
   api: Api;
   poSync(): Promise<PoSync>;
   rival(name: RivalName): Promise<Contender>;
-  writeFile(orders: number): Promise<OrderFile>;
+  writeFile(orders: number, kind?: FileKind): Promise<OrderFile>;
   /** A fresh folder that goes with the stage. */
   makeFolder(): Promise<string>;
   /** Tells whoever waits how far it is. */
@@ -66,7 +66,7 @@ export async function openStage({ quick, nodeRed }: { quick: boolean; nodeRed: s
     poSync,
     rival,
     makeFolder,
-    writeFile: (orders) => writeOrderFile(root, orders),
+    writeFile: (orders, kind) => writeOrderFile(root, orders, kind),
     say: (text) => void process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${text}\n`),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

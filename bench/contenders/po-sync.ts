@@ -46,7 +46,7 @@ export async function openPoSync(folder: string, api: Api): Promise<PoSync> {
   }
 
   async function reportOf({ path: file }: OrderFile): Promise<Report> {
-    const slug = path.basename(file, '.csv');
+    const { name: slug } = path.parse(file);
     for (;;) {
       const report = await findReport(place.reports, slug);
       if (report?.state === 'finished') return report;

@@ -40,7 +40,7 @@ export const sizes: Row = {
         samples: { 'po-sync': measured.at(-1)?.samples.map(({ left }) => left) ?? [] },
       },
       {
-        what: 'most memory of the daemon so far',
+        what: 'most memory of the daemon after all these files',
         unit: 'MB',
         samples: { 'po-sync': [peak] },
         targets: [{ text: 'MB', value: peak, limit: 200, sense: 'at most' }],
