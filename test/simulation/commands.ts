@@ -4,6 +4,9 @@ import type { Store } from './store.ts';
 /** A command with its arguments as ioredis takes them, and the answer that ioredis gives. */
 export type Command = (store: Store, args: readonly string[]) => unknown;
 
+/** Ends a world at once. */
+export class UnknownScript extends Error {}
+
 /** The commands of Redis that delivery uses, by name. */
 export function commandTable(): Readonly<Record<string, Command>> {
   const scripts = loadScripts();
@@ -14,7 +17,7 @@ export function commandTable(): Readonly<Record<string, Command>> {
     ...OTHERS,
     evalsha: (store, [sha = '', count = '', ...rest]) => {
       const script = scripts.get(sha);
-      if (script === undefined) throw new Error('a script of src that scripts.ts does not have');
+      if (script === undefined) throw new UnknownScript('a script of src that scripts.ts does not have');
       return script(store, rest.slice(0, Number(count)), rest.slice(Number(count)));
     },
     eval: (store, [text = '', count = '', ...rest]) =>
@@ -37,7 +40,7 @@ const TEXTS: Record<string, Command> = {
 
 const HASHES: Record<string, Command> = {
   hget: (store, [key = '', field = '']) => store.hget(key, field),
-  hgetall: (store, [key = '']) => Object.fromEntries(store.hash(key)),
+  hgetall: (store, [key = '']) => Object.fromEntries(store.fields(key)),
   hset: (store, [key = '', ...pairs]) =>
     inPairs(pairs).reduce((fresh, [field, value]) => fresh + store.hset(key, field, value), 0),
   hsetnx: (store, [key = '', field = '', value = '']) => store.hsetnx(key, field, value),
@@ -86,7 +89,11 @@ function inPairs(flat: readonly string[]): [string, string][] {
 
 /** Arguments as they go over the wire: ioredis takes an object for the pairs of a hash. */
 export function flatten(args: readonly unknown[]): string[] {
-  return args.flatMap((arg) =>
-    typeof arg === 'object' && arg !== null ? Object.entries(arg).flatMap(([k, v]) => [k, String(v)]) : [String(arg)],
-  );
+  const flat: string[] = [];
+  for (const arg of args) {
+    if (typeof arg === 'string') flat.push(arg);
+    else if (typeof arg !== 'object' || arg === null) flat.push(String(arg));
+    else for (const [name, value] of Object.entries(arg)) flat.push(name, String(value));
+  }
+  return flat;
 }

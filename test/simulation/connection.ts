@@ -1,5 +1,5 @@
 import type { Redis } from '../../src/redis/connect.ts';
-import { type Command, flatten } from './commands.ts';
+import { type Command, flatten, UnknownScript } from './commands.ts';
 import type { Random } from './random.ts';
 import type { Store } from './store.ts';
 import type { Host, Timeline } from './timeline.ts';
@@ -14,6 +14,9 @@ export type Line = {
 };
 
 export type Connections = ReturnType<typeof openConnections>;
+
+/** One process' client; `ask` is for what is no plain command. */
+export type Connection = { redis: Redis; ask: <T>(run: () => T) => Promise<T> };
 
 type Deps = {
   store: Store;
@@ -34,8 +37,7 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
     filled.clear();
   });
 
-  /** The client of one process; with `ask` for what is no plain command. */
-  function connect(host: Host): { redis: Redis; ask<T>(run: () => T): Promise<T> } {
+  function connect(host: Host): Connection {
     let waiting: Sent[] = [];
     let free = 0;
 
@@ -52,11 +54,11 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
     }
 
     function arrive(batch: readonly Sent[]): void {
+      const isLost = line.awayUntil > timeline.now() || random.chance(line.lost);
+      const answers = isLost ? undefined : batch.map(({ run }) => attempt(run));
       // Whoever waits for Redis tries again; whoever is dead does not.
-      if (line.awayUntil > timeline.now() || random.chance(line.lost)) return again(batch);
-      const answers = batch.map(({ run }) => attempt(run));
-      if (random.chance(line.lost)) return again(batch);
-      timeline.plan(timeline.now() + random.between(0.1, 3), () => deliver(batch, answers), host);
+      if (answers === undefined || random.chance(line.lost)) again(batch);
+      else timeline.plan(timeline.now() + random.between(0.1, 3), () => deliver(batch, answers), host);
     }
 
     function again(batch: readonly Sent[]): void {
@@ -66,12 +68,8 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
 
     function deliver(batch: readonly Sent[], answers: readonly Answer[]): void {
       // An outage that began meanwhile has taken the answers with it.
-      if (line.awayUntil > timeline.now()) return again(batch);
-      for (const [i, { resolve, reject }] of batch.entries()) {
-        const answer = answers[i];
-        if (answer && 'error' in answer) reject(answer.error);
-        else resolve(answer?.value);
-      }
+      if (line.awayUntil > timeline.now()) again(batch);
+      else for (const [i, sent] of batch.entries()) settle(sent, answers[i]);
     }
 
     function ask<T>(run: () => T): Promise<T> {
@@ -95,10 +93,16 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
 
 type Answer = { value: unknown } | { error: unknown };
 
+function settle({ resolve, reject }: Sent, answer: Answer | undefined): void {
+  if (answer && 'error' in answer) reject(answer.error);
+  else resolve(answer?.value);
+}
+
 function attempt(run: () => unknown): Answer {
   try {
     return { value: run() };
   } catch (error) {
+    if (error instanceof UnknownScript) throw error;
     return { error };
   }
 }

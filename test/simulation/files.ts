@@ -1,9 +1,11 @@
 import type { Batch } from '../../src/ledger/batches.ts';
 import type { CheckedOrder } from '../../src/order/checked-order.ts';
 import type { Item } from '../../src/order/order.ts';
-import { EPOCH, KEYS, type Machine } from './machine.ts';
+import type { Machine } from './machine.ts';
 import { UNKNOWN_ARTICLE } from './partner-api.ts';
 import type { Random } from './random.ts';
+import { EPOCH, KEYS } from './setting.ts';
+import { type Standing, standingOf } from './standing.ts';
 import type { Store } from './store.ts';
 import type { Weather } from './weather.ts';
 
@@ -13,8 +15,10 @@ export type File = {
   orders: readonly CheckedOrder[];
   reader: Machine | undefined;
   done: boolean;
-  /** When its report was written. */
+  droppedAt: number;
+  /** When its report was written, and what that says of each order. */
   doneAt: number;
+  told: ReadonlyMap<string, Standing>;
 };
 
 export type Files = ReturnType<typeof openFiles>;
@@ -23,8 +27,8 @@ type Deps = {
   random: Random;
   weather: Weather;
   store: Store;
-  machines(): readonly Machine[];
-  onTrouble(error: unknown): void;
+  machines: readonly Machine[];
+  onTrouble: (error: unknown) => void;
 };
 
 const PAGE = 10;
@@ -35,17 +39,23 @@ const LEASE = 10_000;
 export function openFiles({ random, weather, store, machines, onTrouble }: Deps) {
   const orders = makeOrders(weather, random);
   const half = random.chance(0.5) ? orders.length : Math.ceil(orders.length / 2);
+  const later = random.chance(0.5) ? random.between(0, weather.calmAt) : 0;
   const files: File[] = [orders.slice(0, half), orders.slice(half)]
     .filter((some) => some.length > 0)
     .map((some, i) => ({
-      ...{ batch: `b${i + 1}`, reader: undefined, done: false, doneAt: 0 },
+      batch: `b${i + 1}`,
+      reader: undefined,
+      done: false,
+      droppedAt: i * later,
+      doneAt: 0,
+      told: new Map(),
       orders: some.map((order, ordinal) => ({ ...order, ordinal })),
     }));
 
   /** Finds what is to be read or put away. */
   function look(): void {
     for (const file of files) {
-      if (file.done) continue;
+      if (file.done || file.droppedAt > store.now() - EPOCH) continue;
       if (store.members(KEYS.finished).has(file.batch)) putAway(file);
       else if (mustBeRead(file)) read(file);
     }
@@ -59,7 +69,7 @@ export function openFiles({ random, weather, store, machines, onTrouble }: Deps)
   }
 
   function read(file: File): void {
-    const reader = random.pick(machines());
+    const reader = random.pick(machines);
     if (!reader.isUp()) return;
     file.reader = reader;
     admitAll(file, reader)
@@ -69,7 +79,8 @@ export function openFiles({ random, weather, store, machines, onTrouble }: Deps)
       });
   }
 
-  async function admitAll({ batch, orders }: File, { batches, admit }: Machine): Promise<void> {
+  async function admitAll({ batch, orders }: File, reader: Machine): Promise<void> {
+    const { batches, admit } = await reader.intake();
     const claimed = { batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: '/none' } as const;
     const begun: Batch = await batches.begin(claimed, 0);
     const file = { records: orders.length, isFixFile: false };
@@ -83,6 +94,7 @@ export function openFiles({ random, weather, store, machines, onTrouble }: Deps)
   function putAway(file: File): void {
     file.done = true;
     file.doneAt = store.now() - EPOCH;
+    file.told = new Map(file.orders.map(({ number }) => [number, standingOf(store, number)]));
     store.hset(KEYS.batch(file.batch), 'state', 'done');
     store.members(KEYS.finished).delete(file.batch);
   }

@@ -1,5 +1,6 @@
 import type { Chunk } from '../../src/ledger/chunk.ts';
 import type { OrderQueue } from '../../src/queue/queue.ts';
+import type { Connection } from './connection.ts';
 import type { Random } from './random.ts';
 import type { Job, Store } from './store.ts';
 import type { Host, Timeline } from './timeline.ts';
@@ -8,15 +9,15 @@ import type { Weather } from './weather.ts';
 /** A process that may take jobs: how it runs one, and whether it takes another now. */
 export type Worker = {
   host: Host;
-  isFree(): boolean;
+  isFree: () => boolean;
   /** Resolves with the numbers it hands back; never, when it dies. */
   work(chunk: Chunk): Promise<readonly string[]>;
-  ask<T>(run: () => T): Promise<T>;
+  ask: Connection['ask'];
 };
 
 export type Jobs = ReturnType<typeof openJobs>;
 
-type Deps = { store: Store; timeline: Timeline; random: Random; weather: Weather; workers(): readonly Worker[] };
+type Deps = { store: Store; timeline: Timeline; random: Random; weather: Weather; workers: () => readonly Worker[] };
 
 /** How long a job keeps its lock after its worker went silent, and how long after that somebody looks. */
 const LOCK = 10_000;
@@ -31,15 +32,19 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
   let names = 0;
 
   /** The queue in the hands of one process. */
-  function open(ask: Worker['ask']): OrderQueue {
+  function open(ask: Connection['ask']): OrderQueue {
     return {
       nameJob: () => `c-${++names}`,
-      add: (chunks, delay = 0) => ask(() => chunks.forEach((chunk) => addOne(chunk, delay))),
+      add: (chunks, delay) => ask(() => addAll(chunks, delay ?? 0)),
       has: (ids) => ask(() => ids.map((id) => store.jobs().has(id))),
       waiting: async () => 0,
       work: () => ({ stop: async () => undefined }),
       [Symbol.asyncDispose]: async () => undefined,
     };
+  }
+
+  function addAll(chunks: readonly Chunk[], delay: number): void {
+    for (const chunk of chunks) addOne(chunk, delay);
   }
 
   function addOne({ id, name, batch, numbers }: Chunk, delay: number): void {
@@ -65,9 +70,11 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
     job.lock = lock;
     watch(job.id, lock, worker.host);
     const { id, name, batch } = job;
-    worker
+    // A chunk that breaks is taken from its worker when its lock ends.
+    void worker
       .work({ id, name, batch, numbers: job.numbers })
       .then((rest) => worker.ask(() => finish(id, lock, rest)))
+      .catch(() => undefined)
       .finally(offer);
   }
 

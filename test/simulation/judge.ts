@@ -1,10 +1,20 @@
-import { decodeCompact, decodeEntry } from '../../src/ledger/entry.ts';
-import { KEYS } from './machine.ts';
+import type { Entry } from '../../src/ledger/entry.ts';
 import { UNKNOWN_ARTICLE } from './partner-api.ts';
+import { KEYS } from './setting.ts';
+import { type Standing, standingOf } from './standing.ts';
 import type { World } from './world.ts';
 
 /** What may never happen to an order, by the API's own record. */
-export type Fault = 'double' | 'lost' | 'waits for ever' | 'falsely given up' | 'sent though refused' | 'miscounted';
+export type Fault =
+  | 'double'
+  | 'lost'
+  | 'waits for ever'
+  /** Told as not created, and it was. */
+  | 'falsely given up'
+  /** Left to a person though the list could tell, or attempts were left. */
+  | 'given up too soon'
+  | 'sent though refused'
+  | 'miscounted';
 
 /** What became of the orders of a world. */
 export type Judgement = {
@@ -20,55 +30,74 @@ export type Judgement = {
 export function judge(world: World): Judgement {
   const { api, store, orders } = world;
   const judgement: Judgement = { orders: orders.length, accepted: 0, refused: 0, failed: 0, inDoubt: 0, faults: [] };
-  const numbers = [...new Set(orders.map(({ number }) => number))];
-  for (const number of numbers) {
+  for (const number of new Set(orders.map((order) => order.number))) {
     const times = api.counts.get(number) ?? 0;
-    const state = stateOf(world, number);
-    const found = faultOf(state, times);
-    if (found) judgement.faults.push({ fault: found, number, detail: `${state}, stored ${times} times` });
+    const standing = toldOf(world, number, standingOf(store, number));
+    const { state } = standing;
     if (state === 'accepted' || state === 'refused' || state === 'failed' || state === 'inDoubt') judgement[state] += 1;
-    if (times > 0 && orders.every((order) => order.number !== number || isBad(order))) {
-      judgement.faults.push({ fault: 'sent though refused', number, detail: state });
-    }
+    const faults = [faultOf(standing, times), hastyFaultOf(standing, world), refusedFaultOf(world, number, times)];
+    const detail = `${state}, stored ${times} times`;
+    judgement.faults.push(...faults.flatMap((fault) => (fault ? [{ fault, number, detail }] : [])));
   }
   if (!world.ended) judgement.faults.push({ fault: 'waits for ever', number: '', detail: `${world.turns} turns` });
-  for (const file of world.files.all) {
-    // What Redis forgot after a file was put away is nobody's loss: its report tells it.
-    if (file.doneAt <= (world.rolledBackAt ?? -1)) continue;
-    const counted = Number(store.hget(KEYS.batch(file.batch), 'counted') ?? 0);
-    const detail = `${counted} of ${file.orders.length}`;
-    if (counted !== file.orders.length) judgement.faults.push({ fault: 'miscounted', number: file.batch, detail });
-  }
+  judgement.faults.push(...miscounts(world));
   return judgement;
 }
 
-function isBad(order: World['orders'][number]): boolean {
-  return order.valid && order.order.items.some(({ articleCode }) => articleCode === UNKNOWN_ARTICLE);
+/** After a rollback the ledger may have forgotten an order; then its report tells what people believe of it. */
+function toldOf({ files }: World, number: string, standing: Standing): Standing {
+  if (standing.state !== 'forgotten') return standing;
+  return files.all.findLast(({ told }) => told.has(number))?.told.get(number) ?? standing;
 }
 
-/** What the ledger says of an order; after a flush it may have forgotten one that its report told. */
-function stateOf({ store }: World, number: string): string {
-  const open = store.get(KEYS.open(number));
-  if (open !== null) return decodeEntry(open).state;
-  const compact = store.hget(KEYS.settled(number), number);
-  if (compact !== null) return decodeCompact(compact).batchNo === 0 ? 'taken over' : 'accepted';
-  return 'forgotten';
-}
-
-function faultOf(state: string, times: number): Fault | undefined {
+function faultOf({ state }: Standing, times: number): Fault | undefined {
   if (times > 1) return 'double';
   switch (state) {
     case 'accepted':
     case 'taken over':
+    case 'forgotten':
       return times === 0 ? 'lost' : undefined;
     case 'refused':
     case 'failed':
       return times === 0 ? undefined : 'falsely given up';
     case 'inDoubt':
     case 'conflict':
-    case 'forgotten':
       return undefined;
-    default:
+    case 'queued':
+    case 'sending':
+    case 'retry':
+    case 'unknown':
       return 'waits for ever';
   }
+}
+
+function hastyFaultOf({ state, entry }: Standing, { weather }: World): Fault | undefined {
+  if (state === 'failed') return (entry?.used ?? 0) < weather.attempts ? 'given up too soon' : undefined;
+  if (state !== 'inDoubt' || entry === undefined || weather.listForbidden) return undefined;
+  return hasWaited(entry, weather.settle) ? undefined : 'given up too soon';
+}
+
+/** Lists that cannot tell leave an order to a person after ten settles. */
+function hasWaited({ answer, maybeSentAt = 0, version }: Entry, settle: number): boolean {
+  // A version is the time of the last change.
+  return answer?.code === 'list-incomplete' && version - maybeSentAt >= 10 * settle;
+}
+
+function refusedFaultOf({ orders }: World, number: string, times: number): Fault | undefined {
+  const mine = orders.filter((order) => order.number === number);
+  return times > 0 && mine.every(isRefused) ? 'sent though refused' : undefined;
+}
+
+function isRefused(order: World['orders'][number]): boolean {
+  return order.valid && order.order.items.some(({ articleCode }) => articleCode === UNKNOWN_ARTICLE);
+}
+
+function miscounts({ files, store, rolledBackAt = -1 }: World): Judgement['faults'] {
+  return files.all.flatMap(({ batch, orders, doneAt }) => {
+    // What Redis forgot after a file was put away is nobody's loss: its report tells it.
+    if (doneAt <= rolledBackAt) return [];
+    const counted = Number(store.hget(KEYS.batch(batch), 'counted') ?? 0);
+    if (counted === orders.length) return [];
+    return [{ fault: 'miscounted' as const, number: batch, detail: `${counted} of ${orders.length}` }];
+  });
 }

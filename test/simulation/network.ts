@@ -16,9 +16,9 @@ type Deps = {
   api: PartnerApi;
   story: Story | undefined;
   /** The token that the API takes now. */
-  token(): string;
-  /** An order that the list must hold to be good evidence, if there is one. */
-  canary(): string | undefined;
+  token: () => string;
+  /** Orders that the list must hold to be good evidence. */
+  canaries: () => readonly string[];
 };
 
 export type Network = ReturnType<typeof openNetwork>;
@@ -26,6 +26,7 @@ export type Network = ReturnType<typeof openNetwork>;
 /** Everything between a process and the API. It speaks undici's manners, as `src/http.ts` gives them on. */
 export function openNetwork(deps: Deps) {
   const { timeline, random, weather, breach, api } = deps;
+  let sent = 0;
 
   /** The HTTP client of one process. */
   function open(host: Host): Http {
@@ -59,6 +60,7 @@ export function openNetwork(deps: Deps) {
     const gaveUp = began + call.timeout;
     const back = (end: HttpEnd, at: number) => timeline.plan(at, () => resolve(end), host);
     const order = JSON.parse(call.body ?? '{}') as { purchaseOrderNumber: string; items: Item[] };
+    sent += 1;
     deps.story?.(host.name, `sends ${order.purchaseOrderNumber}`);
     if (random.chance(weather.lostRequests)) {
       if (random.chance(0.5)) back(broken('ECONNRESET'), now + random.between(1, 5000));
@@ -112,9 +114,9 @@ export function openNetwork(deps: Deps) {
     return new Promise((resolve) => {
       const asked = timeline.now();
       const took = random.chance(weather.slowAnswers) ? random.between(0, 60_000) : random.between(20, 2000);
-      const canary = deps.canary();
+      const canaries = deps.canaries();
       const read = () => {
-        const rows = cut(api.list(), canary);
+        const rows = cut(api.list(), canaries);
         const end = listEnd(rows.length);
         timeline.plan(asked + took, () => tell(rows, end), host);
       };
@@ -134,9 +136,12 @@ export function openNetwork(deps: Deps) {
   }
 
   /** Leaves rows out: any of them, the newest or the oldest, and always one that gives the cut away. */
-  function cut(rows: readonly Stored[], canary: string | undefined): readonly Stored[] {
-    if (breach === 'list cut unseen' && random.chance(0.3)) return rows.slice(0, random.below(rows.length + 1));
-    if (canary === undefined || !random.chance(weather.listCut)) return rows;
+  function cut(rows: readonly Stored[], canaries: readonly string[]): readonly Stored[] {
+    if (breach === 'list cut unseen') {
+      return rows.filter(({ number }) => canaries.includes(number) || random.chance(0.5));
+    }
+    if (canaries.length === 0 || !random.chance(weather.listCut)) return rows;
+    const canary = random.pick(canaries);
     const index = rows.findIndex(({ number }) => number === canary);
     const kept = random.pick([
       () => rows.slice(0, Math.max(index, 0)),
@@ -150,5 +155,5 @@ export function openNetwork(deps: Deps) {
     return weather.listWithoutItems ? { purchaseOrderNumber: number } : { purchaseOrderNumber: number, items };
   }
 
-  return { open, list };
+  return { open, list, sent: () => sent };
 }

@@ -9,7 +9,13 @@ export type Stored = { number: string; items: Item[]; at: number; listedAt: numb
 
 export type PartnerApi = ReturnType<typeof openPartnerApi>;
 
-type Deps = { timeline: Timeline; random: Random; weather: Weather; breach: Breach | undefined; story: Story | undefined };
+type Deps = {
+  timeline: Timeline;
+  random: Random;
+  weather: Weather;
+  breach: Breach | undefined;
+  story: Story | undefined;
+};
 
 /** Orders with this article are never taken. */
 export const UNKNOWN_ARTICLE = 'NO-SUCH-ARTICLE';

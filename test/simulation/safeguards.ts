@@ -23,16 +23,16 @@ export function weakLedger(ledger: Ledger, breach: Breach | undefined, policy: P
 
 /** An attempt is written down only when its end is known. */
 function withoutIntent(ledger: Ledger): Ledger {
-  const unwritten = new WeakSet<Entry>();
+  const written = new WeakMap<Entry, Entry>();
   return {
     ...ledger,
     async take(entry, step, ...rest) {
       if (step.kind === 'move' && step.entry.state === 'sending') {
-        unwritten.add(step.entry);
+        written.set(step.entry, entry);
         return true;
       }
-      const before = unwritten.has(entry) ? { ...entry, version: entry.version - 1 } : entry;
-      return ledger.take(before, step, ...rest);
+      const version = written.get(entry)?.version ?? entry.version;
+      return ledger.take({ ...entry, version }, step, ...rest);
     },
   };
 }

@@ -120,8 +120,22 @@ export function openStore(now: () => number) {
 
   return {
     now,
-    ...{ get, set, del, hash, hset, hsetnx, hincrby, hget, hdel, zadd, zrem, ranked, zremrangebyrank, setbit },
-    ...{ list, members },
+    get,
+    set,
+    del,
+    fields: (key: string): ReadonlyMap<string, string> => data.hashes.get(key) ?? new Map(),
+    hset,
+    hsetnx,
+    hincrby,
+    hget,
+    hdel,
+    zadd,
+    zrem,
+    ranked,
+    zremrangebyrank,
+    setbit,
+    list,
+    members,
     zcard: (key: string) => data.sorted.get(key)?.size ?? 0,
     /** The lowest score of a sorted set. */
     lowest(key: string): number | undefined {

@@ -1,0 +1,160 @@
+import { pino } from 'pino';
+import { type Admit, openAdmission } from '../../src/admit.ts';
+import type { ListedOrder } from '../../src/api/list.ts';
+import { openGate } from '../../src/deliver/gate.ts';
+import { openHealth } from '../../src/deliver/health.ts';
+import { openHeldBatches } from '../../src/deliver/held-batches.ts';
+import { openPermits } from '../../src/deliver/permits.ts';
+import { unlimited } from '../../src/deliver/rate-limit.ts';
+import { watchRefusals } from '../../src/deliver/refusals.ts';
+import { openDelivery, sendingSpan } from '../../src/delivery.ts';
+import { openAdoption } from '../../src/ledger/adopt.ts';
+import { type Batches, openBatches } from '../../src/ledger/batches.ts';
+import type { Chunk } from '../../src/ledger/chunk.ts';
+import { type Identity, openIdentity } from '../../src/ledger/identity.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import { openTold } from '../../src/ledger/told.ts';
+import { openSweeper } from '../../src/queue/sweeper.ts';
+import { openRedisTime } from '../../src/redis/redis-time.ts';
+import { openCanaries } from '../../src/verify/canaries.ts';
+import { openTakeOver } from '../../src/verify/take-over.ts';
+import { openVerifier } from '../../src/verify/verifier.ts';
+import type { Connection } from './connection.ts';
+import { blindCanaries, blindList, naiveHttp, weakLedger } from './safeguards.ts';
+import { KEYS as keys, PARTNER } from './setting.ts';
+import { toldLedger } from './story.ts';
+import { clockOf, policyOf, type Surroundings, tokensOf, traceOn } from './surroundings.ts';
+import type { Host } from './timeline.ts';
+
+/** What a process does again and again. */
+export type Chore = 'sweep' | 'verify' | 'takeOver' | 'house';
+
+/** The program's parts in one process. */
+export type Parts = {
+  deliverChunk(chunk: Chunk): Promise<readonly string[]>;
+  admit: Admit;
+  batches: Batches;
+  chores: Record<Chore, () => Promise<unknown>>;
+  establish: () => Promise<void>;
+  /** Before the first order: what the API has already. */
+  prepare(): Promise<void>;
+  known: Identity['known'];
+};
+
+const CALLS = 4;
+const NEVER = new AbortController().signal;
+const log = pino({ level: 'silent' });
+
+/** Wires the program's own parts to a simulated clock, Redis, queue and network, as its daemon does. */
+export async function openParts(host: Host, around: Surroundings, { redis, ask }: Connection): Promise<Parts> {
+  const { weather, onTrouble } = around;
+  const clock = clockOf(host, around);
+  const time = await openRedisTime(redis, clock);
+  const policy = policyOf(around);
+  const wait = sendingSpan(weather.timeout) + policy.settle;
+  const identity = openIdentity({ redis, keys, time, wait, trace: traceOn(host, around) });
+  const ledger = ledgerOf(host, around, redis, identity, policy);
+  const queue = around.jobs.open(ask);
+  const batches = openBatches({ redis, keys, owner: host.name });
+  const probe = { initial: 5_000, max: 60_000 };
+  const gate = openGate({ redis, keys, clock, time, probe, onPaused: nothing, onResumed: nothing });
+  const refusals = watchRefusals({ share: 0.5, of: 40 });
+  const held = openHeldBatches(batches, refusals.forget);
+  const canaries = around.breach === 'no evidence rule' ? blindCanaries(openCanariesOf()) : openCanariesOf();
+  const list = listOf(host, around);
+  const base = { ledger, queue, redis, keys, clock, time, policy, log, owner: host.name };
+  let established = false;
+
+  function openCanariesOf() {
+    return openCanaries({ redis, keys, clock, time });
+  }
+
+  async function establish(): Promise<void> {
+    if (around.breach === 'rollback unnoticed' && established) return;
+    const standing = await identity.establish();
+    if (standing !== 'same') around.story?.(host.name, `finds the ledger ${standing}`);
+    await gate.refresh(true);
+    established = true;
+  }
+
+  const tokens = tokensOf(host, around);
+  const http = around.network.open(host);
+  const { deliverChunk } = openDelivery({
+    ...base,
+    tokens,
+    http: around.breach === 'naive retry' ? naiveHttp(http) : http,
+    partner: { ...PARTNER, timeout: weather.timeout },
+    gate,
+    stopping: NEVER,
+    held,
+    refusals,
+    health: openHealth({ gate, tokens, policy }),
+    rate: unlimited,
+    permits: openPermits(CALLS),
+    onRolledBack: establish,
+    onAccepted: (number) => void canaries.remember(number).catch(onTrouble),
+  });
+  const verifier = openVerifier({ ...base, canaries, list });
+  const adopt = openAdoption({ redis, keys });
+  const takeOver = openTakeOver({ ...base, adopt, list, refresh: () => gate.refresh(true) });
+  const sweeper = openSweeper({ ...base, isHeld: held.has });
+  const admit = openAdmission({
+    ...base,
+    turns: openPermits(1),
+    nameOf: batches.nameOf,
+    isCancelled: batches.isCancelled,
+    throughput: { count: nothing, fewSeconds: () => 1e9 },
+    told: openTold({ redis, keys }),
+    shown: async () => undefined,
+    corrected: async () => undefined,
+  });
+  const chores: Parts['chores'] = {
+    sweep: sweeper.tick,
+    verify: verifier.tick,
+    takeOver: takeOver.tick,
+    house: () => Promise.all([time.sync(), establish(), identity.store()]),
+  };
+  const prepare = () => takeOver.first(NEVER);
+  return { deliverChunk, admit, batches, chores, establish, prepare, known: identity.known };
+}
+
+function nothing(): void {}
+
+/** The ledger as this world breaks it, with a trace on the disk a second after each change, as the daemon keeps it. */
+function ledgerOf(
+  host: Host,
+  around: Surroundings,
+  redis: Connection['redis'],
+  identity: Identity,
+  policy: Parameters<typeof weakLedger>[2],
+) {
+  const { breach, timeline } = around;
+  let keeping = false;
+
+  function keepTrace(): void {
+    if (keeping) return;
+    keeping = true;
+    const store = () => {
+      keeping = false;
+      identity.store().catch(around.onTrouble);
+    };
+    timeline.plan(timeline.now() + 1000, store, host);
+  }
+
+  function saw(seq: number): void {
+    identity.saw(seq);
+    keepTrace();
+  }
+
+  const forgetful = { known: () => ({ life: around.life(), seq: 0 }), saw: identity.saw };
+  const seen = breach === 'rollback unnoticed' ? forgetful : { known: identity.known, saw };
+  const strong = openLedger({ redis, keys, identity: seen });
+  return toldLedger(weakLedger(strong, breach, policy), host.name, around.story);
+}
+
+function listOf(host: Host, { network, breach }: Surroundings) {
+  const sighted = (onOrder: (order: ListedOrder) => void) => network.list(host, onOrder);
+  return breach === 'no evidence rule'
+    ? (onOrder: (order: ListedOrder) => void) => blindList(sighted, onOrder)
+    : sighted;
+}

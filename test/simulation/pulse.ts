@@ -1,0 +1,73 @@
+import type { Files } from './files.ts';
+import type { Machine } from './machine.ts';
+import type { Chore } from './parts.ts';
+import type { Random } from './random.ts';
+import { EPOCH, KEYS } from './setting.ts';
+import type { Store } from './store.ts';
+import type { Timeline } from './timeline.ts';
+
+type Deps = {
+  timeline: Timeline;
+  random: Random;
+  store: Store;
+  settle: number;
+  files: Files;
+  machines: readonly Machine[];
+  /** Something is still to happen to all. */
+  expects: () => boolean;
+};
+
+const START = 5_000;
+
+/** Begins the loops of all processes: whatever has something to do is done by somebody, sooner or later. */
+export function startPulse({ timeline, random, store, settle, files, machines, expects }: Deps) {
+  timeline.plan(1000, beat);
+
+  function beat(): void {
+    if (hasEnded()) {
+      // What wakes late may bring something to do back.
+      if (timeline.planned() > 0) timeline.plan(timeline.now() + 20_000, beat);
+      return;
+    }
+    const up = machines.filter(({ host, isUp }) => isUp() && host.frozenUntil <= timeline.now());
+    if (up.length > 0) {
+      files.look();
+      const chore = random.pick(choresDue());
+      const machine = random.pick(up);
+      if (chore !== 'rest') timeline.plan(timeline.now(), () => machine.tick(chore), machine.host);
+    }
+    timeline.plan(next(), beat);
+  }
+
+  function choresDue(): (Chore | 'rest')[] {
+    const now = EPOCH + timeline.now();
+    const chores: (Chore | 'rest')[] = ['house', 'rest', 'rest'];
+    if (firstOf(KEYS.due) <= now) chores.push('sweep', 'sweep', 'sweep');
+    if (firstOf(KEYS.doubt) <= now) chores.push('verify', 'verify', 'verify');
+    if (isTakingOver()) chores.push('takeOver', 'takeOver', 'takeOver');
+    return chores;
+  }
+
+  /** Soon while anything moves; else when the next order is due. */
+  function next(): number {
+    const soon = timeline.now() + random.between(100, 4000);
+    if (store.jobs().size > 0 || files.isReading() || isTakingOver()) return soon;
+    const due = Math.min(firstOf(KEYS.due), firstOf(KEYS.doubt));
+    return due === Number.POSITIVE_INFINITY ? soon : Math.max(soon, Math.min(due - EPOCH, timeline.now() + settle));
+  }
+
+  function firstOf(key: string): number {
+    return store.lowest(key) ?? Number.POSITIVE_INFINITY;
+  }
+
+  function isTakingOver(): boolean {
+    return store.hget(KEYS.takeOver, 'why') !== null;
+  }
+
+  function hasEnded(): boolean {
+    if (timeline.now() <= START || expects() || isTakingOver()) return false;
+    return store.zcard(KEYS.due) + store.zcard(KEYS.doubt) === 0 && files.allDone();
+  }
+
+  return { hasEnded };
+}

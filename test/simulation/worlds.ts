@@ -1,0 +1,61 @@
+import { type Fault, judge } from './judge.ts';
+import { type LiveOptions, live } from './world.ts';
+
+export type FoundFault = { seed: number; fault: Fault; number: string; detail: string };
+
+/** What many worlds came to. */
+export type Sum = {
+  orders: number;
+  accepted: number;
+  refused: number;
+  failed: number;
+  inDoubt: number;
+  sent: number;
+  deaths: number;
+  freezes: number;
+  rollbacks: number;
+  faults: FoundFault[];
+  troubles: string[];
+};
+
+export function emptySum(): Sum {
+  const outcomes = { orders: 0, accepted: 0, refused: 0, failed: 0, inDoubt: 0 };
+  return { ...outcomes, sent: 0, deaths: 0, freezes: 0, rollbacks: 0, faults: [], troubles: [] };
+}
+
+/** Lives the worlds of `count` seeds from `from` on, adds what they came to, and judges each. */
+export async function liveMany(from: number, count: number, options: LiveOptions = {}, sum = emptySum()): Promise<Sum> {
+  for (let seed = from; seed < from + count; seed += 1) {
+    const world = await live(seed, options);
+    const { faults, ...outcomes } = judge(world);
+    for (const name of ['orders', 'accepted', 'refused', 'failed', 'inDoubt'] as const) sum[name] += outcomes[name];
+    sum.sent += world.sent;
+    sum.deaths += world.fates.deaths;
+    sum.freezes += world.fates.freezes;
+    sum.rollbacks += world.rolledBackAt === undefined ? 0 : 1;
+    sum.faults.push(...faults.map((found) => ({ seed, ...found })));
+    sum.troubles.push(...world.troubles.map((trouble) => `seed ${seed}: ${String(trouble)}`));
+  }
+  return sum;
+}
+
+const TOLD = 3;
+
+/** What a person needs to find a fault: how to live its world again, and its order's story. Empty without faults. */
+export async function tell(faults: readonly FoundFault[], options: LiveOptions = {}): Promise<string> {
+  const told = faults.slice(0, TOLD).map(async ({ seed, fault, number, detail }) => {
+    const again = `node test/simulation/replay.program.ts ${seed} ${number} ${options.breach ?? ''}`.trimEnd();
+    return [`${fault}: ${number} of seed ${seed} (${detail}); ${again}`, ...(await storyOf(seed, number, options))];
+  });
+  const more = faults.length > TOLD ? [`and ${faults.length - TOLD} more`] : [];
+  return [...(await Promise.all(told)).flat(), ...more].join('\n');
+}
+
+/** What happened to one order, and to everybody; all of it where no number is given. */
+export async function storyOf(seed: number, number: string, options: LiveOptions = {}): Promise<string[]> {
+  const lines: string[] = [];
+  await live(seed, { ...options, tell: (line) => lines.push(line) });
+  const others = /\bPO-\d+\b/;
+  const mine = new RegExp(`\\b${number}\\b`);
+  return number === '' ? lines : lines.filter((line) => mine.test(line) || !others.test(line));
+}
