@@ -25,6 +25,8 @@ export type OrderStore = {
 };
 
 const PAGE = 500;
+/** Flushes under way at the same time: one batch goes to disk while the next is written. */
+const FLUSHES = 2;
 
 type Waiting = { order: NewOrder; resolve: (stored: Stored) => void; reject: (error: unknown) => void };
 
@@ -37,7 +39,8 @@ export function openOrderStore(database: Database, unique: boolean): OrderStore 
   const insert = sql.prepare('INSERT INTO orders (number, state, items, stored_at) VALUES (?, ?, ?, ?)');
   const find = sql.prepare('SELECT 1 FROM orders WHERE number = ? LIMIT 1');
   let waiting: Waiting[] = [];
-  let draining = false;
+  let isScheduled = false;
+  let flushing = 0;
 
   function store({ number, state, items }: NewOrder, at: number): Stored {
     if (unique && find.get(number) !== undefined) return 'taken';
@@ -50,29 +53,37 @@ export function openOrderStore(database: Database, unique: boolean): OrderStore 
     return inTransaction(sql, () => batch.map(({ order }) => store(order, at)));
   }
 
-  /** Commits what waits and answers it once it is on disk; what comes meanwhile is the next batch. */
-  async function drain(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      try {
-        const stored = commit(batch);
-        await database.flush();
-        for (const [nth, one] of batch.entries()) one.resolve(stored[nth] ?? 'taken');
-      } catch (error) {
-        for (const one of batch) one.reject(error);
-      }
+  /** Commits what waits and answers it once it is on disk. */
+  async function commitWaiting(): Promise<void> {
+    const batch = waiting;
+    waiting = [];
+    flushing += 1;
+    try {
+      const stored = commit(batch);
+      await database.flush();
+      for (const [nth, one] of batch.entries()) one.resolve(stored[nth] ?? 'taken');
+    } catch (error) {
+      for (const one of batch) one.reject(error);
     }
-    draining = false;
+    flushing -= 1;
+    if (waiting.length > 0) schedule();
+  }
+
+  /** What comes while all flushes are under way is the next batch. */
+  function schedule(): void {
+    if (isScheduled || flushing >= FLUSHES) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      void commitWaiting();
+    });
   }
 
   return {
     create: (order) =>
       new Promise((resolve, reject) => {
         waiting.push({ order, resolve, reject });
-        if (draining) return;
-        draining = true;
-        setImmediate(() => void drain());
+        schedule();
       }),
     ...listing(sql),
   };
