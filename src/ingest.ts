@@ -11,6 +11,9 @@ import { proveFile } from './read/prove.ts';
 import { unreadable } from './read/unreadable.ts';
 import { readOrderPages } from './read-orders.ts';
 
+/** Proofs kept until their files are settled. */
+const PROOFS = 200;
+
 /** Orders admitted in one go; files take turns page by page. */
 const PAGE = 200;
 
@@ -54,7 +57,7 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
       return { end: 'unreadable', sha256: await deps.onUnreadable(batch, proof) };
     }
     const { sha256, bytes, records, shape, warnings } = proof;
-    deps.proofs.set(file.batch, proof);
+    keepProof(deps.proofs, file.batch, proof);
     await batches.proved(file.batch, { sha256, bytes, records, shape, warnings });
     fileProved(log, { ...named(file), records, bytes });
     await deps.onProgress(file.batch);
@@ -69,6 +72,13 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
   } finally {
     await lease.release();
   }
+}
+
+/** The newest only: settlement proves a file once more whose proof is gone. */
+function keepProof(proofs: Map<string, Proof>, batch: string, proof: Proof): void {
+  proofs.set(batch, proof);
+  const [oldest] = proofs.keys();
+  if (proofs.size > PROOFS && oldest !== undefined) proofs.delete(oldest);
 }
 
 async function prove(

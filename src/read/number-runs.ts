@@ -18,6 +18,7 @@ export type Runs = {
   add(cells: readonly string[], row: Row): void;
 };
 
+const NONE = openNumberFilter(0);
 const BUCKETS = 2 ** 16;
 
 /** Runs over the rows of a table of about `expected` rows; when there are more, more numbers count as apart. */
@@ -28,7 +29,7 @@ export function openRuns(columns: Columns, expected: number): Runs {
   let currentCell = '';
   let current = '';
   let bucket = 0;
-  const runs: Runs = { columns, records: 0, add, apart: () => (apart ?? openNumberFilter(0)).folded() };
+  const runs: Runs = { columns, records: 0, add, apart: () => apart?.folded() ?? NONE };
 
   function add(cells: readonly string[], row: Row): void {
     runs.records += 1;
