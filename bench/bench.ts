@@ -30,24 +30,34 @@ const ROWS: readonly Row[] = [
   sandbox,
 ];
 
+/** More processes than this that want a core, and something else is at work. */
+const BUSY = 0.5;
+
 const options = readOptions(
   process.argv.slice(2),
   ROWS.map(({ name }) => name),
 );
 const result = options.from === undefined ? await measureAll() : await readResult(options.from);
 process.stdout.write(`${tableOf(result.parts)}\n`);
-if (options.writeDocs) await writeDocs(result);
+if (options.writeDocs && process.exitCode === undefined) await writeDocs(result);
 
-/** Also when a person ends it early: nothing that was started outlives it. */
+/** Also when a person ends it early nothing that was started outlives it. A row that fails does not cost the others. */
 async function measureAll(): Promise<Result> {
-  const stopped = untilStopped();
+  const stop = onStop();
   const [at, ground] = [new Date().toISOString(), await lookAround()];
   const parts: Part[] = [];
+  if (ground.load > BUSY) process.stderr.write(`load is ${ground.load.toFixed(1)}: paces are not to be trusted\n`);
   {
     await using stage = await openStage({ quick: options.quick, nodeRed: process.env['BENCH_NODE_RED'] });
     for (const { name, title, measure } of ROWS.filter((row) => options.only?.includes(row.name) ?? true)) {
       stage.say(title);
-      parts.push({ name, title, lines: await Promise.race([measure(stage), stopped]) });
+      try {
+        parts.push({ name, title, lines: await Promise.race([measure(stage), stop.promise]) });
+      } catch (error) {
+        if (stop.signal.aborted) throw error;
+        stage.say(`  failed: ${String(error)}`);
+        process.exitCode = 1;
+      }
     }
   }
   const run = { at, form: formOf(options), ground, parts };
@@ -64,9 +74,11 @@ async function readResult(file: string): Promise<Result> {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-function untilStopped(): Promise<never> {
+function onStop(): { signal: AbortSignal; promise: Promise<never> } {
+  const controller = new AbortController();
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => undefined);
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(new Error(`ended by ${signal}`)));
-  return promise;
+  controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => controller.abort(new Error(`ended by ${name}`)));
+  return { signal: controller.signal, promise };
 }

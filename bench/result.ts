@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { cpus, release, totalmem } from 'node:os';
+import { cpus, loadavg, release, totalmem } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { findRedisServer } from '../src/redis/find-server.ts';
@@ -18,6 +18,8 @@ export type Ground = {
   cores: number;
   memoryMb: number;
   kernel: string;
+  /** How many processes wanted a core in the minute before: above some tenths, something else was at work. */
+  load: number;
   versions: Record<'node' | 'redis' | 'undici' | 'bullmq', string>;
 };
 
@@ -37,6 +39,7 @@ export async function lookAround(): Promise<Ground> {
     cores: processors.length,
     memoryMb: Math.round(totalmem() / 1024 / 1024),
     kernel: release(),
+    load: loadavg()[0] ?? 0,
     versions: {
       node: process.versions.node,
       redis: (await findRedisServer())?.version ?? 'none',

@@ -26,8 +26,9 @@ async function replaceIn(name: string, table: string): Promise<void> {
 }
 
 function groundOf({ at, ground }: Result): string {
-  const { commit, processor, cores, memoryMb, versions } = ground;
+  const { commit, processor, cores, memoryMb, load, versions } = ground;
   const machine = `${processor}, ${cores} cores, ${Math.round(memoryMb / 1024)} GB`;
   const software = `Node ${versions.node}, Redis ${versions.redis}, undici ${versions.undici}, BullMQ ${versions.bullmq}`;
-  return `Measured ${at.slice(0, 10)} at ${commit} on ${machine}; ${software}. API, Redis and daemon share the cores.`;
+  const facts = `Measured ${at.slice(0, 10)} at ${commit} on ${machine}; ${software}.`;
+  return `${facts} API, Redis and daemon share the cores; load before: ${load.toFixed(1)}.`;
 }

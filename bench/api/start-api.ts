@@ -6,10 +6,14 @@ import type { ApiOrder, ApiSeen } from './api-messages.ts';
 
 const PROGRAM = path.join(import.meta.dirname, 'api.program.ts');
 
+/** Milliseconds: far more than the slowest takes on a busy machine. */
+const PATIENCE = 120_000;
+const PATIENCE_PER_ORDER = 10;
+
 /** The API all contenders post to, in a process of its own. */
 export type Api = AsyncDisposable & {
   origin: string;
-  /** Does `work`, which delivers `file`, and throws unless the API saw each order exactly once. */
+  /** Does `work`, which delivers `file`, and throws unless the API saw each order exactly once, and in good time. */
   judge<T>(file: OrderFile, latency: number, work: () => Promise<T>): Promise<{ result: T; seen: ApiSeen }>;
   /** Counts anew. */
   begin(latency: number, expected: number): Promise<void>;
@@ -47,7 +51,7 @@ export async function startApi(): Promise<Api> {
     reached: () => reached.promise,
     async judge(file, latency, work) {
       await begin(latency, file.orders);
-      const result = await work();
+      const result = await inTime(work(), PATIENCE + file.orders * PATIENCE_PER_ORDER);
       const told = await seen();
       if (told.orders !== file.orders || told.posts !== file.orders) {
         throw new Error(`${file.orders} orders in the file, the API saw ${told.orders} in ${told.posts} posts`);
@@ -60,6 +64,16 @@ export async function startApi(): Promise<Api> {
       await ended;
     },
   };
+}
+
+async function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`not done after ${milliseconds / 1000} s`)), milliseconds);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function ask(child: ChildProcess, order: ApiOrder): Promise<ApiSeen> {
