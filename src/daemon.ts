@@ -12,7 +12,6 @@ import type { Secrets } from './config/secrets.ts';
 import { openPermits } from './deliver/permits.ts';
 import { openDeliverySide } from './delivery-side.ts';
 import { codeOf, PoSyncError } from './errors.ts';
-import { batchTrouble } from './events/batch.ts';
 import { deliveryTrouble } from './events/delivery.ts';
 import { openHeldBack } from './held-back.ts';
 import { keepHouse } from './housekeeping.ts';
@@ -196,7 +195,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
 
   async function tellProgress(): Promise<void> {
     for (const { batch } of await batches.underWay()) {
-      await settlement.progress(batch).catch((error: Error) => batchTrouble(log, { batch, reason: error.message }));
+      await settlement.progress(batch);
     }
   }
 

@@ -16,9 +16,10 @@ async function refreshOne(name: string, batches: Batches, reports: string): Prom
   const lease = await batches.lease(name);
   if (lease === undefined) return;
   try {
+    // First the closings: one that comes after them is missed here, and asks again.
+    const closings = await batches.closings(name);
     const batch = await batches.find(name);
     if (batch && batch.state !== 'done') return;
-    const closings = await batches.closings(name);
     if (batch) {
       const folder = join(reports, name);
       const refresh = () => refreshReport(folder, batch.open, closingsOf(closings));

@@ -153,8 +153,15 @@ export function openSettlement(deps: SettlementDeps) {
     return reportOrders(readOrders(batch.path, proof, mapping, {}), batch, deps);
   }
 
-  /** Keeps `report.json` of a batch under way current; where somebody else is at it, that is enough. */
+  /** Keeps `report.json` of a batch under way current. Where it cannot be written, its orders go on. */
   async function progress(name: string): Promise<void> {
+    await tellProgress(name).catch((error: unknown) =>
+      batchTrouble(log, { batch: name, reason: toError(error).message }),
+    );
+  }
+
+  /** Where somebody else is at it, that is enough. */
+  async function tellProgress(name: string): Promise<void> {
     const began = deps.clock.monotonic();
     await holding(name, 'reportLease', async () => {
       const batch = await batches.find(name);

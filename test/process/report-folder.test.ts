@@ -1,0 +1,151 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it } from 'vitest';
+import { accountOf, allReported, type DroppedFile, dropOrders } from '../support/account.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { credentials, openWorkplace, type Workplace } from '../support/workplace.ts';
+
+// Reports that cannot be written cost no order, and come later, complete.
+
+const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
+const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
+
+const canMount = (() => {
+  try {
+    execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+/** A daemon whose report folder can be broken and mended while it works. */
+type Subject = AsyncDisposable & {
+  /** Where the reports are seen from here. */
+  reports: string;
+  out(): string;
+  breakFolder(): Promise<void>;
+  mendFolder(): Promise<void>;
+};
+
+/** A file takes the folder's place: that stops root too, in any container. */
+async function fileInstead(place: Workplace): Promise<Subject> {
+  const daemon = place.start(['start']);
+  const away = `${place.reports}-away`;
+  return {
+    reports: place.reports,
+    out: () => daemon.out(),
+    async breakFolder() {
+      await rename(place.reports, away);
+      await writeFile(place.reports, 'not a folder');
+    },
+    async mendFolder() {
+      await rm(place.reports);
+      await rename(away, place.reports);
+    },
+    [Symbol.asyncDispose]: async () => {
+      daemon.child.kill('SIGTERM');
+      await daemon.ended;
+    },
+  };
+}
+
+/** The daemon runs where the folder is a file system of its own, which `broken` and `mended` change. */
+function onFileSystem(options: string, broken: string, mended: string) {
+  return async (place: Workplace): Promise<Subject> => {
+    await mkdir(place.reports, { recursive: true });
+    const script = `mount -t tmpfs -o ${options} none "$REPORTS"
+"$LAUNCHER" --config "$CONFIG" start & daemon=$!
+trap 'kill -TERM $daemon; wait $daemon; exit' TERM
+echo "pid $daemon"
+while read -r what; do
+  case $what in broken) ${broken};; mended) ${mended};; esac
+  echo "$what now"
+done`;
+    const shell = spawn('unshare', ['-m', 'sh', '-c', script], {
+      cwd: place.folder,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        ...credentials('STAGING'),
+        PO_SYNC_ADMIN_PORT: '0',
+        LAUNCHER,
+        CONFIG: place.config,
+        REPORTS: place.reports,
+      },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const lines: string[] = [];
+    createInterface(shell.stdout).on('line', (line) => void lines.push(line));
+    const line = (pattern: RegExp) => until(String(pattern), () => pattern.exec(lines.join('\n'))?.[0]);
+    const pid = (await line(/^pid \d+/m)).slice(4);
+    async function say(what: string): Promise<void> {
+      shell.stdin.write(`${what}\n`);
+      await line(new RegExp(`^${what} now`, 'm'));
+    }
+    return {
+      reports: `/proc/${pid}/root${place.reports}`,
+      out: () => lines.join('\n'),
+      breakFolder: () => say('broken'),
+      mendFolder: () => say('mended'),
+      [Symbol.asyncDispose]: async () => {
+        process.kill(Number(pid), 'SIGTERM');
+        shell.stdin.end();
+        await once(shell, 'close');
+      },
+    };
+  };
+}
+
+const FULL = 'dd if=/dev/zero of="$REPORTS/filler" bs=64k 2>/dev/null; true';
+const WAYS: [string, (place: Workplace) => Promise<Subject>][] = [
+  ['has a file in its place', fileInstead],
+  ...(canMount
+    ? (
+        [
+          [
+            'is read-only',
+            onFileSystem('size=64m', 'mount -o remount,ro "$REPORTS"', 'mount -o remount,rw "$REPORTS"'),
+          ],
+          ['is full', onFileSystem('size=4m', FULL, 'rm "$REPORTS/filler"')],
+        ] as const
+      ).map(([name, way]): [string, typeof way] => [name, way])
+    : []),
+];
+
+describe('a report folder that under load', () => {
+  it.each(WAYS)(
+    '%s holds up no order, and gets its reports later, complete',
+    async (_, startOn) => {
+      await using redis = await startTestRedis();
+      await using place = await openWorkplace({
+        redis: redis.url,
+        faults: { faults: [{ kind: 'delay', by: '20ms' }] },
+      });
+      await using daemon = await startOn(place);
+      await until('ready', () => daemon.out().includes('po-sync is ready'));
+      const dropped: DroppedFile[] = [];
+      const stored = (count: number) => until(`${count} orders`, () => place.stored().size >= count, 60_000);
+      await dropOrders(place, dropped, 30);
+      await allReported({ ...place, reports: daemon.reports }, dropped);
+      await dropOrders(place, dropped, 400);
+      await stored(100);
+      await daemon.breakFolder();
+      await dropOrders(place, dropped, 50);
+      await dropOrders(place, dropped, 5);
+      await stored(485);
+      await until(
+        'a word of it',
+        () => daemon.out().includes('report-not-written') || /could not be written/.test(daemon.out()),
+      );
+      await daemon.mendFolder();
+      const seen = { ...place, reports: daemon.reports };
+      await allReported(seen, dropped, 60_000);
+      expect(await accountOf(seen, dropped)).toMatchObject({ ...ALL_THERE, orders: 485 });
+    },
+    120_000,
+  );
+});
