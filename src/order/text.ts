@@ -17,6 +17,9 @@ export type TextFault = 'missing' | 'too-long' | 'control-character' | 'lone-sur
 /** A long number as spreadsheets destroy it (`1.23E+15`), or one kept from that by a formula (`="00123"`). */
 const DAMAGED = /^(?:\d(?:[.,]\d+)?E\+\d{2,}|="[^"]*")$/i;
 
+/** What spreadsheets show in place of a value that they do not have, in English and German, or have no room for. */
+const ERROR_VALUE = /^#(?:N\/A|NV|VALUE!|WERT!|REF!|BEZUG!|NAME\?|DIV\/0!|NUM!|ZAHL!|NULL!|SPILL!|CALC!|#+)$/i;
+
 /** Checks a trimmed order number or article code; undefined when it may be sent. */
 export function textFault(text: string): TextFault | undefined {
   if (text === '') return 'missing';
@@ -28,6 +31,7 @@ export function textFault(text: string): TextFault | undefined {
 }
 
 function isDamaged(text: string): boolean {
+  if (text.startsWith('#')) return ERROR_VALUE.test(text);
   return (text.startsWith('=') || text.includes('+')) && DAMAGED.test(text);
 }
 

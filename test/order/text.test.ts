@@ -21,6 +21,11 @@ describe('a number or code that is to be sent', () => {
     ['1.23E+15', 'spreadsheet-damage'],
     ['4,5E+08', 'spreadsheet-damage'],
     ['="00123"', 'spreadsheet-damage'],
+    ['#N/A', 'spreadsheet-damage'],
+    ['#wert!', 'spreadsheet-damage'],
+    ['#######', 'spreadsheet-damage'],
+    ['#', undefined],
+    ['#12', undefined],
   ])('may not be %j: %s', (text, fault) => {
     expect(textFault(text)).toBe(fault);
   });
