@@ -42,10 +42,14 @@ const LOOK_AGAIN = 50;
 const AT_ONCE = 4;
 /** How old a report of progress may be when it is written; shorter than a lease. */
 const FRESH = 3_000;
+/** Between two rounds of refreshing lies so many times what the last one took. */
+const REST = 5;
+const LONGEST_REST = 60_000;
 
 /** The spine of settlement: from a finished batch to its report, the file put away. Each step may be repeated. */
 export function openSettlement(deps: SettlementDeps) {
   const { batches, log } = deps;
+  let restUntil = 0;
   const reportOf = batchReports(deps);
   const slots = openPermits(AT_ONCE);
   const settling = new Map<string, Promise<void>>();
@@ -93,9 +97,13 @@ export function openSettlement(deps: SettlementDeps) {
     }
   }
 
-  /** Writes reports anew whose dead letters were closed by a later batch, or by a person. */
-  function refresh(): Promise<void> {
-    return refreshReports(deps);
+  /** Writes reports anew whose dead letters were closed by a later batch, or by a person; large ones not all the time. */
+  async function refresh(): Promise<void> {
+    const began = deps.clock.monotonic();
+    if (began < restUntil) return;
+    await refreshReports(deps);
+    const ended = deps.clock.monotonic();
+    restUntil = ended + Math.min((ended - began) * REST, LONGEST_REST);
   }
 
   async function settle(batch: Batch): Promise<void> {

@@ -12,33 +12,45 @@ type Format = { paint: Paint; columns: number | undefined };
 /** Batches one a line. */
 export function batchTable(batches: readonly Batch[], now: number, format: Format): string {
   const columns: Column<Batch>[] = [
-    { title: 'batch', of: ({ batch }) => batch, cut: 'start' },
-    { title: 'file', of: ({ name }) => name, cut: 'end' },
+    { title: 'batch', of: ({ batch }) => batch, cut: 'start', wish: 9 },
+    { title: 'file', of: ({ name }) => name, cut: 'end', wish: 10 },
     { title: 'state', of: (batch) => standingOf(batch), tone: (batch) => TONES[standingOf(batch)] },
-    { title: 'done', of: progressOf, right: true },
-    { title: 'accepted', of: ({ counts }) => counts.accepted, right: true },
+    { title: 'done', of: progressOf, right: true, leaves: 3 },
+    { title: 'accepted', of: ({ counts }) => counts.accepted, right: true, leaves: 1 },
     {
       title: 'open',
       of: ({ open }) => open,
       right: true,
       tone: ({ open }) => (open > 0 ? 'bad' : 'plain'),
     },
-    { title: 'taken', of: ({ startedAt }) => ago(startedAt, now) },
+    { title: 'taken', of: ({ startedAt }) => ago(startedAt, now), leaves: 2 },
   ];
   return table(batches, columns, format);
 }
 
-const TONES: Record<Standing, Tone> = { reading: 'plain', sending: 'plain', held: 'bad', finished: 'quiet' };
+const TONES: Record<Standing, Tone> = {
+  reading: 'plain',
+  sending: 'plain',
+  held: 'bad',
+  finished: 'quiet',
+  unreadable: 'bad',
+};
 
-/** `150/5,000`; while the file is read nobody knows of how many. */
+/** `150/5,000`; nobody knows of how many while the file is read, or when it cannot be read. */
 function progressOf(batch: Batch): string {
   const settled = settledIn(batch).toLocaleString('en-US');
-  if (batch.state === 'done' && batch.total === undefined) return 'unreadable';
+  if (standingOf(batch) === 'unreadable') return '–';
   return `${settled}/${batch.total?.toLocaleString('en-US') ?? '?'}`;
 }
 
 /** One batch with everything that is known of it. */
-export function batchText(batch: Batch, report: string, now: number, { paint }: Format): string {
+export function batchText(
+  batch: Batch,
+  report: string,
+  error: string | undefined,
+  now: number,
+  { paint }: Format,
+): string {
   const { source, name, startedAt, lastAt, held, proof, counts, open, cancelled } = batch;
   const standing = standingOf(batch);
   const facts: [string, string | undefined][] = [
@@ -49,6 +61,7 @@ export function batchText(batch: Batch, report: string, now: number, { paint }: 
       'format',
       proof && `${proof.shape.format.type}, ${counted(proof.records, 'record')}, ${counted(proof.bytes, 'byte')}`,
     ],
+    ['unreadable', error],
     ['held', held && `since ${stamp(held.since)}: ${held.reason}`],
     ['cancelled', cancelled ? 'what was not sent is taken back' : undefined],
     ['report', report],
@@ -61,13 +74,17 @@ export function batchText(batch: Batch, report: string, now: number, { paint }: 
   return [
     `${paint('strong', batch.batch)}  ${paint(TONES[standing], standing)}\n`,
     ...lines,
-    `\n  ${progressOf(batch)} orders have their outcome\n`,
+    standing === 'unreadable' ? '' : `\n  ${progressOf(batch)} orders have their outcome\n`,
     ...outcomes,
     nextStep(batch, standing, neededPerson(batch), open),
   ].join('');
 }
 
-function nextStep({ batch }: Batch, standing: Standing, needed: number, open: number): string {
+function nextStep({ batch, settledPath }: Batch, standing: Standing, needed: number, open: number): string {
+  if (standing === 'unreadable') {
+    const place = settledPath === undefined ? '' : ` It lies in ${printable(settledPath)}.`;
+    return `\nNothing of it was sent.${place} Correct it and drop it in again, whole.\n`;
+  }
   if (standing === 'held') {
     return `\nLook at the refusals first: po-sync dead-letters list --batch ${batch}\nThen po-sync batches release ${batch}, or cancel it.\n`;
   }

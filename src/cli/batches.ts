@@ -5,6 +5,7 @@ import { type Cancelled, cancelBatch } from '../operate/cancel-batch.ts';
 import { findBatch } from '../operate/find-batch.ts';
 import { listBatches, settledIn } from '../operate/list-batches.ts';
 import { releaseBatch } from '../operate/release-batch.ts';
+import { readReport } from '../report/read-report.ts';
 import { agreement } from './agreement.ts';
 import { batchJson } from './batch-json.ts';
 import { batchTable, batchText } from './batch-text.ts';
@@ -38,7 +39,11 @@ export async function batchesShowCommand(args: DeskArgs & { batch: string }, she
   await using desk = await openDesk(args, shell, { confirm: false });
   const batch = await findBatch(args.batch, desk.batches);
   if (args.json) printJson(shell, batchJson(batch, desk.reports));
-  else shell.out(batchText(batch, join(desk.reports, batch.batch), desk.time.now(), formatOf(shell)));
+  else {
+    const report = join(desk.reports, batch.batch);
+    const error = (await readReport(report))?.error?.message;
+    shell.out(batchText(batch, report, error, desk.time.now(), formatOf(shell)));
+  }
   return 0;
 }
 

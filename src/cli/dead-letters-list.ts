@@ -1,11 +1,13 @@
+import { join } from 'node:path';
 import { deadLetters } from '../operate/dead-letters.ts';
 import type { FoundLetter } from '../operate/found-letter.ts';
+import { fixFileIn } from '../report/beside.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../report/error-groups.ts';
 import { moment, outcomeWord } from '../report/page/wording.ts';
 import { type LetterArgs, letterFilter } from './letter-args.ts';
 import { type Desk, openDesk } from './open-desk.ts';
 import { openPaint } from './paint.ts';
-import { escapeHidden } from './printable.ts';
+import { escapeHidden, printable } from './printable.ts';
 import type { Shell } from './shell.ts';
 import { type Column, table } from './table.ts';
 import { counted } from './wording.ts';
@@ -18,7 +20,7 @@ export async function deadLettersListCommand(
   await using desk = await openDesk(args, shell, { confirm: false });
   const letters = deadLetters({ ...letterFilter(args, desk.clock), all: args.all }, desk);
   if (args.json) await printDocument(letters, desk, shell);
-  else await printTables(letters, args.limit, shell);
+  else await printTables(letters, args.limit, desk, shell);
   return 0;
 }
 
@@ -36,12 +38,19 @@ async function printDocument(letters: AsyncIterable<FoundLetter>, desk: Desk, sh
   shell.out(`${first ? '' : '\n'}],"groups":${escapeHidden(JSON.stringify(kinds))}}\n`);
 }
 
-async function printTables(letters: AsyncIterable<FoundLetter>, limit: number, shell: Shell): Promise<void> {
+async function printTables(
+  letters: AsyncIterable<FoundLetter>,
+  limit: number,
+  { reports }: Desk,
+  shell: Shell,
+): Promise<void> {
   const groups: ErrorGroups = new Map();
   const shown: FoundLetter[] = [];
+  const batches = new Set<string>();
   let total = 0;
   for await (const letter of letters) {
     total += 1;
+    if (letter.closed === undefined) batches.add(letter.batch);
     addError(groups, letter);
     if (shown.length < limit) shown.push(letter);
   }
@@ -54,23 +63,42 @@ async function printTables(letters: AsyncIterable<FoundLetter>, limit: number, s
   if (total > shown.length) shell.out(`… and ${counted(total - shown.length, 'order')} more; --limit shows more.\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'order')}, by kind of error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
-  shell.out(`\n${NEXT}\n`);
+  shell.out(`\n${await nextText([...batches], reports)}\n`);
 }
 
-const NEXT = [
-  'Mend the fix file in the report and drop it into the inbox, or name them by --batch, --kind, --signature, --order:',
+/** What a person does now: the fix files first, as they are there. */
+async function nextText(batches: readonly string[], reports: string): Promise<string> {
+  const found = await Promise.all(batches.slice(-FIX_FILES_SHOWN).map((batch) => fixFileOf(join(reports, batch))));
+  const files = found.filter((file) => file !== undefined);
+  if (files.length === 0) return OR_ELSE;
+  const more =
+    batches.length > files.length
+      ? [`  … and those of ${counted(batches.length - files.length, 'other batch', 'other batches')}`]
+      : [];
+  return ['Mend and drop into the inbox:', ...files.map((file) => `  ${printable(file)}`), ...more, OR_ELSE].join('\n');
+}
+
+const FIX_FILES_SHOWN = 5;
+
+async function fixFileOf(folder: string): Promise<string | undefined> {
+  const name = await fixFileIn(folder);
+  return name === undefined ? undefined : join(folder, name);
+}
+
+const OR_ELSE = [
+  'Or name some by --batch, --kind, --signature, --order:',
   '  po-sync dead-letters retry     send them again as they are',
   '  po-sync dead-letters discard   give them up',
   '  po-sync dead-letters resolve ORDER --as accepted|resend   settle one in doubt',
 ].join('\n');
 
 const LETTER_COLUMNS: Column<FoundLetter>[] = [
-  { title: 'order', of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)', cut: 'end' },
+  { title: 'order', of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)', cut: 'end', wish: 12 },
   { title: 'kind', of: stateOf, tone: ({ closed, now }) => (closed ? 'quiet' : now ? 'doubtful' : 'bad') },
-  { title: 'batch', of: ({ batch }) => batch, cut: 'start' },
-  { title: 'line', of: ({ location }) => location.line || '–', right: true },
-  { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16) },
-  { title: 'what is wrong', of: reasonOf, cut: 'end' },
+  { title: 'batch', of: ({ batch }) => batch, cut: 'start', wish: 9, leaves: 2 },
+  { title: 'line', of: ({ location }) => location.line || '–', right: true, leaves: 3 },
+  { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 1 },
+  { title: 'what is wrong', of: reasonOf, cut: 'end', wish: 36 },
 ];
 
 function stateOf({ kind, closed, now }: FoundLetter): string {
@@ -87,9 +115,9 @@ function reasonOf({ message, problems = [] }: FoundLetter): string {
 
 const GROUP_COLUMNS: Column<ErrorGroup>[] = [
   { title: 'orders', of: ({ count }) => count.toLocaleString('en-US'), right: true },
-  { title: 'kind', of: ({ kind }) => outcomeWord(kind) },
+  { title: 'kind', of: ({ kind }) => outcomeWord(kind), leaves: 4 },
   { title: 'signature', of: ({ signature }) => signature || '–' },
-  { title: 'first (UTC)', of: ({ firstAt }) => moment(firstAt).slice(0, 16) },
-  { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16) },
-  { title: 'for example', of: ({ message }) => message, cut: 'end' },
+  { title: 'first (UTC)', of: ({ firstAt }) => moment(firstAt).slice(0, 16), leaves: 1 },
+  { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 2 },
+  { title: 'for example', of: ({ message }) => message, cut: 'end', wish: 24, leaves: 3 },
 ];

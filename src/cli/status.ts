@@ -90,17 +90,18 @@ function deadText({ deadLetters }: Status, paint: Paint): string {
 function sourceColumns(now: number): Column<SourceStatus>[] {
   return [
     { title: 'source', of: ({ name }) => name },
-    { title: 'type', of: ({ type }) => type },
+    { title: 'type', of: ({ type }) => type, leaves: 1 },
     {
       title: 'state',
       of: ({ state, code }) => (code === undefined ? state : `${state} (${code})`),
       tone: ({ state }) => (state === 'missing' || state === 'unreachable' ? 'bad' : 'plain'),
     },
-    { title: 'path', of: ({ path }) => path, cut: 'start' },
+    { title: 'path', of: ({ path }) => path, cut: 'start', wish: 16, leaves: 2 },
     {
       title: 'last file',
       of: ({ last }) => (last === undefined ? '–' : `${last.file}, ${ago(last.at, now)}`),
       cut: 'end',
+      wish: 16,
     },
   ];
 }

@@ -135,7 +135,8 @@ function nextStep({ order, standing, open, appearances }: OrderStory, reports: s
       return [`Nothing is to be done; the list is asked ${until(open?.nextAt, now)}.`];
     case 'refused':
       return [
-        `Mend the fix file in ${join(reports, open?.batch ?? '')} and drop it in, or send it again as it is:`,
+        `Mend the fix file in ${join(reports, open?.batch ?? '')}`,
+        'and drop it into the inbox, or send it again as it is:',
         `  po-sync dead-letters retry --order ${order}`,
       ];
     case 'failed':
@@ -155,7 +156,7 @@ function nextStep({ order, standing, open, appearances }: OrderStory, reports: s
       const waiting = appearances.find(({ letter }) => letter && !letter.closed);
       return waiting === undefined
         ? []
-        : [`Mend the fix file in ${join(reports, waiting.batch)} and drop it into the inbox.`];
+        : [`Mend the fix file in ${join(reports, waiting.batch)}`, 'and drop it into the inbox.'];
     }
   }
 }

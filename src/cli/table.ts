@@ -8,6 +8,10 @@ export type Column<Row> = {
   right?: boolean;
   /** Where it may lose characters when the terminal is narrow; without it the column keeps its width. */
   cut?: 'start' | 'end';
+  /** Places that a column wants which may be cut. */
+  wish?: number;
+  /** What can be done without where wishes are not met; 1 leaves first. */
+  leaves?: number;
   tone?: (row: Row) => Tone;
 };
 
@@ -19,12 +23,13 @@ const LEAST = 6;
 type Format = { paint: Paint; columns: number | undefined };
 
 /**
- * Rows under their titles, fitted into `columns` places; undefined: nothing is cut, for pipes. Texts are escaped.
- * Nothing for no rows.
+ * Rows under their titles, fitted into `columns` places: what can be done without leaves, the rest is cut; undefined:
+ * nothing is lost, for pipes. Texts are escaped. Nothing for no rows.
  */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], format: Format): string {
+export function table<Row>(rows: readonly Row[], all: readonly Column<Row>[], format: Format): string {
   if (rows.length === 0) return '';
-  const cells = rows.map((row) => columns.map(({ of }) => printable(String(of(row)))));
+  const columns = chosen(all, widthsOf(all, cellsOf(rows, all)), format.columns);
+  const cells = cellsOf(rows, columns);
   const widths = fitted(columns, widthsOf(columns, cells), format.columns);
   const head = line(
     columns,
@@ -45,13 +50,37 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   return [head, ...body].join('');
 }
 
+function cellsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[][] {
+  return rows.map((row) => columns.map(({ of }) => printable(String(of(row)))));
+}
+
+/** The columns that stay, so that those that may be cut get what they wish. */
+function chosen<Row>(
+  columns: readonly Column<Row>[],
+  natural: readonly number[],
+  places: number | undefined,
+): readonly Column<Row>[] {
+  const needed = columns.reduce((sum, { cut, wish = LEAST }, at) => {
+    const width = natural[at] ?? 0;
+    return sum + GAP + (cut === undefined ? width : Math.min(width, wish));
+  }, -GAP);
+  const [first] = columns.flatMap(({ leaves }) => (leaves === undefined ? [] : [leaves])).sort((a, b) => a - b);
+  if (places === undefined || needed <= places || first === undefined) return columns;
+  const stay = columns.map(({ leaves }) => leaves !== first);
+  const rest = (_: unknown, at: number) => stay[at];
+  return chosen(columns.filter(rest), natural.filter(rest), places);
+}
+
 function widthsOf<Row>(columns: readonly Column<Row>[], cells: readonly string[][]): number[] {
   return columns.map(({ title }, at) =>
     cells.reduce((most, row) => Math.max(most, textWidth(row[at] ?? '')), title.length),
   );
 }
 
-/** Takes places from the widest column that may be cut, again and again, until all fit or none has more to give. */
+/**
+ * Takes places from the widest column that may be cut, again and again, until all fit or none has more to give; below
+ * what they wish only when all have come down to that.
+ */
 function fitted<Row>(
   columns: readonly Column<Row>[],
   natural: readonly number[],
@@ -61,7 +90,9 @@ function fitted<Row>(
   if (places === undefined) return widths;
   let excess = widths.reduce((sum, width) => sum + width, 0) + GAP * (widths.length - 1) - places;
   while (excess > 0) {
-    const at = widestToCut(columns, widths);
+    const least = (column: Column<Row>) => Math.max(column.wish ?? LEAST, LEAST);
+    const above = widestToCut(columns, widths, least);
+    const at = above >= 0 ? above : widestToCut(columns, widths, () => LEAST);
     const width = widths[at];
     if (at < 0 || width === undefined) break;
     widths[at] = width - 1;
@@ -70,11 +101,15 @@ function fitted<Row>(
   return widths;
 }
 
-function widestToCut<Row>(columns: readonly Column<Row>[], widths: readonly number[]): number {
+function widestToCut<Row>(
+  columns: readonly Column<Row>[],
+  widths: readonly number[],
+  least: (column: Column<Row>) => number,
+): number {
   let widest = -1;
-  for (const [at, { cut }] of columns.entries()) {
+  for (const [at, column] of columns.entries()) {
     const width = widths[at] ?? 0;
-    if (cut !== undefined && width > LEAST && width > (widths[widest] ?? 0)) widest = at;
+    if (column.cut !== undefined && width > least(column) && width > (widths[widest] ?? 0)) widest = at;
   }
   return widest;
 }

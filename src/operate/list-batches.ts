@@ -11,7 +11,7 @@ export type BatchFilter = {
 };
 
 /** How a batch stands, in the words of a report. */
-export type Standing = 'reading' | 'sending' | 'held' | 'finished';
+export type Standing = 'reading' | 'sending' | 'held' | 'finished' | 'unreadable';
 
 /** The newest batches that pass the filter. */
 export async function listBatches(filter: BatchFilter, batches: Batches): Promise<Batch[]> {
@@ -26,8 +26,9 @@ export async function listBatches(filter: BatchFilter, batches: Batches): Promis
   return found;
 }
 
-export function standingOf({ state, held }: Batch): Standing {
-  if (state === 'done') return 'finished';
+export function standingOf({ state, held, total }: Batch): Standing {
+  // Nothing of it was ever counted.
+  if (state === 'done') return total === undefined ? 'unreadable' : 'finished';
   if (held) return 'held';
   return state === 'reading' ? 'reading' : 'sending';
 }

@@ -38,6 +38,20 @@ describe('a table', () => {
     expect(lines[1]).toMatch(/^…\S*3f2a91c0 +7 {2}articleCode .*…$/);
   });
 
+  it('lets go what can be done without, so that the rest is readable', () => {
+    const columns: Column<Row>[] = [
+      { title: 'name', of: ({ name }) => name, cut: 'start', wish: 9, leaves: 2 },
+      { title: 'count', of: ({ count }) => count, right: true, leaves: 1 },
+      { title: 'why', of: ({ why }) => why, cut: 'end', wish: 30 },
+    ];
+    const headAt = (places: number) => table(ROWS, columns, { paint: plain, columns: places }).split('\n')[0]?.trim();
+    expect(headAt(60)).toMatch(/^name +count +why$/);
+    expect(headAt(45)).toMatch(/^name +why$/);
+    expect(headAt(30)).toBe('why');
+    const [, line] = table(ROWS, columns, { paint: plain, columns: 45 }).split('\n');
+    expect(line).toMatch(/^…\S*3f2a91c0 {2}articleCode is invalid, and m/);
+  });
+
   it('counts wide letters and joined signs as a terminal does', () => {
     expect(['abc', '発注', 'ｱ', 'é', 'e\u0301', '👩‍🚀'].map(textWidth)).toEqual([3, 4, 1, 1, 1, 2]);
     const rows = [{ name: '発注発注発注発注', count: 1, why: 'x' }];
