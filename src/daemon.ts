@@ -155,7 +155,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   every(500, () => side.gate.refresh());
   every(500, side.held.refresh);
   every(1_000, heldBack.tick);
-  every(200, settlement.tick);
+  every(250, settlement.tick);
   every(1_000, settlement.refresh);
   every(1_000, side.sweeper.tick);
   // Keeps what we know of it current, so that a rollback is noticed whoever did the work that is lost.

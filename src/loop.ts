@@ -5,20 +5,23 @@ import { toError } from './errors.ts';
 export type Loop = AsyncDisposable;
 
 type LoopOptions = {
-  /** Milliseconds between the end of a round and the next. */
+  /** Milliseconds from one round to the next; at least half of it lies between them. */
   pause: number;
   clock: Clock;
   /** A round that failed; the next comes all the same. */
   onTrouble: (error: Error) => void;
 };
 
-/** Runs `tick` until disposed; never two rounds at once. */
+/**
+ * Runs `tick` until disposed; never two rounds at once. All loops keep to one beat: an idle process wakes up rarely, and
+ * what they ask Redis for shares a trip.
+ */
 export function startLoop(tick: () => Promise<void>, { pause, clock, onTrouble }: LoopOptions): Loop {
   const ended = new AbortController();
   const running = (async () => {
     while (!ended.signal.aborted) {
       await tick().catch((error: unknown) => onTrouble(toError(error)));
-      await clock.sleep(pause, ended.signal);
+      await clock.sleep(untilBeat(pause, clock.monotonic()), ended.signal);
     }
   })();
   return {
@@ -27,4 +30,9 @@ export function startLoop(tick: () => Promise<void>, { pause, clock, onTrouble }
       await running;
     },
   };
+}
+
+function untilBeat(pause: number, now: number): number {
+  const rest = pause - (now % pause);
+  return rest < pause / 2 ? rest + pause : rest;
 }

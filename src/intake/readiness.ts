@@ -14,6 +14,8 @@ export type Looked = {
   ready: ReadyFile[];
   /** Still changing, or not whole yet. */
   waiting: string[];
+  /** Milliseconds until the first of them will have been unchanged for long enough, if it stays so. */
+  firstIn: number;
   /** No regular files. */
   others: { file: string; kind: string }[];
 };
@@ -42,6 +44,7 @@ export function openReadiness(stable: number): Readiness {
   return {
     async look(files, now) {
       const waiting: string[] = [];
+      let firstIn = Number.POSITIVE_INFINITY;
       const others: Looked['others'] = [];
       const ready: (ReadyFile & { mtimeNs: bigint })[] = [];
       forgetOthers(new Set(files));
@@ -55,10 +58,11 @@ export function openReadiness(stable: number): Readiness {
         const { unchangedFor, version, mtimeNs } = sight;
         if (unchangedFor === 0) wholeness.delete(file);
         const isWaiting = unchangedFor < stable || (await incompleteness(file, unchangedFor)) !== undefined;
+        if (unchangedFor < stable) firstIn = Math.min(firstIn, stable - unchangedFor);
         if (isWaiting) waiting.push(file);
         else ready.push({ file, version, mtimeNs, ...reasonOf(wholeness.get(file)) });
       }
-      return { ready: ready.sort(byAge), waiting, others };
+      return { ready: ready.sort(byAge), waiting, firstIn, others };
     },
   };
 

@@ -48,6 +48,7 @@ export function openWatch({ source, clock, log, folder, list, onReady }: WatchDe
   const soon = Math.min(source.poll, Math.max(FINEST, source.stable * SHARE));
   let lostSince: number | undefined;
   let unfinished: ReadonlySet<string> = new Set();
+  let firstIn = Number.POSITIVE_INFINITY;
 
   async function round(): Promise<number> {
     try {
@@ -56,14 +57,16 @@ export function openWatch({ source, clock, log, folder, list, onReady }: WatchDe
     } catch (error) {
       lost(toError(error).message);
     }
-    return unfinished.size === 0 ? source.poll : soon;
+    // A timer may come a moment early.
+    return unfinished.size === 0 ? source.poll : Math.min(soon, firstIn + 1);
   }
 
   /** One look; returns the files that are still to be offered. */
   async function look(): Promise<Set<string>> {
     const files = await list();
     offers.keepOnly(new Set(files));
-    const { ready, waiting, others } = await readiness.look(files, clock.monotonic());
+    const { ready, waiting, others, ...look } = await readiness.look(files, clock.monotonic());
+    firstIn = look.firstIn;
     for (const { file, kind } of others) {
       tellOnce(file, () => fileLeft(log, { source: source.name, file: path.basename(file), kind }));
     }
