@@ -1,34 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { onTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
-import { credentials, csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
+import { csvOf, openWorkplace } from '../support/workplace.ts';
 
-const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
 const ESCAPE = '\u001B';
-
-/** `bin/po-sync` on a pseudo terminal of 80 columns; `out` is every byte that the terminal was sent. */
-function onTerminal(place: Workplace, args: string, env: Record<string, string> = {}) {
-  const command = `stty cols 80 rows 24; exec ${LAUNCHER} --config ${place.config} ${args}`;
-  const child = spawn('script', ['-qefc', command, '/dev/null'], {
-    cwd: place.folder,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      TERM: 'xterm',
-      ...credentials('STAGING'),
-      PO_SYNC_ADMIN_PORT: '0',
-      ...env,
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  let out = '';
-  child.stdout.on('data', (chunk) => {
-    out += String(chunk);
-  });
-  const ended = once(child, 'close').then(([code]) => Number(code));
-  return { child, ended, out: () => out };
-}
 
 /** What stands on a terminal without end after these bytes: enough of one for what the view writes. */
 function screenAfter(bytes: string): string[] {
@@ -50,12 +25,12 @@ const SLOW = { faults: [{ kind: 'delay', by: 100 }] };
 describe('start on a terminal', () => {
   it('shows a batch under way, then one line of it that stays, with log lines above, until ctrl-c', async () => {
     await using place = await openWorkplace({ faults: SLOW, delivery: ', concurrency: 2' });
-    const { child, ended, out } = onTerminal(place, 'start', { NO_COLOR: '1' });
+    const { type, ended, out } = onTerminal(place, 'start', { NO_COLOR: '1' });
     await until('it is ready', () => out().includes('po-sync is ready'));
     await place.drop('orders.csv', `${csvOf(60)}PO-X,NEW,A,none\n`);
     await until('a pace is shown', () => /orders\.csv {2}[█░]+ +\d+% {2}\d+\/61 {2}\d+\/s {2}\d+ s left/.test(out()));
     await until('its last line', () => out().includes('61 orders in'));
-    child.stdin.write('\u0003');
+    type('\u0003');
     expect(await ended).toBe(0);
     const lines = screenAfter(out());
     const last = lines.find((line) => line.startsWith('! orders.csv'));
@@ -70,11 +45,11 @@ describe('start on a terminal', () => {
     await using place = await openWorkplace({
       faults: { faults: [{ kind: 'answer', status: 503, message: 'closed' }] },
     });
-    const { child, ended, out } = onTerminal(place, 'start');
+    const { type, ended, out } = onTerminal(place, 'start');
     await place.drop('orders.csv', csvOf(5));
     await until('the pause is shown', () => /paused.*for .*goes on by itself: /.test(out()));
     expect(out()).toContain(`${ESCAPE}[31mpaused`);
-    child.stdin.write('\u0003');
+    type('\u0003');
     expect(await ended).toBe(0);
   });
 

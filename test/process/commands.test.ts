@@ -1,0 +1,142 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { textWidth } from '../../src/cli/text-width.ts';
+import { onTerminal } from '../support/terminal.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
+
+// Every command as a process: what it prints for programs, how it ends, and how it reads on a terminal.
+
+const stack = new AsyncDisposableStack();
+let place: Workplace;
+let batch: string;
+let file: string;
+
+beforeAll(async () => {
+  const redis = stack.use(await startTestRedis());
+  const fault = {
+    kind: 'answer',
+    status: 400,
+    message: 'articleCode 発注 is not in the catalogue',
+    orders: ['PO-3', 'PO-4'],
+  };
+  place = stack.use(await openWorkplace({ redis: redis.url, faults: { faults: [fault] } }));
+  file = path.join(place.folder, 'to-check.csv');
+  await writeFile(file, `${csvOf(3)}PO-9,NEW,A,none\n`);
+  const name = 'Bestellungen für das Werk Süd, zweite Lieferung im November.csv';
+  await place.drop(name, `${csvOf(6)}PO-7,NEW,A,none\n,NEW,A,1\n`);
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+  batch = (await place.reportsNow())[0]?.batch ?? '';
+  await place.drop('broken.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,"A,1\n');
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+});
+afterAll(() => stack.disposeAsync());
+
+describe('with --json', () => {
+  const commands: [string, number, object][] = [
+    ['status', 0, { deadLetters: 4 }],
+    ['explain PO-3', 0, { order: 'PO-3', standing: 'refused' }],
+    ['batches list', 0, { batches: [{ state: 'unreadable' }, { state: 'finished', open: 4 }] }],
+    ['batches list --open', 0, { batches: [{ open: 4 }] }],
+    ['batches show BATCH', 0, { state: 'finished', counts: { accepted: 4, refused: 2, invalid: 2 } }],
+    ['batches release BATCH --dry-run', 1, { error: { code: 'batch-not-held' } }],
+    ['batches cancel BATCH --dry-run', 1, { error: { code: 'batch-finished' } }],
+    [
+      'dead-letters list --kind refused',
+      0,
+      { letters: [{ purchaseOrderNumber: 'PO-3' }, { purchaseOrderNumber: 'PO-4' }] },
+    ],
+    ['dead-letters retry --dry-run', 2, { dryRun: true, plan: { retried: 2, invalid: 2 } }],
+    ['dead-letters retry', 1, { error: { code: 'not-confirmed' } }],
+    ['dead-letters discard --dry-run', 0, { dryRun: true, plan: { discarded: 4 } }],
+    ['dead-letters discard', 1, { error: { code: 'not-confirmed' } }],
+    ['dead-letters resolve PO-3 --as accepted --dry-run', 1, { error: { code: 'not-in-doubt' } }],
+    ['reconcile', 0, { listed: 4, accepted: 4, missing: [], unknown: [], differing: [] }],
+    ['pause --reason test', 0, {}],
+    ['resume', 0, {}],
+    ['doctor', 0, { ok: true }],
+    ['config show', 0, {}],
+    ['config schema', 0, { type: 'object' }],
+    ['check FILE', 2, { files: [{ orders: 4, invalid: 1, first: { purchaseOrderNumber: 'PO-1' } }] }],
+    ['check nowhere.csv', 1, { files: [{ error: { code: 'file-missing' } }] }],
+    ['explain PO-99', 1, { error: { code: 'order-unknown' } }],
+  ];
+
+  it.each(commands)('%s prints one document and ends with %i', async (command, code, document) => {
+    const args = command.split(' ').map((word) => (word === 'BATCH' ? batch : word === 'FILE' ? file : word));
+    const ended = await place.run(['--json', ...args]);
+    expect(ended.err).toBe('');
+    expect(JSON.parse(ended.out)).toMatchObject(document);
+    expect(ended.code).toBe(code);
+    expect(ended.out).not.toContain('\u001b');
+  });
+});
+
+/** What a terminal shows, line by line. */
+async function shown(args: string, columns: number, env: Record<string, string> = {}): Promise<string[]> {
+  const { ended, out } = onTerminal(place, args, env, columns);
+  await ended;
+  return out().replaceAll('\r', '').split('\n');
+}
+
+describe('on a terminal', () => {
+  const tables = ['dead-letters list', 'batches list'];
+
+  it.each(tables.flatMap((args) => [80, 60, 40].map((columns) => [args, columns] as const)))(
+    '%s fits %i columns',
+    async (args, columns) => {
+      const lines = await shown(args, columns, { NO_COLOR: '1' });
+      const table = lines.slice(0, lines.indexOf(''));
+      expect(table.length).toBeGreaterThan(2);
+      expect(Math.max(...table.map(textWidth))).toBeLessThanOrEqual(columns);
+    },
+  );
+
+  it('dead-letters list says at 80 columns what is wrong, and where the fix file lies', async () => {
+    const text = (await shown('dead-letters list', 80, { NO_COLOR: '1' })).join('\n');
+    expect(text).toMatch(/PO-7 +invalid .*quantity: "none" is not a n/);
+    expect(text).toMatch(/PO-3 +refused .*articleCode 発注 is not in the/);
+    expect(text).toContain(`Mend and drop into the inbox:\n  ${place.reports}/${batch}/dead-letters.csv`);
+  });
+
+  it.each(['status', ...tables, 'explain PO-3', 'doctor'])(
+    '%s says the same without colour as with it',
+    async (args) => {
+      const [plain, coloured] = [await shown(args, 80, { NO_COLOR: '1' }), await shown(args, 80)];
+      expect(plain.join('')).not.toContain('\u001b');
+      expect(coloured.join('')).toContain('\u001b[');
+      const words = (lines: string[]) => stripVTControlCharacters(lines.join(' ')).replace(/\d+/g, '0').split(/\s+/);
+      expect(words(coloured)).toEqual(words(plain));
+    },
+  );
+
+  it('asks before it acts, and does nothing after anything but a yes', async () => {
+    const answered = async (answer: string) => {
+      const { ended, out, type } = onTerminal(place, 'dead-letters discard --order PO-7', { NO_COLOR: '1' });
+      await until('the question', () => out().includes('Give up 1 order? [y/N]'));
+      type(`${answer}\n`);
+      return { code: await ended, out: out() };
+    };
+    expect(await answered('n')).toMatchObject({
+      code: 1,
+      out: expect.not.stringContaining('given up.\r\n1 order given'),
+    });
+    expect(await answered('')).toMatchObject({ code: 1 });
+    expect((await place.reportsNow())[0]).toMatchObject({ open: 4 });
+    expect(await answered('y')).toMatchObject({ code: 0, out: expect.stringContaining('1 order given up.') });
+    expect((await place.reportsNow())[0]).toMatchObject({ open: 3 });
+  });
+});
+
+it('a file that could not be read says so, with its place and what to do', async () => {
+  const { out } = await place.run(['--json', 'batches', 'list']);
+  const { batches }: { batches: { file: string; batch: string }[] } = JSON.parse(out);
+  const broken = batches.find((one) => one.file === 'broken.csv')?.batch ?? '';
+  const shown = await place.run(['batches', 'show', broken]);
+  expect(shown.out).toMatch(
+    /unreadable\n[\s\S]*line 2[\s\S]*It lies in \S+failed\/\S+\/broken\.csv\. Correct it and drop it in/,
+  );
+});

@@ -1,0 +1,30 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { credentials, type Workplace } from './workplace.ts';
+
+const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
+
+type OnTerminal = { child: ChildProcess; ended: Promise<number>; out(): string; type(text: string): void };
+
+/** `bin/po-sync` on a pseudo terminal of so many columns; `out` is every byte that the terminal was sent. */
+export function onTerminal(place: Workplace, args: string, env: Record<string, string> = {}, columns = 80): OnTerminal {
+  const command = `stty cols ${columns} rows 24; exec ${LAUNCHER} --config ${place.config} ${args}`;
+  const child = spawn('script', ['-qefc', command, '/dev/null'], {
+    cwd: place.folder,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      TERM: 'xterm',
+      ...credentials('STAGING'),
+      PO_SYNC_ADMIN_PORT: '0',
+      ...env,
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let out = '';
+  child.stdout.on('data', (chunk) => {
+    out += String(chunk);
+  });
+  const ended = once(child, 'close').then(([code]) => Number(code));
+  return { child, ended, out: () => out, type: (text) => void child.stdin.write(text) };
+}
