@@ -1,10 +1,10 @@
 import { judge } from './judge.ts';
-import { BREACHES, type Breach } from './weather.ts';
+import { BREACHES } from './weather.ts';
 import { live } from './world.ts';
 import { storyOf } from './worlds.ts';
 
-/** Lives one world again and tells its story: `node test/simulation/replay.program.ts SEED [ORDER] [BREACH…]`. */
-const [seed = '1', number = '', ...words] = process.argv.slice(2);
-const breach = BREACHES.find((one): one is Breach => one === words.join(' '));
-for (const line of await storyOf(Number(seed), number, { breach })) console.log(line);
-console.log(judge(await live(Number(seed), { breach })));
+/** Lives one world again and tells its story: `node test/simulation/replay.program.ts SEED [ORDER] [BREACH] [CHANGE]`. */
+const [seed = '1', number = '', word = '', change = '{}'] = process.argv.slice(2);
+const options = { breach: BREACHES.find((breach) => breach === word), change: JSON.parse(change) };
+for (const line of await storyOf(Number(seed), number, options)) console.log(line);
+console.log(judge(await live(Number(seed), options)));

@@ -42,7 +42,7 @@ export type LiveOptions = {
   tell?: ((line: string) => void) | undefined;
 };
 
-const MOST_TURNS = 200_000;
+const MOST_TURNS = 60_000;
 const commands = commandTable();
 
 /** Lives one world from its seed to its end. */

@@ -44,7 +44,8 @@ const TOLD = 3;
 /** What a person needs to find a fault: how to live its world again, and its order's story. Empty without faults. */
 export async function tell(faults: readonly FoundFault[], options: LiveOptions = {}): Promise<string> {
   const told = faults.slice(0, TOLD).map(async ({ seed, fault, number, detail }) => {
-    const again = `node test/simulation/replay.program.ts ${seed} ${number} ${options.breach ?? ''}`.trimEnd();
+    const { breach = '', change = {} } = options;
+    const again = `node test/simulation/replay.program.ts ${seed} '${number}' '${breach}' '${JSON.stringify(change)}'`;
     return [`${fault}: ${number} of seed ${seed} (${detail}); ${again}`, ...(await storyOf(seed, number, options))];
   });
   const more = faults.length > TOLD ? [`and ${faults.length - TOLD} more`] : [];

@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Redis } from '../../src/redis/connect.ts';
+import { readScript, runScript, type Script } from '../../src/redis/script.ts';
+import { openTestRedis } from '../support/open-redis.ts';
+import { loadScripts } from './scripts.ts';
+import { KEYS } from './setting.ts';
+import { openStore, type Store } from './store.ts';
+
+/** One call of one script. */
+type Call = { file: string; keys: readonly string[]; args: readonly (string | number)[] };
+
+const SCRIPTS = new Map<string, Script>(
+  [
+    'ledger/commit.lua',
+    'ledger/lookup.lua',
+    'ledger/tally.lua',
+    'ledger/total.lua',
+    'ledger/adopt.lua',
+    'ledger/identity.lua',
+    'deliver/gate.lua',
+    'verify/take-over.lua',
+  ].map((file) => [file, readScript(new URL(`../../src/${file}`, import.meta.url))]),
+);
+
+const HOLD = JSON.stringify({ code: 'rolled-back', reason: 'first the list', since: 1000 });
+const FRESH = 10 ** 14;
+
+const number = fc.constantFrom('PO-1', 'PO-1', 'PO-2');
+const batch = fc.constantFrom('b1', 'b2');
+const ordinal = fc.nat(2);
+const time = fc.integer({ min: 1000, max: 9000 });
+const outcome = fc.constantFrom('accepted', 'refused', 'conflict', 'failed', 'inDoubt', 'duplicate');
+const maybe = (some: fc.Arbitrary<string | number>) => fc.oneof(fc.constant(''), some);
+const result = maybe(outcome.map((said) => JSON.stringify({ outcome: said, message: 'line\nfeed' })));
+
+const fields = fc.tuple(
+  fc.constantFrom('1f', '20'),
+  fc.constantFrom(0, 0, 5, 6),
+  maybe(time),
+  fc.oneof(fc.constantFrom('', '='), time),
+  maybe(fc.constant('compact')),
+  batch,
+  ordinal,
+  maybe(outcome),
+  result,
+  fc.constantFrom('0', '1'),
+  time,
+  maybe(fc.constant('{"closed":1}')),
+  fc.constantFrom('', '', 'L1', 'L2'),
+  fc.nat(4),
+  fc.constantFrom(0, FRESH, FRESH),
+  maybe(fc.constant('{"deed":1}')),
+);
+
+const change = fc.record({ number, entry: fc.constantFrom('', '', '5:{}', '6:{}'), fields });
+
+const call: fc.Arbitrary<Call> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.array(change, { minLength: 1, maxLength: 3 }).map((changes) => ({
+      file: 'ledger/commit.lua',
+      keys: [KEYS.due, KEYS.doubt, KEYS.waiting, KEYS.finished, KEYS.identity, KEYS.takeOver],
+      args: [KEYS.prefix, 2000, ...changes.flatMap((one) => [one.number, one.entry, `${one.fields.join('\n')}\n`])],
+    })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ number, bucket: fc.constantFrom('1f', '20') }).map((one) => ({
+      file: 'ledger/lookup.lua',
+      keys: [],
+      args: [KEYS.prefix, one.number, one.bucket, 'PO-1', '1f'],
+    })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ batch, time, ordinal, outcome, result, number: maybe(number) }).map((one) => ({
+      file: 'ledger/tally.lua',
+      keys: [KEYS.batch(one.batch), KEYS.counted(one.batch), KEYS.results(one.batch), KEYS.finished, KEYS.waiting],
+      args: [one.time, one.batch, one.ordinal, one.outcome, one.result, one.number, 3, 'invalid', '', ''],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ batch, total: fc.nat(4) }).map((one) => ({
+      file: 'ledger/total.lua',
+      keys: [KEYS.batch(one.batch), KEYS.finished],
+      args: [one.batch, one.total],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: number.map((one) => ({
+      file: 'ledger/adopt.lua',
+      keys: [`${KEYS.prefix}:o:${one}`, `${KEYS.prefix}:s:1f`],
+      args: [one, 'adopted'],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({ known: fc.constantFrom('', 'L1', 'L2', 'L3'), seq: fc.nat(6), name: fc.constantFrom('L2', 'L3') })
+      .map((one) => ({
+        file: 'ledger/identity.lua',
+        keys: [KEYS.identity, KEYS.takeOver, KEYS.gate],
+        args: [one.known, one.seq, one.name, 500, 'hold:x', HOLD],
+      })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ verb: fc.constantFrom('open', 'slow', 'close', 'probe'), time, max: time }).map((one) => ({
+      file: 'deliver/gate.lua',
+      keys: [KEYS.gate, KEYS.pauses],
+      args: [one.verb, one.time, ...(one.verb === 'open' || one.verb === 'slow' ? [] : [100, one.max, 'code', 'why'])],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({
+        verb: fc.constantFrom('end', 'later'),
+        life: fc.constantFrom('L1', 'L2', 'L3'),
+        time,
+        words: maybe(fc.constant('words')),
+      })
+      .map((one) => ({
+        file: 'verify/take-over.lua',
+        keys: [KEYS.takeOver, KEYS.gate, KEYS.pauses],
+        args: [one.verb, one.life, 'hold:x', one.time, 2, 300, 900, one.words],
+      })),
+  },
+);
+
+describe('the simulated Redis', () => {
+  it('runs every script as the real one does', async () => {
+    await using opened = await openTestRedis();
+    const { redis } = opened;
+    const ports = loadScripts();
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { maxLength: 30 }), async (calls) => {
+        await redis.flushall();
+        const store = openStore(() => Date.now());
+        await begin(redis, store);
+        for (const { file, keys, args } of calls) {
+          const script = SCRIPTS.get(file);
+          const port = ports.get(script?.sha ?? '');
+          if (script === undefined || port === undefined) throw new Error(`no port of ${file}`);
+          const real = await runScript(redis, script, keys, args);
+          expect([file, port(store, keys, args.map(String))]).toEqual([file, real]);
+        }
+        expect(simulated(store)).toEqual(await held(redis));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** Two batches, and a ledger that has a life. */
+async function begin(redis: Redis, store: Store): Promise<void> {
+  const hashes: [string, Record<string, string>][] = [
+    [KEYS.batch('b1'), { no: '1', state: 'reading' }],
+    [KEYS.batch('b2'), { no: '2', state: 'done' }],
+    [KEYS.identity, { life: 'L1', seq: '2' }],
+  ];
+  for (const [key, fields] of hashes) {
+    await redis.hset(key, fields);
+    for (const [field, value] of Object.entries(fields)) store.hset(key, field, value);
+  }
+}
+
+/** All that a real Redis holds, by key, in a form that does not depend on order or on the very moment. */
+async function held(redis: Redis): Promise<Record<string, unknown>> {
+  const keys = (await redis.keys('*')).sort();
+  return Object.fromEntries(await Promise.all(keys.map(async (key) => [key, await shownOf(redis, key)])));
+}
+
+async function shownOf(redis: Redis, key: string): Promise<unknown> {
+  switch (await redis.type(key)) {
+    case 'hash':
+      return plainly(Object.entries(await redis.hgetall(key)));
+    case 'zset':
+      return scoresOf(await redis.zrange(key, 0, '-1', 'WITHSCORES'));
+    case 'set':
+      return (await redis.smembers(key)).sort();
+    case 'list':
+      return (await redis.lrange(key, 0, -1)).map(told);
+    default:
+      return key.endsWith(':counted') ? offsetsOf(await redis.getBuffer(key)) : redis.get(key);
+  }
+}
+
+function simulated(store: Store): Record<string, unknown> {
+  const { texts, hashes, sorted, sets, bits, lists } = store.copy();
+  const all: [string, unknown][] = [
+    ...[...texts].map(([key, { value }]): [string, unknown] => [key, value]),
+    ...[...hashes].filter(([, of]) => of.size > 0).map(([key, of]): [string, unknown] => [key, plainly([...of])]),
+    ...[...sorted].filter(([, of]) => of.size > 0).map(([key, of]): [string, unknown] => [key, Object.fromEntries(of)]),
+    ...[...sets].filter(([, of]) => of.size > 0).map(([key, of]): [string, unknown] => [key, [...of].sort()]),
+    ...[...bits].map(([key, of]): [string, unknown] => [key, [...of].sort((a, b) => a - b)]),
+    ...[...lists].filter(([, of]) => of.length > 0).map(([key, of]): [string, unknown] => [key, of.map(told)]),
+  ];
+  return Object.fromEntries(all);
+}
+
+function plainly(pairs: [string, string][]): Record<string, unknown> {
+  return Object.fromEntries(pairs.map(([name, value]) => [name, Number(value) > 10 ** 12 ? 'about now' : told(value)]));
+}
+
+/** JSON may be written in any order of names. */
+function told(text: string): unknown {
+  return text.startsWith('{') ? JSON.parse(text) : text;
+}
+
+function scoresOf(flat: readonly string[]): Record<string, number> {
+  return Object.fromEntries(flat.flatMap((member, i) => (i % 2 === 0 ? [[member, Number(flat[i + 1])]] : [])));
+}
+
+function offsetsOf(bytes: Buffer | null): number[] {
+  return [...(bytes ?? [])].flatMap((byte, i) =>
+    Array.from({ length: 8 }, (_, bit) => ((byte >> (7 - bit)) & 1 ? [8 * i + bit] : [])).flat(),
+  );
+}
