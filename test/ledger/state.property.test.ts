@@ -66,7 +66,7 @@ const word: fc.Arbitrary<Happening['of']> = fc.constantFrom<Happening['of'][]>(
 const wait = fc.constantFrom(0, 1, 2_000, settle / 2, settle - 1, settle, settle, SPAN, 4 * settle, -1_000);
 
 function happenings(of: fc.Arbitrary<Happening['of']>): fc.Arbitrary<Happening[]> {
-  return fc.array(fc.record({ wait, of }), { maxLength: 60 });
+  return fc.array(fc.record({ wait, of }), { maxLength: 60, size: 'max' });
 }
 
 type Taken = { before: Entry; event: LedgerEvent | Decision; step: Step };
