@@ -3,6 +3,7 @@ import { type Away, apiAway, listForbidden } from './api-away.ts';
 import { environments } from './environments.ts';
 import { freezes } from './freezes.ts';
 import { kills } from './kills.ts';
+import { manyDeadLetters } from './many-dead-letters.ts';
 import { randomFaults } from './random-faults.ts';
 import { flushes, oldFileRestored, privateRedisKills, queueObliterated, redisKills } from './redis-trouble.ts';
 import { longList, smallBehindHuge } from './sizes.ts';
@@ -16,6 +17,7 @@ async function measured<T>(name: string, run: Promise<T>): Promise<T> {
   return figures;
 }
 
+const DEALT_WITH = { left: [0, 0], wrong: 0 };
 const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
 
 describe('the API', () => {
@@ -102,6 +104,16 @@ describe('size', () => {
     const figures = await measured('small behind huge', smallBehindHuge(20_000));
     expect(figures).toMatchObject(ALL_THERE);
     expect(figures.smallSeconds).toBeLessThan(figures.hugeSeconds / 4);
+  });
+
+  it('of what needs a person, 200,000 dead letters, does not grow what a command needs', async () => {
+    const figures = await measured('many dead letters', manyDeadLetters(100_000));
+    expect(figures).toMatchObject({ ...DEALT_WITH, invalid: 100_000 });
+    expect(figures.refused).toBeGreaterThan(80_000);
+    const { list, filter, exported, retry, discard, idle } = figures;
+    for (const { peakMb } of [list, filter, exported, discard]) expect(peakMb - idle.peakMb).toBeLessThan(60);
+    // It compares the numbers with the API's list.
+    expect(retry.peakMb - idle.peakMb).toBeLessThan(150);
   });
 
   it('of the list, 100,000 orders, costs less than 150 MB', async () => {
