@@ -2,7 +2,7 @@ import { textHash } from '../order/text-hash.ts';
 
 /**
  * A set of order numbers in a fixed room (Bloom filter): what was added is always found; of what was not, one in some
- * hundred to thousand is found too.
+ * tens to thousands is found too.
  */
 export type NumberFilter = {
   /** Adds a number; tells whether it may have been there before. */
@@ -15,11 +15,11 @@ export type NumberFilter = {
 };
 
 const PROBES = 5;
-const BITS_EACH = 10;
+const BITS_EACH = 8;
 const LEAST_BITS = 2 ** 10;
 const MOST_BITS = 2 ** 27;
 
-/** A filter for about `expected` numbers, with at least ten bits each up to ten million of them (16 MiB). */
+/** A filter for about `expected` numbers, with at least eight bits each (16 MiB for ten million and more). */
 export function openNumberFilter(expected: number): NumberFilter {
   return filterOver(new Uint32Array(bitsFor(expected) / 32), 0);
 }

@@ -14,7 +14,7 @@ describe('a set of numbers', () => {
     const filter = openNumberFilter(50_000);
     for (let i = 0; i < 50_000; i++) filter.add(number(i));
     for (let i = 0; i < 50_000; i++) expect(filter.has(number(i))).toBe(true);
-    expect(falselyFound(filter.has)).toBeLessThan(0.01);
+    expect(falselyFound(filter.has)).toBeLessThan(0.03);
     expect(filter.size).toBeGreaterThan(49_000);
   });
 
@@ -23,7 +23,7 @@ describe('a set of numbers', () => {
     for (let i = 0; i < 1_000; i++) filter.add(number(i));
     const folded = filter.folded();
     for (let i = 0; i < 1_000; i++) expect(folded.has(number(i))).toBe(true);
-    expect(falselyFound(folded.has)).toBeLessThan(0.01);
+    expect(falselyFound(folded.has)).toBeLessThan(0.03);
     expect(folded.size).toBe(filter.size);
   });
 
