@@ -62,7 +62,7 @@ export function openDelivery(deps: DeliveryDeps) {
     if (held.has(chunk.batch)) return [];
     const known = await ledger.lookup(chunk.numbers);
     const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
-    const undone = await Promise.all(entries.map((entry) => permits.hold(() => deliverOne(entry, chunk.id))));
+    const undone = await Promise.all(entries.map((entry) => deliverOne(entry, chunk.id)));
     return undone.flat();
   }
 
@@ -81,20 +81,29 @@ export function openDelivery(deps: DeliveryDeps) {
   async function deliver(entry: Entry, job: string): Promise<'done' | 'stopped'> {
     let current: Entry | undefined = entry;
     while (current && isSendable(current, job)) {
-      const pass = await gate.pass(stopping);
-      if (pass === 'stopped') return 'stopped';
-      if (held.has(current.batch)) return 'done';
-      const token = await tokenOrPause();
-      if (token === undefined) continue;
-      if (!(await rate.turn(stopping))) return 'stopped';
-      const sending = await intend(current);
-      if (sending === undefined) return 'done';
-      const seen = await attempt(sending, token);
-      await watchBatch(sending.entry.batch, seen);
-      current = await record(sending.entry, seen, pass);
-      await health.note(seen, pass, token);
+      const before: Entry = current;
+      const after = await permits.hold((giveBack) => tryOnce(before, giveBack));
+      if (after === 'stopped') return 'stopped';
+      current = after;
     }
     return 'done';
+  }
+
+  /** Gives the order back when it is to go again right here. */
+  async function tryOnce(entry: Entry, giveBack: () => void): Promise<Entry | 'stopped' | undefined> {
+    const pass = await gate.pass(stopping);
+    if (pass === 'stopped') return 'stopped';
+    if (held.has(entry.batch)) return undefined;
+    const token = await tokenOrPause();
+    if (token === undefined) return entry;
+    if (!(await rate.turn(stopping))) return 'stopped';
+    const sending = await intend(entry);
+    if (sending === undefined) return undefined;
+    const seen = await attempt(sending, token);
+    await watchBatch(sending.entry.batch, seen);
+    const again = await record(sending.entry, seen, pass, giveBack);
+    await health.note(seen, pass, token);
+    return again;
   }
 
   async function tokenOrPause(): Promise<BearerToken | undefined> {
@@ -140,7 +149,7 @@ export function openDelivery(deps: DeliveryDeps) {
   }
 
   /** Records what an attempt showed. Gives the order back when it is to go again right here, behind the gate. */
-  async function record(entry: Entry, seen: Seen, pass: Pass): Promise<Entry | undefined> {
+  async function record(entry: Entry, seen: Seen, pass: Pass, giveBack: () => void): Promise<Entry | undefined> {
     // From then on settles are counted: not by a clock that may be behind.
     if (seen.kind === 'unknown') await time.sync();
     const at = time.now();
@@ -148,7 +157,10 @@ export function openDelivery(deps: DeliveryDeps) {
     const event: LedgerEvent = { kind: 'answered', at, attempt: entry.attempt, verdict };
     const here = seen.kind === 'closed' || seen.kind === 'unauthorized';
     const step = here ? next(entry, event, policy) : withJob(next(entry, event, policy), queue.nameJob);
-    if (!(await ledger.take(entry, step))) {
+    const taking = ledger.take(entry, step);
+    // The next intent follows this on the same connection: when it is durable this is, and no more are unknown at once.
+    if (seen.kind === 'accepted') giveBack();
+    if (!(await taking)) {
       if (seen.kind === 'accepted') await recordLate(entry, event);
       return undefined;
     }

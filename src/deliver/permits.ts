@@ -1,7 +1,7 @@
 /** A bounded number of rights; whoever waits longest is next. */
 export type Permits = {
-  /** Runs the task while holding one right. */
-  hold<T>(task: () => Promise<T>): Promise<T>;
+  /** Runs the task while holding one right; the task may give it back before its end. */
+  hold<T>(task: (giveBack: () => void) => Promise<T>): Promise<T>;
 };
 
 /** At most `most` tasks at once: the calls in flight of a daemon. */
@@ -23,10 +23,15 @@ export function openPermits(most: number): Permits {
   return {
     async hold(task) {
       await acquire();
+      let isHeld = true;
+      const giveBack = () => {
+        if (isHeld) release();
+        isHeld = false;
+      };
       try {
-        return await task();
+        return await task(giveBack);
       } finally {
-        release();
+        giveBack();
       }
     },
   };
