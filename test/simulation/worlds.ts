@@ -43,13 +43,14 @@ const TOLD = 3;
 
 /** What a person needs to find a fault: how to live its world again, and its order's story. Empty without faults. */
 export async function tell(faults: readonly FoundFault[], options: LiveOptions = {}): Promise<string> {
-  const told = faults.slice(0, TOLD).map(async ({ seed, fault, number, detail }) => {
-    const { breach = '', change = {} } = options;
+  const { breach = '', change = {} } = options;
+  const told: string[] = [];
+  for (const { seed, fault, number, detail } of faults.slice(0, TOLD)) {
     const again = `node test/simulation/replay.program.ts ${seed} '${number}' '${breach}' '${JSON.stringify(change)}'`;
-    return [`${fault}: ${number} of seed ${seed} (${detail}); ${again}`, ...(await storyOf(seed, number, options))];
-  });
-  const more = faults.length > TOLD ? [`and ${faults.length - TOLD} more`] : [];
-  return [...(await Promise.all(told)).flat(), ...more].join('\n');
+    told.push(`${fault}: ${number} of seed ${seed} (${detail}); ${again}`, ...(await storyOf(seed, number, options)));
+  }
+  if (faults.length > TOLD) told.push(`and ${faults.length - TOLD} more`);
+  return told.join('\n');
 }
 
 /** What happened to one order, and to everybody; all of it where no number is given. */
