@@ -1,9 +1,11 @@
+import { fork } from 'node:child_process';
 import type { Hash } from 'node:crypto';
+import { once } from 'node:events';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { codeOf, type ErrorFacts, PoSyncError } from '../errors.ts';
+import { text } from 'node:stream/consumers';
+import { type ErrorFacts, PoSyncError } from '../errors.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Stamp } from '../regular-file.ts';
 import { readBytes } from './bytes.ts';
@@ -17,6 +19,8 @@ export type WorkbookOptions = {
   signal?: AbortSignal | undefined;
 };
 
+type Task = { file: Buffer; sheet: string | undefined; fd: number };
+
 type Told = { kind: 'written' } | { kind: 'refused'; code: string; message: string; mend?: string; facts?: ErrorFacts };
 
 const MIB = 1024 * 1024;
@@ -26,7 +30,7 @@ const PAGE = 1_000;
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * The rows of one sheet of an open workbook that hold anything, page by page. It is taken apart in a thread of its own
+ * The rows of one sheet of an open workbook that hold anything, page by page. It is taken apart by a process of its own
  * into a file without a name, so that only what is being looked at is in memory, however slowly the pages are taken.
  * PoSyncError `unreadable-…` as `writeSheet`, `unreadable-too-large` beyond the limits, `file-changed`.
  */
@@ -49,32 +53,36 @@ async function takeApart(handle: FileHandle, stamp: Stamp, fd: number, options: 
   for await (const chunk of readBytes(handle, stamp, { gzip: false, ...(hash && { hash }), signal })) {
     chunks.push(Buffer.from(chunk));
   }
-  const told = await runWorker({ file: Buffer.concat(chunks), sheet, fd }, signal);
+  const told = await runProgram({ file: Buffer.concat(chunks), sheet, fd }, signal);
   if (told.kind === 'written') return;
   const { code, message, mend, facts } = told;
   throw new PoSyncError(code, message, { ...(mend !== undefined && { mend }), ...(facts && { facts }) });
 }
 
-function runWorker(workerData: { file: Buffer; sheet: string | undefined; fd: number }, signal?: AbortSignal) {
-  return new Promise<Told>((resolve, reject) => {
-    const worker = new Worker(new URL('./sheet-worker.ts', import.meta.url), {
-      workerData,
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: LIMITS.workbookHeap / MIB, maxYoungGenerationSizeMb: 16 },
-    });
-    const stop = () => void worker.terminate();
-    signal?.addEventListener('abort', stop, { once: true });
-    let told: Told | undefined;
-    worker.on('message', (message: Told) => {
-      told = message;
-    });
-    worker.on('error', (error) => reject(asTooLarge(error)));
-    worker.on('exit', () => {
-      signal?.removeEventListener('abort', stop);
-      if (told) resolve(told);
-      else reject(signal?.aborted ? signal.reason : new Error('the thread that reads a workbook ended'));
-    });
+/** Hands the workbook to a process of its own, which knows nothing else of us. */
+async function runProgram({ file, sheet, fd }: Task, signal?: AbortSignal): Promise<Told> {
+  const child = fork(new URL('./sheet-program.ts', import.meta.url), {
+    env: {},
+    execArgv: [`--max-old-space-size=${LIMITS.workbookHeap / MIB}`, '--max-semi-space-size=8'],
+    stdio: ['pipe', 'pipe', 'ignore', fd, 'ipc'],
   });
+  const stop = () => void child.kill('SIGKILL');
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+    // A program that ended early does not take all of it; how it ended tells why.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.write(`${JSON.stringify({ sheet })}\n`);
+    child.stdin?.end(file);
+    const said = child.stdout ? await text(child.stdout) : '';
+    const [, ended] = await exit;
+    if (said !== '') return JSON.parse(said) as Told;
+    signal?.throwIfAborted();
+    if (ended === 'SIGABRT') throw tooLarge('The workbook needs more memory', LIMITS.workbookHeap);
+    throw new Error('the program that reads a workbook ended');
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
 }
 
 async function* pagesOf(lines: FileHandle): AsyncGenerator<SheetRow[]> {
@@ -96,11 +104,6 @@ async function openNamelessFile(): Promise<FileHandle> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function asTooLarge(error: unknown): unknown {
-  if (codeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
-  return tooLarge('The workbook needs more memory', LIMITS.workbookHeap);
 }
 
 function tooLarge(what: string, limit: number): PoSyncError {
