@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
+import { writeProgress } from '../../src/report/write-progress.ts';
 import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
 import { dead, done, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -75,6 +76,7 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
     ),
   ],
   well: [usual],
+  held: [usual, { state: 'held', finishedAt: null }],
   unreadable: [
     [],
     {
@@ -135,6 +137,10 @@ beforeAll(async () => {
   await mkdir(PICTURES, { recursive: true });
   for (const [name, [orders, more = {}]] of Object.entries(PAGES)) {
     const report = reportOf(orders, more);
+    if (report.finishedAt === null) {
+      await writeProgress(path.join(temp.path, name), report);
+      continue;
+    }
     const shape = report.state === 'unreadable' ? { shape: undefined } : {};
     await writeReport(inputOf(path.join(temp.path, name), orders, { report, ...shape }));
   }

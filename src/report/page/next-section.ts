@@ -22,7 +22,7 @@ function stepsFor(report: Report, story: Story, fixFile: string | undefined): Ht
       return [];
     case 'held':
       return [
-        html`Look at the errors: orders refused alike mostly mean a wrong mapping.`,
+        html`Look at the errors; orders refused alike mostly mean a wrong mapping: ${command('po-sync', 'dead-letters', 'list', '--batch', report.batch)}`,
         html`Let the batch go on: ${command('po-sync', 'batches', 'release', report.batch)}`,
         html`Or take back what was never sent: ${command('po-sync', 'batches', 'cancel', report.batch)}`,
       ];

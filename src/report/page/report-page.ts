@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { OUTCOMES } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
 import { countsSection } from './counts-section.ts';
@@ -67,12 +68,23 @@ function verdictOf(report: Report, story: Story): Verdict {
     case 'unreadable':
       return { mood: 'care', verdict: 'This file could not be read', lead: 'Nothing of it was sent.' };
     case 'held':
-      return { mood: 'care', verdict: 'This batch is held', lead: 'It waits for a person to let it go on.' };
+      return {
+        mood: 'care',
+        verdict: 'This batch is held',
+        lead: `It waits for a person to let it go on. ${sofar(report)}`,
+      };
     case 'running':
-      return { mood: 'under-way', verdict: 'This batch is under way', lead: '' };
+      return { mood: 'under-way', verdict: 'This batch is under way', lead: sofar(report) };
     case 'finished':
       return finishedVerdict(report, story);
   }
+}
+
+/** How far a batch is; while its file is read nobody knows of how many. */
+function sofar({ counts }: Report): string {
+  const done = OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
+  if (counts.orders > 0) return `${count(done)} of ${orders(counts.orders)} have their outcome so far.`;
+  return done > 0 ? `${orders(done)} have their outcome so far; the file is still read.` : 'Its file is read.';
 }
 
 function finishedVerdict(report: Report, story: Story): Verdict {
@@ -125,7 +137,7 @@ function particulars(report: Report): Html {
     ['SHA-256', report.sha256],
   ];
   return html`<footer aria-label="Particulars"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${counts.orders === 0 ? undefined : html`<p>Every order with its outcome: ${reportLink('results.csv')}.</p>`}</footer>`;
+${counts.orders === 0 || report.finishedAt === null ? undefined : html`<p>Every order with its outcome: ${reportLink('results.csv')}.</p>`}</footer>`;
 }
 
 function formatOf(format: NonNullable<Report['format']>): string {
