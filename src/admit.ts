@@ -43,7 +43,7 @@ export type Admit = (
   signal: AbortSignal,
 ) => Promise<boolean>;
 
-const LOOK_AGAIN = 50;
+const LOOK_AGAIN = 20;
 
 /** Builds the admission step of intake. */
 export function openAdmission(deps: AdmitDeps): Admit {

@@ -102,7 +102,6 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
   const held = openHeldBatches(batches, refusals.forget);
 
   function onAccepted(number: string): void {
-    throughput.count();
     canaries.remember(number).catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
   }
 
@@ -120,6 +119,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     log,
     stopping,
     onAccepted,
+    onOutcome: throughput.count,
     held,
     refusals,
     health: openHealth({ gate, tokens, policy }),

@@ -43,6 +43,8 @@ export type DeliveryDeps = {
   log: Log;
   /** Told of each accepted order: later a proof that a list is complete. */
   onAccepted(number: string): void;
+  /** Told of each order that has its outcome. */
+  onOutcome(): void;
   /** Redis knows less than it did: asks for the list before anything more is sent. */
   onRolledBack(): Promise<void>;
   /** Aborts when the daemon stops: no new attempt begins, those under way end. */
@@ -198,6 +200,7 @@ export function openDelivery(deps: DeliveryDeps) {
 
   function tell(step: Step, { batch, order }: Entry): void {
     const { purchaseOrderNumber } = order;
+    if (step.kind === 'accept' || step.kind === 'dead') deps.onOutcome();
     if (step.kind === 'accept') deps.onAccepted(purchaseOrderNumber);
     if (step.kind !== 'dead') return;
     const { state: outcome, answer } = step.entry;

@@ -8,12 +8,14 @@ export type Throughput = {
   fewSeconds(): number;
 };
 
-const WINDOW = 1000;
+const WINDOW = 250;
+/** What is left of an estimate after a window of less. */
+const KEPT = 0.9;
 const SECONDS = 4;
 const LEAST = 400;
 const MOST = 20_000;
 
-/** Measures outcomes a second, smoothed over the last seconds. */
+/** Measures outcomes a second: quick to rise, so that a fast API is not kept waiting, and slow to fall. */
 export function measureThroughput(clock: Clock): Throughput {
   let perSecond = 0;
   let count = 0;
@@ -23,7 +25,8 @@ export function measureThroughput(clock: Clock): Throughput {
     const passed = clock.monotonic() - since;
     if (passed < WINDOW) return;
     const pace = (count * 1000) / passed;
-    perSecond = pace > perSecond ? pace : perSecond * 0.7 + pace * 0.3;
+    const kept = KEPT ** (passed / WINDOW);
+    perSecond = pace > perSecond ? pace : perSecond * kept + pace * (1 - kept);
     count = 0;
     since = clock.monotonic();
   }

@@ -93,6 +93,7 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     permits: openPermits(CALLS),
     onRolledBack: establish,
     onAccepted: (number) => void canaries.remember(number).catch(onTrouble),
+    onOutcome: nothing,
   });
   const verifier = openVerifier({ ...base, canaries, list });
   const adopt = openAdoption({ redis, keys });
