@@ -42,9 +42,10 @@ export async function encodingError(
   fault: EncodingFault,
 ): Promise<PoSyncError> {
   const place = await placeOf(handle, stamp, gzip, fault);
-  const message = `Line ${place.line}, column ${place.column} (byte ${fault.byte}) is not ${fault.encoding}.`;
+  const { line, column, value } = place;
+  const message = `Line ${line}, column ${column} (byte ${fault.byte}, ${value}) is not ${fault.encoding}.`;
   const mend = 'Save the file as UTF-8, or say its encoding in the mapping of its source.';
-  return unreadable('encoding', message, { ...place, byte: fault.byte, encoding: fault.encoding }, mend);
+  return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, mend);
 }
 
 /** Column in characters of the encoding's own width; lines end with LF, CRLF or CR. */
@@ -53,6 +54,7 @@ async function placeOf(handle: FileHandle, stamp: Stamp, gzip: boolean, { encodi
   let place = { line: 1, start: 0 };
   let position = 0;
   let before = 0;
+  let value = 'missing';
   for await (const chunk of readBytes(handle, stamp, { gzip })) {
     for (let i = width - 1; i < chunk.length && position + i < byte; i += width) {
       const unit = unitAt(chunk, i, encoding);
@@ -61,10 +63,12 @@ async function placeOf(handle: FileHandle, stamp: Stamp, gzip: boolean, { encodi
       else if (unit === 10) place.start = position + i + 1;
       before = unit;
     }
+    const found = chunk[byte - position];
+    if (found !== undefined) value = `0x${found.toString(16).toUpperCase().padStart(2, '0')}`;
     position += chunk.length;
     if (position > byte) break;
   }
-  return { line: place.line, column: Math.floor((byte - place.start) / width) + 1 };
+  return { line: place.line, column: Math.floor((byte - place.start) / width) + 1, value };
 }
 
 function unitAt(chunk: Buffer, last: number, encoding: Encoding): number {

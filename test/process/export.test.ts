@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openWorkplace } from '../support/workplace.ts';
@@ -39,5 +39,27 @@ describe('an export', () => {
     expect(received()).toBe(3);
     expect(await readdir(path.join(place.folder, 'data', 'spool', 'erp'))).toEqual([]);
     expect(await readdir(place.folder)).toContain('erp.csv');
+  });
+
+  it('of one name in several folders is several, each with a batch for each of its versions', async () => {
+    await using place = await openWorkplace({
+      more: MORE,
+      source: "- { name: erp, type: export, path: 'plants/*/orders.csv', mapping: erp, stable: 100ms, poll: 200ms }",
+    });
+    for (const [plant, number] of Object.entries({ north: 1001, south: 2001 })) {
+      await mkdir(path.join(place.folder, 'plants', plant), { recursive: true });
+      await writeFile(path.join(place.folder, 'plants', plant, 'orders.csv'), `${HEAD}${number};BOLT;5\n`);
+    }
+    await place.run(['start', '--once']);
+    await place.run(['start', '--once']);
+    expect(Object.fromEntries(place.stored())).toEqual({ 1001: 1, 2001: 1 });
+    expect(await place.reportsNow()).toHaveLength(2);
+    await writeFile(path.join(place.folder, 'plants', 'south', 'orders.csv'), `${HEAD}2001;BOLT;5\n2002;BOLT;5\n`);
+    await place.run(['start', '--once']);
+    expect((await place.reportsNow()).map(({ counts }) => [counts.accepted, counts.duplicate])).toEqual([
+      [1, 0],
+      [1, 0],
+      [1, 1],
+    ]);
   });
 });
