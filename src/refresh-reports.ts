@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { toError } from './errors.ts';
 import type { Batches } from './ledger/batches.ts';
 import { closingsOf } from './order/closing.ts';
 import { refreshBeside } from './report/refresh-beside.ts';
@@ -9,7 +10,14 @@ import { refreshReport } from './report/refresh-report.ts';
  * for a batch. Those of a batch that is not settled yet wait for its report. Throws `report-not-written`.
  */
 export async function refreshReports({ batches, reports }: { batches: Batches; reports: string }): Promise<void> {
-  for (const name of await batches.toRefresh()) await refreshOne(name, batches, reports);
+  let failed: Error | undefined;
+  // One that cannot be written keeps no other waiting.
+  for (const name of await batches.toRefresh()) {
+    await refreshOne(name, batches, reports).catch((error: unknown) => {
+      failed ??= toError(error);
+    });
+  }
+  if (failed) throw failed;
 }
 
 async function refreshOne(name: string, batches: Batches, reports: string): Promise<void> {
