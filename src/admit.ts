@@ -12,6 +12,7 @@ import type { StoredResult } from './ledger/stored-result.ts';
 import type { Told } from './ledger/told.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from './order/checked-order.ts';
 import { digestOf, markOf } from './order/digest.ts';
+import { LEADING_ZEROS_LOST } from './order/mending.ts';
 import type { OrderQueue } from './queue/queue.ts';
 import type { RedisTime } from './redis/redis-time.ts';
 import type { Throughput } from './throughput.ts';
@@ -72,7 +73,9 @@ export function openAdmission(deps: AdmitDeps): Admit {
 
   function countInvalid({ ordinal, number, problems, records }: InvalidOrder): Ended {
     const code = problems[0]?.code ?? 'invalid';
-    const result = { outcome: 'invalid', attempts: 0, at: time.now(), code, message: '' } as const;
+    // What the file tells again when the report is written is not kept.
+    const message = code === LEADING_ZEROS_LOST ? (problems[0]?.message ?? '') : '';
+    const result = { outcome: 'invalid', attempts: 0, at: time.now(), code, message } as const;
     return { ordinal, number, result, mark: markOf(records) };
   }
 

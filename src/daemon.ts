@@ -28,6 +28,7 @@ import { openHeartbeat, type Self } from './operate/heartbeat.ts';
 import type { Proof } from './read/proof.ts';
 import { openSettlement } from './settlement.ts';
 import { openSources } from './sources.ts';
+import { openZeroGuard } from './zero-guard.ts';
 
 export type DaemonInput = {
   config: Config;
@@ -139,10 +140,11 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     corrected: openCorrected({ redis, keys }),
     isCancelled: batches.isCancelled,
   });
+  const guard = openZeroGuard({ ledger: side.ledger, redis, keys });
   const ingestDeps: IngestDeps = {
     batches,
     admit: async (batch, page, file, signal) =>
-      (await heldBack.released(batch.batch, signal)) && admit(batch, page, file, signal),
+      (await heldBack.released(batch.batch, signal)) && admit(batch, await guard(page, file), file, signal),
     mappingOf,
     log,
     proofs,

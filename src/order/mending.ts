@@ -3,6 +3,9 @@ import type { Place } from './place.ts';
 /** Which dead letter a row of a fix file is to mend, where the order's number cannot tell. */
 export type Mends = { batch: string; place: string };
 
+/** The code of an order of a fix file whose number may have lost its leading zeros in a spreadsheet. */
+export const LEADING_ZEROS_LOST = 'leading-zeros-lost';
+
 const NOTE = / \((line \d{1,15}|\/[^\n]{1,500}) of batch ([\w.-]{1,200})\)$/;
 
 /** A place in words: `line 7`, or the pointer of a JSON file, `/orders/3`. */

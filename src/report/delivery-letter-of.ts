@@ -22,7 +22,7 @@ export function deliveryLetterOf(order: ValidOrder, facts: DeliveryFacts): DeadL
   return {
     purchaseOrderNumber: order.number,
     kind,
-    stage: kind === 'conflict' || kind === 'inDoubt' ? 'reconciliation' : 'delivery',
+    stage: stageOf(kind),
     code,
     message,
     ...(httpStatus === undefined ? {} : { httpStatus }),
@@ -34,4 +34,9 @@ export function deliveryLetterOf(order: ValidOrder, facts: DeliveryFacts): DeadL
     location: locationOf(order),
     payload: order.order,
   };
+}
+
+function stageOf(kind: DeadLetterKind): DeadLetter['stage'] {
+  if (kind === 'invalid') return 'validation';
+  return kind === 'conflict' || kind === 'inDoubt' ? 'reconciliation' : 'delivery';
 }

@@ -1,6 +1,6 @@
 import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { mendingNote, placeText } from '../order/mending.ts';
+import { LEADING_ZEROS_LOST, mendingNote, placeText } from '../order/mending.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 import { shorten } from '../order/text.ts';
 
@@ -39,9 +39,9 @@ function noted(error: RecordError, letter: DeadLetter, batch: string): RecordErr
 }
 
 /** It has no number, or a wrong one, or one that belongs to another order. */
-function isMendedByNumber({ purchaseOrderNumber: number, kind, problems = [] }: DeadLetter): boolean {
+function isMendedByNumber({ purchaseOrderNumber: number, kind, code, problems = [] }: DeadLetter): boolean {
   if (kind !== 'invalid') return kind === 'conflict';
-  return number === '' || problems.some(({ value }) => value === shorten(number));
+  return number === '' || code === LEADING_ZEROS_LOST || problems.some(({ value }) => value === shorten(number));
 }
 
 function blamedRecord(order: CheckedOrder, letter: DeadLetter): number {

@@ -141,3 +141,19 @@ describe('a workbook', () => {
     expect(await articles()).toEqual(ARTICLES);
   });
 });
+
+it('a number whose leading zeros LibreOffice takes away, as it does unless told otherwise, is not sent', async () => {
+  await using office = await openSpreadsheet('en-US');
+  const form: TextForm = { delimiter: ',', encoding: 'utf-8', quotedIsText: false };
+  await place.drop('orders.csv', 'PO_NO,MATNR,MENGE\n0010,A,none\nPO-2,A,none\n');
+  expect(await runOnce()).toBe(2);
+  const [first] = await place.reportsNow();
+  const open = path.join(place.reports, first?.batch ?? '', 'dead-letters.csv');
+  const save = path.join(place.folder, 'mended.csv');
+  const type = [1, 2].map((row) => ({ column: 'MENGE', row, text: '1' }));
+  await office.edit({ open, as: form, type, save });
+  expect(await readFile(save, 'utf8')).toMatch(/^10,A,1,/m);
+  await place.drop('mended.csv', await readFile(save));
+  expect(await runOnce()).toBe(2);
+  expect(Object.fromEntries(place.stored())).toEqual({ 'PO-2': 1 });
+});

@@ -183,6 +183,23 @@ it('rows that come back without a number wait in the newest batch alone, conflic
   expect(storedOf('U')).toEqual({ 'U-0': 1, 'U-1': 1 });
 });
 
+it('a number that lost its leading zeros in a spreadsheet waits, and is sent when they are back', async () => {
+  const head = 'purchaseOrderNumber,articleCode,quantity\n';
+  const first = await settled('zeros.csv', `${head}0077,A,none\n0078,A,none\n79,A,none\n`);
+  const fix = (await place.read(first, 'dead-letters.csv')).replaceAll('none', '1');
+  const lost = await settled('lost.csv', fix.replaceAll(/"00(7\d)"/g, '$1'));
+  expect(lost).toMatchObject({ counts: { orders: 3, accepted: 1, invalid: 2 }, open: 2 });
+  expect(place.stored().has('77')).toBe(false);
+  const letters = await lettersOf(lost);
+  expect(letters).toMatchObject([{ purchaseOrderNumber: '77', kind: 'invalid', stage: 'validation' }, {}]);
+  expect(letters[0]?.message).toContain('77 looks like 0077, whose leading zeros a spreadsheet took away');
+  const again = (await place.read(lost, 'dead-letters.csv')).replace(/^(7\d),/gm, '"00$1",');
+  expect(await settled('restored.csv', again)).toMatchObject({ counts: { accepted: 2 } });
+  for (const file of ['zeros.csv', 'lost.csv']) expect(await reportOf(file, 0)).toMatchObject({ open: 0 });
+  // Without the columns of a fix file the number is what it says.
+  expect(await settled('meant.csv', `${head}77,A,1\n`)).toMatchObject({ counts: { accepted: 1 } });
+});
+
 it('a note that names nothing of ours, or something else, closes nothing', async () => {
   const first = await dropFirst('true.csv', own(csv(';'), 'F'), 'F');
   const note = (text: string) => `F-5;A;1;;2;missing;"is empty (${text})"\n`;
