@@ -8,6 +8,7 @@ import { backoff } from './deliver/backoff.ts';
 import { openGate } from './deliver/gate.ts';
 import { openHealth } from './deliver/health.ts';
 import { openHeldBatches } from './deliver/held-batches.ts';
+import { openInHand } from './deliver/in-hand.ts';
 import { openPermits } from './deliver/permits.ts';
 import { openRateLimit, unlimited } from './deliver/rate-limit.ts';
 import { watchRefusals } from './deliver/refusals.ts';
@@ -24,6 +25,7 @@ import {
 import { openHttp } from './http.ts';
 import { openAdoption } from './ledger/adopt.ts';
 import { openBatches } from './ledger/batches.ts';
+import { LARGEST } from './ledger/chunk.ts';
 import { openIdentity } from './ledger/identity.ts';
 import { openLedger } from './ledger/ledger.ts';
 import type { Policy } from './ledger/state.ts';
@@ -125,6 +127,8 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     health: openHealth({ gate, tokens, policy }),
     rate: environment.rateLimit ? openRateLimit({ redis, keys, clock }, environment.rateLimit) : unlimited,
     permits: openPermits(delivery.concurrency),
+    // Enough that the last orders of one chunk leave no call unused.
+    inHand: openInHand(4 * delivery.concurrency + 2 * LARGEST),
   });
   const verifier = openVerifier({
     ledger,

@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import type { Gate, Pass } from './deliver/gate.ts';
 import type { Health } from './deliver/health.ts';
 import type { HeldBatches } from './deliver/held-batches.ts';
+import type { InHand } from './deliver/in-hand.ts';
 import type { Permits } from './deliver/permits.ts';
 import type { RateLimit } from './deliver/rate-limit.ts';
 import type { Refusals } from './deliver/refusals.ts';
@@ -37,6 +38,7 @@ export type DeliveryDeps = {
   refusals: Refusals;
   rate: RateLimit;
   permits: Permits;
+  inHand: InHand;
   clock: Clock;
   time: RedisTime;
   policy: Policy;
@@ -55,13 +57,32 @@ type Sending = { entry: Entry; mayWrite: () => boolean };
 
 /** The spine of delivery: from a chunk of the queue to recorded outcomes. */
 export function openDelivery(deps: DeliveryDeps) {
-  const { ledger, queue, tokens, gate, health, held, refusals, rate, permits, clock, time, policy, log, stopping } =
-    deps;
+  const {
+    ledger,
+    queue,
+    tokens,
+    gate,
+    health,
+    held,
+    refusals,
+    rate,
+    permits,
+    inHand,
+    clock,
+    time,
+    policy,
+    log,
+    stopping,
+  } = deps;
 
   /** Delivers the orders of a chunk; returns the numbers that are handed back because the daemon stops. */
   async function deliverChunk(chunk: Chunk): Promise<string[]> {
     // The orders of a held batch stay in the ledger; the sweeper brings them back when it is released.
     if (held.has(chunk.batch)) return [];
+    return inHand.hold(chunk.numbers.length, () => deliverAll(chunk));
+  }
+
+  async function deliverAll(chunk: Chunk): Promise<string[]> {
     const known = await ledger.lookup(chunk.numbers);
     const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
     const undone = await Promise.all(entries.map((entry) => deliverOne(entry, chunk.id)));

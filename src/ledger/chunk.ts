@@ -5,7 +5,7 @@ import type { Step } from './state.ts';
 export type Chunk = { id: string; name: string; batch: string; numbers: readonly string[] };
 
 /** Most orders of one job. */
-const LARGEST = 20;
+export const LARGEST = 50;
 
 /** How many orders a job carries when so many wait: small files get small jobs, so that all workers have some. */
 export function chunkSize(waiting: number): number {

@@ -4,6 +4,7 @@ import type { ListedOrder } from '../../src/api/list.ts';
 import { openGate } from '../../src/deliver/gate.ts';
 import { openHealth } from '../../src/deliver/health.ts';
 import { openHeldBatches } from '../../src/deliver/held-batches.ts';
+import { openInHand } from '../../src/deliver/in-hand.ts';
 import { openPermits } from '../../src/deliver/permits.ts';
 import { unlimited } from '../../src/deliver/rate-limit.ts';
 import { watchRefusals } from '../../src/deliver/refusals.ts';
@@ -91,6 +92,7 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     health: openHealth({ gate, tokens, policy }),
     rate: unlimited,
     permits: openPermits(CALLS),
+    inHand: openInHand(4 * CALLS),
     onRolledBack: establish,
     onAccepted: (number) => void canaries.remember(number).catch(onTrouble),
     onOutcome: nothing,
