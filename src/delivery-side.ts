@@ -121,7 +121,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     log,
     stopping,
     onAccepted,
-    onOutcome: throughput.count,
+    onOutcome: () => throughput.count(),
     held,
     refusals,
     health: openHealth({ gate, tokens, policy }),
