@@ -1,16 +1,17 @@
 -- Commits decided changes of orders, each with its batch's tally in the same step, each for itself: one that comes too
 -- late leaves the others as they are. What they share is read once before them and written once after them.
--- KEYS due, doubt, waiting, finished, identity, take-over
--- ARGV prefix, how late an intent may be told; then for each change its number, its entry's text ('' deletes), and a
---      text of fields, each ended by a line feed: bucket, expected version, due ('' removes), doubt ('' removes, '='
---      leaves), compact ('' none), batch, ordinal, outcome ('' none), result ('' none), dead letter? ('1'), time,
---      closed as ('' closes none), life and number that the ledger must have reached ('' not asked), when an attempt
---      was intended, a person's deed ('' none)
--- Returns for each the change's number, 0 when somebody else changed the order first, -1 when the ledger was rolled
--- back, also while what the API has is not taken over yet: whoever passed the gate before it closed stops here.
+-- KEYS due, doubt, waiting, finished, identity, take-over, the caller's own count
+-- ARGV prefix, how late an intent may be told, how many changes the caller made ('' does not count them); then for each
+--      change its number, its entry's text ('' deletes), and a text of fields, each ended by a line feed: bucket,
+--      expected version, due ('' removes), doubt ('' removes, '=' leaves), compact ('' none), batch, ordinal, outcome
+--      ('' none), result ('' none), dead letter? ('1'), time, closed as ('' closes none), life and number that the
+--      ledger must have reached ('' not asked), when an attempt was intended, a person's deed ('' none)
+-- Returns the caller's own count; then for each the change's number, 0 when somebody else changed the order first, -1
+-- when the ledger was rolled back, also while what the API has is not taken over yet: whoever passed the gate before it
+-- closed stops here.
 -- Key names are those of keys.ts.
-local due, doubt, waiting, finished, identity, takeOver = unpack(KEYS)
-local prefix, travels = ARGV[1], tonumber(ARGV[2])
+local due, doubt, waiting, finished, identity, takeOver, own = unpack(KEYS)
+local prefix, travels, made = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local FIELDS = '^' .. string.rep('([^\n]*)\n', 16) .. '$'
 
 local clock = redis.call('TIME')
@@ -19,11 +20,14 @@ local lives, seq = unpack(redis.call('HMGET', identity, 'life', 'seq'))
 seq = tonumber(seq or '0')
 local before = seq
 local isRolledBack = redis.call('HGET', takeOver, 'why') == 'rolled-back'
+-- Others may have brought the number of changes up to what the caller saw; nobody else touches its own count.
+local mine = made ~= '' and tonumber(redis.call('GET', own) or '0') or 0
+local isBehind = made ~= '' and mine < tonumber(made)
 local hasLetters = redis.call('EXISTS', waiting) == 1
 local tallies = {}
 
 local function mayBegin(life, reached, intended)
-  if lives ~= life or seq < tonumber(reached) or isRolledBack then return -1 end
+  if lives ~= life or seq < tonumber(reached) or isRolledBack or isBehind then return -1 end
   -- A clock that is behind would set a deadline that is over before the attempt is.
   if now > tonumber(intended) + travels then return 0 end
   return 1
@@ -110,9 +114,13 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
 end
 
 local done = {}
-for i = 3, #ARGV, 3 do done[#done + 1] = commit(ARGV[i], ARGV[i + 1], string.match(ARGV[i + 2], FIELDS)) end
+for i = 4, #ARGV, 3 do done[#done + 1] = commit(ARGV[i], ARGV[i + 1], string.match(ARGV[i + 2], FIELDS)) end
 
-if seq > before then redis.call('HINCRBY', identity, 'seq', seq - before) end
+if seq > before then
+  redis.call('HINCRBY', identity, 'seq', seq - before)
+  -- Who is behind stays behind until it is compared: what it does meanwhile must not hide what was lost.
+  if made ~= '' and not isBehind then mine = redis.call('INCRBY', own, seq - before) end
+end
 for batch, tally in pairs(tallies) do
   if tally.counted > 0 then
     for outcome, times in pairs(tally.outcomes) do redis.call('HINCRBY', tally.key, 'n:' .. outcome, times) end
@@ -122,4 +130,5 @@ for batch, tally in pairs(tallies) do
     if counted >= tally.total then redis.call('SADD', finished, batch) end
   end
 end
+table.insert(done, 1, mine)
 return done

@@ -41,7 +41,10 @@ export type Change = {
   ordinal: number;
 };
 
-type CommitDeps = { redis: Redis; keys: Keys; identity: Pick<Identity, 'known' | 'saw'> };
+/** How far we saw the ledger come; without `own` the changes are not counted apart. */
+export type LedgerIdentity = Pick<Identity, 'known' | 'saw'> & Partial<Pick<Identity, 'own' | 'sawOwn'>>;
+
+type CommitDeps = { redis: Redis; keys: Keys; identity: LedgerIdentity };
 
 /**
  * Commits changes, many in one trip when many come; each is atomic, compares the version it was decided on and counts
@@ -54,9 +57,12 @@ export function openCommits({ redis, keys, identity }: CommitDeps): (change: Cha
   const send = joinedCalls(sendGroup, { most: MOST, lanes: 2 });
 
   async function sendGroup(group: readonly Packed[]): Promise<number[]> {
-    const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS];
+    const { daemon = '', made = '' } = identity.own?.() ?? {};
+    const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made];
     for (const { number, text, fields } of group) args.push(number, text, fields);
-    return (await runScript(redis, script, shared, args)) as number[];
+    const [count = 0, ...done] = (await runScript(redis, script, [...shared, keys.own(daemon)], args)) as number[];
+    identity.sawOwn?.(count);
+    return done;
   }
 
   return async (change) => {

@@ -28,12 +28,18 @@ type IdentityDeps = {
 
 const NO_TRACE: Trace = { life: '', seq: 0 };
 
+/** A daemon that stood still for longer is taken for one that lost its changes: then the list is read once more. */
+const KEEP_OWN = 7 * 86_400_000;
+
 /**
  * Tells one life of the ledger from another. Each life has a name and counts its changes; both are remembered in
- * Redis, in memory, and in a file of ours. A Redis that knows less than we do was rolled back.
+ * Redis, in memory, and in a file of ours. A Redis that knows less than we do was rolled back. As others may bring its
+ * number up again before anybody compares, each daemon's own changes are counted apart too.
  */
 export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
   const script = readScript(new URL('./identity.lua', import.meta.url));
+  const daemon = randomUUID();
+  let made = 0;
   let known: Trace = NO_TRACE;
   let stored = known;
   let establishing: Promise<Standing> | undefined;
@@ -70,12 +76,26 @@ export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
     const answer = await runScript(
       redis,
       script,
-      [keys.identity, keys.takeOver, keys.gate],
-      [remembered.life, remembered.seq, randomUUID(), wait, `hold:${ROLLED_BACK}`, JSON.stringify(hold)],
+      [keys.identity, keys.takeOver, keys.gate, keys.own(daemon)],
+      [
+        remembered.life,
+        remembered.seq,
+        randomUUID(),
+        wait,
+        `hold:${ROLLED_BACK}`,
+        JSON.stringify(hold),
+        made,
+        KEEP_OWN,
+      ],
     );
     const [standing, life, seq] = answer as [Standing, string, string];
     known = { life, seq: life === known.life ? Math.max(known.seq, Number(seq)) : Number(seq) };
     return standing;
+  }
+
+  /** Takes note that so many changes of ours are in Redis. */
+  function sawOwn(changes: number): void {
+    made = Math.max(made, changes);
   }
 
   /** Takes note of a change's number. */
@@ -91,5 +111,5 @@ export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
     stored = now;
   }
 
-  return { establish, saw, store, known: () => known };
+  return { establish, saw, sawOwn, store, known: () => known, own: () => ({ daemon, made }) };
 }

@@ -2,10 +2,9 @@ import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Known } from './admission.ts';
-import { type Change, openCommits } from './commits.ts';
+import { type Change, type LedgerIdentity, openCommits } from './commits.ts';
 import type { Deed } from './deed.ts';
 import { decodeCompact, decodeEntry, type Entry, encodeCompact } from './entry.ts';
-import type { Identity } from './identity.ts';
 import type { DeadEntry, Step } from './state.ts';
 import type { StoredResult } from './stored-result.ts';
 
@@ -21,15 +20,7 @@ export type Ledger = ReturnType<typeof openLedger>;
  * What is known of every order of one environment, apart from the queue. Decisions are made by `next` and `admit`;
  * this commits them: compare the version, store, and count the outcome for its batch, all in one script.
  */
-export function openLedger({
-  redis,
-  keys,
-  identity,
-}: {
-  redis: Redis;
-  keys: Keys;
-  identity: Pick<Identity, 'known' | 'saw'>;
-}) {
+export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity }) {
   const lookupScript = readScript(new URL('./lookup.lua', import.meta.url));
   const tallyScript = readScript(new URL('./tally.lua', import.meta.url));
   const commit = openCommits({ redis, keys, identity });

@@ -55,6 +55,8 @@ export function keysOf(environment: string, baseUrl: string) {
     refresh: `${prefix}:refresh`,
     /** Hash of an export: order → the content it was told with as needing a person. */
     told: (source: string) => `${prefix}:told:${source}`,
+    /** How many changes one daemon made, which nobody else counts. */
+    own: (daemon: string) => `${prefix}:own:${daemon}`,
     gate: `${prefix}:gate`,
     /** List of past pauses, newest first. */
     pauses: `${prefix}:pauses`,

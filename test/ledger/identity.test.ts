@@ -2,7 +2,10 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openIdentity } from '../../src/ledger/identity.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import { next } from '../../src/ledger/state.ts';
 import { openTraceFile } from '../../src/ledger/trace-file.ts';
+import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -53,6 +56,30 @@ describe('identity', () => {
     await running.store();
     await store.redis.hset(store.keys.identity, before);
     expect(await daemon().establish()).toBe('rolled-back');
+  });
+
+  it('notices that a change of its own is lost, also where others brought the number up again', async () => {
+    const { redis, keys } = store;
+    const [one, two] = [daemon('one'), daemon('two')];
+    await one.establish();
+    await two.establish();
+    const ledger = openLedger({ redis, keys, identity: one });
+    const entry = entryOf({ order: orderOf('A') });
+    await ledger.enter(entry, undefined, 1000);
+    const own = keys.own(one.own().daemon);
+    const [before, count] = [await redis.hgetall(keys.identity), await redis.get(own)];
+    await ledger.enter(entryOf({ order: orderOf('B') }), undefined, 1000);
+    await redis.hset(keys.identity, before);
+    await redis.set(own, count ?? '');
+    await openLedger({ redis, keys, identity: two }).enter(entryOf({ order: orderOf('C') }), undefined, 1000);
+    // What is no new attempt is still recorded, and hides nothing.
+    await ledger.enter(entryOf({ order: orderOf('D') }), undefined, 1000);
+    const at = store.time.now();
+    const begin = next(entry, { kind: 'begin', at, deadline: at + 1000 }, policy);
+    await expect(ledger.take(entry, begin)).rejects.toMatchObject({ code: 'ledger-rolled-back' });
+    expect(await one.establish()).toBe('rolled-back');
+    expect([await one.establish(), await two.establish()]).toEqual(['same', 'same']);
+    expect(await redis.hget(keys.takeOver, 'why')).toBe('rolled-back');
   });
 
   it('is noticed by one daemon; the others take the new life for the same ledger', async () => {

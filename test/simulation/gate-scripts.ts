@@ -1,8 +1,10 @@
 import type { Port } from './port.ts';
 import type { Store } from './store.ts';
 
-export const identity: Port = (store, [key = '', takeOverKey = '', gateKey = ''], args) => {
-  const [remembered = '', text = '', name = '', wait = '', field = '', hold = ''] = args;
+export const identity: Port = (store, [key = '', takeOverKey = '', gateKey = '', ownKey = ''], args) => {
+  const [remembered = '', text = '', name = '', wait = '', field = '', hold = '', made = ''] = args;
+  const own = Number(store.get(ownKey) ?? 0);
+  store.set(ownKey, String(Math.max(own, Number(made))));
   const now = store.now();
   const life = store.hget(key, 'life');
   const seq = Number(store.hget(key, 'seq') ?? 0);
@@ -10,7 +12,9 @@ export const identity: Port = (store, [key = '', takeOverKey = '', gateKey = '']
   const succeeds = store.hget(key, 'succeeds') ?? '';
   const isSame =
     life !== null &&
-    (remembered === '' || succeeds.split(' ').includes(remembered) || (life === remembered && seq >= number));
+    (remembered === '' ||
+      succeeds.split(' ').includes(remembered) ||
+      (life === remembered && seq >= number && own >= Number(made)));
   if (isSame) return ['same', life, String(seq)];
   const most = String(Math.max(seq, number));
   store.hset(key, 'life', name);

@@ -15,8 +15,11 @@ type Change = {
 };
 
 /** Changes of one trip, each for itself. */
-export const commit: Port = (store, keys, [prefix = '', travels = '', ...changes]) => {
-  const [due = '', doubt = '', waiting = '', finished = '', identity = '', takeOver = ''] = keys;
+export const commit: Port = (store, keys, [prefix = '', travels = '', made = '', ...changes]) => {
+  const [due = '', doubt = '', waiting = '', finished = '', identity = '', takeOver = '', own = ''] = keys;
+  const count = made === '' ? 0 : Number(store.get(own) ?? 0);
+  const isBehind = made !== '' && count < Number(made);
+  const before = Number(store.hget(identity, 'seq') ?? 0);
   const ledger = { store, prefix, due, doubt, waiting, finished };
   const done: number[] = [];
   for (let i = 0; i < changes.length; i += 3) {
@@ -25,7 +28,8 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', ...changes
     const [bucket = '', expected = '', dueAt = '', doubtAt = '', compact = '', batch = '', ordinal = ''] = fields;
     const [outcome = '', result = '', dead = '', at = '', closing = ''] = fields.slice(7);
     const [life = '', reached = '', intended = '', deed = ''] = fields.slice(12);
-    const may = life === '' ? 1 : mayBegin(store, identity, takeOver, life, Number(reached), intended, travels);
+    const may =
+      life === '' ? 1 : isBehind ? -1 : mayBegin(store, identity, takeOver, life, Number(reached), intended, travels);
     if (may !== 1 || !isCurrent(ledger, number, bucket, expected)) {
       done.push(may === 1 ? 0 : may);
       continue;
@@ -39,7 +43,10 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', ...changes
     done.push(store.hincrby(identity, 'seq', 1));
     if (outcome !== '') settle(ledger, { number, batch, ordinal, outcome, result, dead, at, closing });
   }
-  return done;
+  const more = Number(store.hget(identity, 'seq') ?? 0) - before;
+  if (made === '' || isBehind || more === 0) return [count, ...done];
+  store.set(own, String(count + more));
+  return [count + more, ...done];
 };
 
 function mayBegin(

@@ -150,7 +150,7 @@ function ledgerOf(
   }
 
   const forgetful = { known: () => ({ life: around.life(), seq: 0 }), saw: identity.saw };
-  const seen = breach === 'rollback unnoticed' ? forgetful : { known: identity.known, saw };
+  const seen = breach === 'rollback unnoticed' ? forgetful : { ...identity, saw };
   const strong = openLedger({ redis, keys, identity: seen });
   return toldLedger(weakLedger(strong, breach, policy), host.name, around.story);
 }

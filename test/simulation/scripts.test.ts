@@ -53,15 +53,21 @@ const fields = fc.tuple(
   maybe(fc.constant('{"deed":1}')),
 );
 
+const made = fc.constantFrom<(string | number)[]>('', 0, 1, 2, 4);
 const change = fc.record({ number, entry: fc.constantFrom('', '', '5:{}', '6:{}'), fields });
 
 const call: fc.Arbitrary<Call> = fc.oneof(
   {
     weight: 8,
-    arbitrary: fc.array(change, { minLength: 1, maxLength: 3 }).map((changes) => ({
+    arbitrary: fc.tuple(made, fc.array(change, { minLength: 1, maxLength: 3 })).map(([mine, changes]) => ({
       file: 'ledger/commit.lua',
-      keys: [KEYS.due, KEYS.doubt, KEYS.waiting, KEYS.finished, KEYS.identity, KEYS.takeOver],
-      args: [KEYS.prefix, 2000, ...changes.flatMap((one) => [one.number, one.entry, `${one.fields.join('\n')}\n`])],
+      keys: [KEYS.due, KEYS.doubt, KEYS.waiting, KEYS.finished, KEYS.identity, KEYS.takeOver, KEYS.own('m')],
+      args: [
+        KEYS.prefix,
+        2000,
+        mine,
+        ...changes.flatMap((one) => [one.number, one.entry, `${one.fields.join('\n')}\n`]),
+      ],
     })),
   },
   {
@@ -99,11 +105,16 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
-      .record({ known: fc.constantFrom('', 'L1', 'L2', 'L3'), seq: fc.nat(6), name: fc.constantFrom('L2', 'L3') })
+      .record({
+        known: fc.constantFrom('', 'L1', 'L2', 'L3'),
+        seq: fc.nat(6),
+        mine: fc.nat(4),
+        name: fc.constantFrom('L2', 'L3'),
+      })
       .map((one) => ({
         file: 'ledger/identity.lua',
-        keys: [KEYS.identity, KEYS.takeOver, KEYS.gate],
-        args: [one.known, one.seq, one.name, 500, 'hold:x', HOLD],
+        keys: [KEYS.identity, KEYS.takeOver, KEYS.gate, KEYS.own('m')],
+        args: [one.known, one.seq, one.name, 500, 'hold:x', HOLD, one.mine, 60_000],
       })),
   },
   {
