@@ -133,7 +133,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     time,
     clock,
     throughput: { ...side.throughput, fewSeconds: () => side.throughput.fewSeconds() + heldBack.orders() },
-    turns: openPermits(1),
+    turns: openPermits(4),
     nameOf: batches.nameOf,
     shown: horizon.shown,
     told: openTold({ redis, keys }),
