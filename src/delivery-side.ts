@@ -67,7 +67,8 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     wait: sendingSpan(delivery.timeout) + delivery.settle,
     trace: openTraceFile(join(config.data, 'ledger', `${name}-${keys.origin}.json`)),
   });
-  const ledger = openLedger({ redis, keys, identity });
+  // It joins its commands itself; on a plain connection a trip goes out at once.
+  const ledger = openLedger({ redis: plain, keys, identity });
   const queue = openQueue({ redis: plain, keys, onTrouble: (error) => redisTrouble(log, { reason: error.message }) });
   // One connection more than calls in flight: the list, and the token.
   const http = openHttp({ connections: delivery.concurrency + 1 });
