@@ -24,7 +24,7 @@ export async function createPurchaseOrder(call: Call, caller: Known, parts: Part
   const order = read.ok ? read.order.number : read.number;
   parts.tell?.({ type: 'received', at: Date.now(), order });
   const work = () => store(read, parts);
-  const plan = parts.plan?.({ on: 'create', order });
+  const plan = parts.plan?.({ on: 'create', order, items: read.ok ? read.order.items : undefined });
   // Awaited here, because returning a promise from an async function costs two more turns.
   const reply = await (plan === undefined ? work() : perform(plan, work, caller, parts));
   return reply;

@@ -14,6 +14,8 @@ const selectors = {
   attempts: ordinals.optional(),
   /** Only these order numbers; a trailing * stands for any rest. */
   orders: z.array(z.string()).min(1).optional(),
+  /** Only creates of orders that name one of these articles. */
+  articles: z.array(z.string()).min(1).optional(),
 };
 const on = z.enum(['create', 'list', 'token', 'any']).default('create');
 const when = z.enum(['before', 'after']).default('before');

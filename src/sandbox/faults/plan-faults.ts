@@ -3,8 +3,8 @@ import { chance } from './chance.ts';
 import type { Fault, FaultFile } from './fault-file.ts';
 import type { Between } from './notation.ts';
 
-/** A call as the faults see it; `order` is "" when it names none. */
-export type FaultedCall = { on: 'create' | 'list' | 'token'; order: string };
+/** A call as the faults see it; `order` is "" when it names none, `items` is JSON text, absent where none are read. */
+export type FaultedCall = { on: 'create' | 'list' | 'token'; order: string; items?: string | undefined };
 
 /** A fault that decides how the call ends. */
 export type Ending = Extract<Fault, { kind: 'answer' | 'drop' | 'late' | 'cut' | 'revoke' | 'crash' }>;
@@ -29,7 +29,7 @@ export type Planner = (call: FaultedCall) => Plan;
 export function planFaults(file: FaultFile, elapsed: () => number, tell?: Tell): Planner {
   const calls = { create: 0, list: 0, token: 0 };
   const attempts = new Map<string, number>();
-  return ({ on, order }) => {
+  return ({ on, order, items }) => {
     const call = ++calls[on];
     const attempt = (attempts.get(order) ?? 0) + 1;
     if (order !== '') attempts.set(order, attempt);
@@ -44,6 +44,7 @@ export function planFaults(file: FaultFile, elapsed: () => number, tell?: Tell):
         within(fault.calls, call) &&
         (fault.attempts === undefined || (order !== '' && within(fault.attempts, attempt))) &&
         (fault.orders === undefined || fault.orders.some((pattern) => matches(pattern, order))) &&
+        (fault.articles === undefined || namesArticle(items, fault.articles)) &&
         (fault.share === 1 || chance(file.seed, `${nth} ${key}`) < fault.share),
     );
     const pick = (span: Between, what: string) =>
@@ -101,3 +102,11 @@ function within(ranges: readonly Between[] | undefined, ordinal: number): boolea
 function matches(pattern: string, order: string): boolean {
   return pattern.endsWith('*') ? order.startsWith(pattern.slice(0, -1)) : order === pattern;
 }
+
+function namesArticle(items: string | undefined, articles: readonly string[]): boolean {
+  if (items === undefined) return false;
+  return (JSON.parse(items) as NewItem[]).some(({ articleCode }) => articles.includes(articleCode));
+}
+
+/** An item as the order store keeps it. */
+type NewItem = { articleCode: string };

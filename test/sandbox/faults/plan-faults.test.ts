@@ -92,3 +92,11 @@ test('faults are chosen by operation, call, attempt, order and time', () => {
 test('a token request cannot lose the token it does not carry', () => {
   expect(planner({ faults: [{ kind: 'revoke', on: 'any' }] })({ on: 'token', order: '' }).ending).toBe(undefined);
 });
+
+test('a fault may meet only orders that name an article', () => {
+  const plan = planner({ faults: [{ kind: 'answer', status: 400, articles: ['A-1', 'A-2'] }] });
+  const isStruck = (items?: string) => plan({ on: 'create', order: 'PO-1', items }).ending !== undefined;
+  expect(isStruck('[{"articleCode":"B","quantity":1},{"articleCode":"A-2","quantity":1}]')).toBe(true);
+  expect(isStruck('[{"articleCode":"A-10","quantity":1}]')).toBe(false);
+  expect(isStruck()).toBe(false);
+});
