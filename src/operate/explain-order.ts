@@ -1,12 +1,9 @@
-import type { Batches } from '../ledger/batches.ts';
 import type { Deed } from '../ledger/deed.ts';
 import type { Entry, EntryState, PastAttempt } from '../ledger/entry.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { Order } from '../order/order.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
 import { type Appearance, findAppearances } from './appearances.ts';
+import type { LetterDeps } from './dead-letters.ts';
 
 /** Everything that is known of one order number. Times are milliseconds, in the appearances ISO 8601. */
 export type OrderStory = {
@@ -37,17 +34,8 @@ export type OrderStory = {
   appearances: Appearance[];
 };
 
-export type ExplainDeps = {
-  batches: Batches;
-  ledger: Ledger;
-  redis: Redis;
-  keys: Keys;
-  reports: string;
-  environment: string;
-};
-
 /** The whole story of an order number, from ledger and reports. */
-export async function explainOrder(order: string, deps: ExplainDeps): Promise<OrderStory> {
+export async function explainOrder(order: string, deps: LetterDeps): Promise<OrderStory> {
   const [[known], deeds, appearances] = await Promise.all([
     deps.ledger.lookup([order]),
     deps.ledger.deeds(order),
@@ -68,7 +56,7 @@ export async function explainOrder(order: string, deps: ExplainDeps): Promise<Or
   }
 }
 
-async function openPart(entry: Entry, deps: ExplainDeps): Promise<NonNullable<OrderStory['open']>> {
+async function openPart(entry: Entry, deps: LetterDeps): Promise<NonNullable<OrderStory['open']>> {
   const number = entry.order.purchaseOrderNumber;
   const [batch, due, doubt] = await Promise.all([
     deps.batches.find(entry.batch),
