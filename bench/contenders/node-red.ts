@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '../../test/support/test-redis.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import type { Api } from '../api/start-api.ts';
 import { cpuOf } from '../process-figures.ts';
 import type { Contender } from './contender.ts';

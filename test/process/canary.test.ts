@@ -5,9 +5,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { type EchoingApi, openEchoingApi } from '../support/echoing-api.ts';
+import { freePort } from '../support/free-port.ts';
 import { startProgram } from '../support/program.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
-import { freePort, startTestRedis } from '../support/test-redis.ts';
+import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 
 // Secrets are searched for in everything that po-sync leaves or prints, against an API that repeats them all.

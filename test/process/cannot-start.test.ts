@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { freePort } from '../support/test-redis.ts';
+import { freePort } from '../support/free-port.ts';
 import { credentials, csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 /** One clear message on standard error, exit code 1, and never a stack trace. */

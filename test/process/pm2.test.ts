@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
+import { freePort } from '../support/free-port.ts';
 import { CLIENT_ID, CLIENT_SECRET, openSandbox } from '../support/open-sandbox.ts';
 import { processesIn } from '../support/processes-in.ts';
 import { type SettledBatch, settledBatches } from '../support/settled-batches.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
-import { freePort } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -131,7 +131,7 @@ test('pm2 sees the ready signal, a reload finishes the calls in flight, and a st
 });
 
 test('several instances share one Redis and one inbox, each with an admin port of its own', async () => {
-  const port = await freePort();
+  const port = await freePort(2);
   await using place = await openPlace({ PO_SYNC_INSTANCES: '2', PO_SYNC_ADMIN_PORT: String(port) });
   const { pm2, stored } = place;
   await pm2.run('start', CONFIGURATION);

@@ -4,10 +4,10 @@ import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:f
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { processesIn } from '../support/processes-in.ts';
 import { settledBatches } from '../support/settled-batches.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
-import { freePort } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));

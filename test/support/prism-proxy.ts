@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from './free-port.ts';
 
 const PRISM = path.resolve(import.meta.dirname, '../../node_modules/.bin/prism');
 
@@ -14,6 +14,7 @@ export type PrismProxy = AsyncDisposable & { url: string };
  * and an answer that it does not describe with 500, both as `application/problem+json`.
  */
 export async function startPrismProxy(document: string, upstream: string): Promise<PrismProxy> {
+  // Prism cannot choose a port itself.
   const port = await freePort();
   const child = spawn(process.execPath, [PRISM, 'proxy', document, upstream, '--errors', '--port', String(port)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -28,15 +29,4 @@ export async function startPrismProxy(document: string, upstream: string): Promi
       await closed;
     },
   };
-}
-
-/** Prism cannot choose a port itself. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
