@@ -6,6 +6,7 @@ import { openLetterFields } from './ledger/letter-fields.ts';
 import { openPutAside } from './ledger/put-aside.ts';
 import type { DeadLetter } from './order/dead-letter.ts';
 import { placeText } from './order/mending.ts';
+import { needsPerson } from './order/outcome.ts';
 import type { Redis } from './redis/connect.ts';
 import type { Keys } from './redis/keys.ts';
 import type { RedisTime } from './redis/redis-time.ts';
@@ -21,44 +22,57 @@ export type CloseMendedDeps = {
   reports: string;
 };
 
-/** Letters that came back under another number: of each batch, the place of each and its number now. */
-type Mended = Map<string, Map<string, string>>;
+/** What came back of a letter: the number it has now, and whether it waits for a person again. */
+type Back = { number: string; waits: boolean };
+
+/** Letters that came back: of each batch, what came of the one at each place. */
+type Mended = Map<string, Map<string, Back>>;
+
+/** Letters remembered at most: those of a batch are read through once for each portion. */
+const PORTION = 50_000;
 
 /**
- * Closes dead letters whose rows came back in a fix file with another number than they had, or with one at last: their
- * number does not lead to them. Whatever became of the rows, they live on in the batch that brought them. Repeatable.
+ * Closes dead letters whose rows came back in a fix file and wait again, or have another number than they had, or one at
+ * last: no success of their number closes those. Whatever became of the rows, they live on in the batch that brought
+ * them. Repeatable.
  */
-export function openCloseMended(deps: CloseMendedDeps) {
+export function closingMended(deps: CloseMendedDeps) {
   const { batches, ledger, time, reports } = deps;
   const fieldsOf = openLetterFields(deps);
   const putAside = openPutAside(deps);
   const mended: Mended = new Map();
 
-  /** Passes the orders on and remembers what they mend. */
-  async function* watch(orders: AsyncIterable<ReportedOrder>): AsyncGenerator<ReportedOrder> {
+  /** Passes the orders of the batch `by` on, remembers what they mend, and closes it in portions. */
+  async function* watch(orders: AsyncIterable<ReportedOrder>, by: string): AsyncGenerator<ReportedOrder> {
     for await (const one of orders) {
       if (one.result.outcome !== 'cancelled') remember(one);
+      if (remembered() >= PORTION) await close(by);
       yield one;
     }
+    await close(by);
   }
 
-  function remember({ order: { records, number } }: ReportedOrder): void {
+  function remembered(): number {
+    return mended.values().reduce((sum, { size }) => sum + size, 0);
+  }
+
+  function remember({ order: { records, number }, result: { outcome } }: ReportedOrder): void {
     for (const { mends } of records) {
       if (mends === undefined) continue;
-      const places = mended.get(mends.batch) ?? new Map<string, string>();
-      mended.set(mends.batch, places.set(mends.place, number));
+      const places = mended.get(mends.batch) ?? new Map<string, Back>();
+      mended.set(mends.batch, places.set(mends.place, { number, waits: needsPerson(outcome) }));
     }
   }
 
-  /** Closes what was remembered; `by` is the batch that brought it. */
   async function close(by: string): Promise<void> {
     for (const [batch, places] of mended) {
       if (batch === by || (await batches.find(batch))?.state !== 'done') continue;
       for await (const letter of readLetters(join(reports, batch))) {
         const now = places.get(placeText(letter.location));
-        if (now !== undefined && isMended(letter, now)) await closeOne(letter, batch, by);
+        if (now !== undefined && livesOn(letter, now)) await closeOne(letter, batch, by);
       }
     }
+    mended.clear();
   }
 
   async function closeOne(letter: DeadLetter, batch: string, by: string): Promise<void> {
@@ -77,11 +91,11 @@ export function openCloseMended(deps: CloseMendedDeps) {
     });
   }
 
-  return { watch, close };
+  return watch;
 }
 
-function isMended({ purchaseOrderNumber: before, closed }: DeadLetter, now: string): boolean {
-  return closed === undefined && (before === '' || before !== now);
+function livesOn({ purchaseOrderNumber: before, closed }: DeadLetter, { number, waits }: Back): boolean {
+  return closed === undefined && (waits || before === '' || before !== number);
 }
 
 /** Nothing happens to it, and it is certain what became of it. */

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { batchReports } from './batch-reports.ts';
 import type { Clock } from './clock.ts';
-import { type CloseMendedDeps, openCloseMended } from './close-mended.ts';
+import { type CloseMendedDeps, closingMended } from './close-mended.ts';
 import type { Mapping, Source } from './config/config.ts';
 import type { Gate } from './deliver/gate.ts';
 import { openPermits } from './deliver/permits.ts';
@@ -110,10 +110,8 @@ export function openSettlement(deps: SettlementDeps) {
     const folder = folderOf(batch.batch);
     const report = await reportOf(batch, 'finished');
     if (await exists(batch.path)) {
-      const mended = openCloseMended(deps);
-      const orders = mended.watch(await ordersOf(batch));
+      const orders = closingMended(deps)(await ordersOf(batch), batch.batch);
       await writeReport({ folder, report, shape: batch.proof?.shape, orders });
-      await mended.close(batch.batch);
     }
     // The file is gone only when the whole report stood already; since then its progress may have been told once more.
     else await writeProgress(folder, report);

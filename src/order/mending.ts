@@ -1,6 +1,6 @@
 import type { Place } from './place.ts';
 
-/** Which dead letter a row of a fix file is to mend, where the order's number cannot tell. */
+/** Which dead letter a row of a fix file is to mend. */
 export type Mends = { batch: string; place: string };
 
 /** The code of an order of a fix file whose number may have lost its leading zeros in a spreadsheet. */

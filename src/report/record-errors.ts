@@ -1,8 +1,7 @@
 import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { LEADING_ZEROS_LOST, mendingNote, placeText } from '../order/mending.ts';
+import { mendingNote, placeText } from '../order/mending.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
-import { shorten } from '../order/text.ts';
 
 /** What the three error columns of one row say. */
 export type RecordError = { line: string; code: string; message: string };
@@ -22,7 +21,7 @@ const LONGEST_MESSAGE = 1000;
 /**
  * What is wrong with each record of an order, in the records' sequence: the record's own problems, or nothing.
  * What belongs to the order as a whole (the API refused it, say) stands at the record the dead letter points to, with a
- * note of letter and batch where mending it means another number, so that the letter is found again.
+ * note of letter and batch, so that the letter is found again whatever number the record comes back with.
  */
 export function recordErrors(order: CheckedOrder, letter: DeadLetter, batch: string): RecordError[] {
   const blamed = blamedRecord(order, letter);
@@ -34,14 +33,7 @@ export function recordErrors(order: CheckedOrder, letter: DeadLetter, batch: str
 }
 
 function noted(error: RecordError, letter: DeadLetter, batch: string): RecordError {
-  if (!isMendedByNumber(letter)) return error;
   return { ...error, message: error.message + mendingNote({ batch, place: placeText(letter.location) }) };
-}
-
-/** It has no number, or a wrong one, or one that belongs to another order. */
-function isMendedByNumber({ purchaseOrderNumber: number, kind, code, problems = [] }: DeadLetter): boolean {
-  if (kind !== 'invalid') return kind === 'conflict';
-  return number === '' || code === LEADING_ZEROS_LOST || problems.some(({ value }) => value === shorten(number));
 }
 
 function blamedRecord(order: CheckedOrder, letter: DeadLetter): number {

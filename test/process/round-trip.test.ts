@@ -19,6 +19,9 @@ const MAPPING = `mappings:
 `;
 const SOURCE = '- { name: inbox, type: inbox, path: inbox, mapping: erp, stable: 100ms, poll: 200ms }';
 
+/** One article is refused, whoever orders it. */
+const FAULTS = { faults: [{ kind: 'answer', status: 400, articles: ['NO-SUCH-ARTICLE'] }] };
+
 const BEFORE = 'purchaseOrderNumber,articleCode,quantity\nPO-1,A-1,1\n';
 /** A good order, one with two wrong rows of three, one without a number, one in conflict with what was sent before. */
 const TABLE = [
@@ -95,7 +98,7 @@ let daemon: Running;
 const stack = new AsyncDisposableStack();
 beforeAll(async () => {
   const redis = stack.use(await startTestRedis());
-  place = stack.use(await openWorkplace({ source: SOURCE, more: MAPPING, redis: redis.url }));
+  place = stack.use(await openWorkplace({ source: SOURCE, more: MAPPING, redis: redis.url, faults: FAULTS }));
   daemon = place.start(['start']);
   stack.defer(async () => {
     daemon.child.kill('SIGTERM');
@@ -169,18 +172,40 @@ describe('a fix file goes around', () => {
   });
 });
 
-it('rows that come back without a number wait in the newest batch alone, conflicts with the number they had in both', async () => {
-  const first = await dropFirst('orders.csv', own(csv(';'), 'U'), 'U');
+it('a fix file that comes back unmended moves every order to the newest batch, where each waits once', async () => {
+  const refused = 'U-3;NO-SUCH-ARTICLE;7;\r\n';
+  await settled('before-orders.csv', own(BEFORE, 'U'));
+  const first = await settled('orders.csv', own(csv(';', '\r\n'), 'U') + refused);
+  expect(first).toMatchObject({ counts: { invalid: 2, conflict: 1, refused: 1 }, open: 4 });
   const fix = await place.read(first, 'dead-letters.csv');
   expect(fix).toContain(`is empty; a value is needed (line 6 of batch ${first.batch})`);
   const after = await settled('unmended.csv', fix);
-  expect(after).toMatchObject({ open: 3 });
-  const before = await reportOf('orders.csv', 2);
-  expect((await lettersOf(before)).map(({ closed }) => closed?.by)).toEqual([undefined, 'mended', undefined]);
+  expect(after).toMatchObject({ counts: { invalid: 2, conflict: 1, refused: 1 }, open: 4 });
+  await reportOf('orders.csv', 0);
+  for (const { closed } of await lettersOf(first)) expect(closed).toMatchObject({ batch: after.batch });
   // Each note names the newest batch, once.
-  const notes = (await place.read(after, 'dead-letters.csv')).match(/of batch \S+\)/g);
-  expect(notes).toEqual([`of batch ${after.batch})`, `of batch ${after.batch})`]);
+  const again = await place.read(after, 'dead-letters.csv');
+  expect(again.match(/of batch \S+\)/g)).toEqual(Array.from({ length: 4 }, () => `of batch ${after.batch})`));
   expect(storedOf('U')).toEqual({ 'U-0': 1, 'U-1': 1 });
+  const mend: [RegExp, string][] = [...MENDED, [/NO-SUCH-ARTICLE/, 'A-3']];
+  const mended = mend.reduce((text, [wrong, right]) => text.replace(wrong, right), again.replaceAll('U-', 'PO-'));
+  expect(await settled('at-last.csv', own(mended, 'U'))).toMatchObject({ counts: { accepted: 4 }, open: 0 });
+  await reportOf('unmended.csv', 0);
+  expect(storedOf('U')).toMatchObject({ 'U-2': 1, 'U-3': 1, 'U-4': 1, 'U-9': 1 });
+});
+
+it('an order that the API refused and that comes back with a wrong cell waits once, and is sent when it is right', async () => {
+  const head = 'purchaseOrderNumber,articleCode,quantity\n';
+  const first = await settled('refused.csv', `${head}V-1,NO-SUCH-ARTICLE,1\n`);
+  expect(first).toMatchObject({ counts: { refused: 1 }, open: 1 });
+  const worse = (await place.read(first, 'dead-letters.csv')).replace('ARTICLE,1', 'ARTICLE,many');
+  const after = await settled('worse.csv', worse);
+  expect(after).toMatchObject({ counts: { invalid: 1 }, open: 1 });
+  await reportOf('refused.csv', 0);
+  const right = (await place.read(after, 'dead-letters.csv')).replace('NO-SUCH-ARTICLE,many', 'A-1,1');
+  expect(await settled('right.csv', right)).toMatchObject({ counts: { accepted: 1 }, open: 0 });
+  await reportOf('worse.csv', 0);
+  expect(storedOf('V')).toEqual({ 'V-1': 1 });
 });
 
 it('a number that lost its leading zeros in a spreadsheet waits, and is sent when they are back', async () => {

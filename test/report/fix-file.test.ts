@@ -10,6 +10,8 @@ import { CSV_SHAPE, dead, problem, rows, wrong } from '../support/reported.ts';
 
 const BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
 const ERRORS = ['_error_line', '_error_code', '_error_message'];
+/** What the message of an order's first wrong record ends with. */
+const from = (place: string) => ` (${place} of batch ${BATCH})`;
 const MESSAGE = 'MENGE: The quantity must be a whole number above zero.';
 
 function bytesOf(shape: FileShape, orders: readonly ReportedOrder[]): Buffer {
@@ -30,7 +32,7 @@ describe('a table', () => {
       [
         'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message',
         '7;A;1;;;',
-        `7;B;1,5;3;quantity-not-whole;${MESSAGE}`,
+        `7;B;1,5;3;quantity-not-whole;${MESSAGE}${from('line 3')}`,
         '7;C;x;4;quantity-not-number;MENGE: No number.',
         '',
       ].join('\n'),
@@ -43,19 +45,21 @@ describe('a table', () => {
       problem(2),
       problem(2, { field: 'MATNR', code: 'empty', message: 'Empty.' }),
     );
-    expect(textOf(CSV_SHAPE, [order])).toContain(`;2;quantity-not-whole, empty;${MESSAGE} | MATNR: Empty.\n`);
+    expect(textOf(CSV_SHAPE, [order])).toContain(
+      `;2;quantity-not-whole, empty;${MESSAGE} | MATNR: Empty.${from('line 2')}\n`,
+    );
   });
 
   it('puts what concerns the whole order at its first row, in one line', () => {
     const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', 'Unknown\r\narticle\u2028A');
-    expect(textOf(CSV_SHAPE, [order])).toContain('7;A;1;9;400;Unknown article A\n7;B;2;;;\n');
+    expect(textOf(CSV_SHAPE, [order])).toContain(`7;A;1;9;400;Unknown article A${from('line 9')}\n7;B;2;;;\n`);
   });
 
   it('replaces the error columns of an earlier round instead of adding to them', () => {
     const header = ['PO_NO', '_error_line', 'MATNR', 'MENGE', ' _ERROR_CODE ', '_error_message'];
     const order = wrong(rows(2, ['7', '12', 'A', '1,5', 'old', 'old message']), problem(2));
     expect(textOf({ ...CSV_SHAPE, header }, [order])).toBe(
-      `PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message\n7;A;1,5;2;quantity-not-whole;${MESSAGE}\n`,
+      `PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message\n7;A;1,5;2;quantity-not-whole;${MESSAGE}${from('line 2')}\n`,
     );
   });
 
@@ -65,14 +69,14 @@ describe('a table', () => {
       problem(2, { field: '', code: 'row-too-long', message: 'Long.' }),
     );
     const [, row] = parse(textOf(CSV_SHAPE, [order]), { delimiter: ';', relax_column_count: true });
-    expect(row).toEqual(['7', 'A', '1', '2', 'row-too-long', 'Long.', '5']);
+    expect(row).toEqual(['7', 'A', '1', '2', 'row-too-long', `Long.${from('line 2')}`, '5']);
   });
 
   it('fills up a row that is too short, and marks it so that it stays invalid until mended', () => {
     const order = wrong(rows(2, ['7', 'A']), problem(2, { field: '', code: 'row-too-short', message: 'Short.' }));
     const [, row] = parse(textOf(CSV_SHAPE, [order]), { delimiter: ';', relax_column_count: true });
     const mark = 'put each value into its column, then clear this cell';
-    expect(row).toEqual(['7', 'A', '', '2', 'row-too-short', 'Short.', mark]);
+    expect(row).toEqual(['7', 'A', '', '2', 'row-too-short', `Short.${from('line 2')}`, mark]);
   });
 
   it('repeats byte order mark and line ends', () => {
@@ -83,12 +87,14 @@ describe('a table', () => {
   it('becomes CSV with a mark when it was a workbook, whose short rows are whole', () => {
     const shape: FileShape = { format: { type: 'xlsx' }, header: ['PO', 'ART', 'NOTE'] };
     const text = textOf(shape, [dead(rows(2, ['7', 'A']), 'failed', '502', 'Down')]);
-    expect(text).toBe('\ufeffPO,ART,NOTE,_error_line,_error_code,_error_message\r\n7,A,,2,502,Down\r\n');
+    expect(text).toBe(
+      `\ufeffPO,ART,NOTE,_error_line,_error_code,_error_message\r\n7,A,,2,502,Down${from('line 2')}\r\n`,
+    );
   });
 
   it('neutralises formulas and leaves numbers', () => {
     const text = textOf(CSV_SHAPE, [dead(rows(2, ['=1+1', "'@x", '-5,00']), 'refused', '400', '+cmd')]);
-    expect(text).toContain("\n'=1+1;''@x;-5,00;2;400;'+cmd\n");
+    expect(text).toContain(`\n'=1+1;''@x;-5,00;2;400;'+cmd${from('line 2')}\n`);
   });
 });
 
@@ -139,10 +145,9 @@ describe('JSON', () => {
         ...value,
         _error_line: 3,
         _error_code: 'quantity-not-whole',
-        // It has no number, so that the message names the letter that it mends.
-        _error_message: `n: The quantity must be a whole number above zero. (/0 of batch ${BATCH})`,
+        _error_message: `n: The quantity must be a whole number above zero.${from('/0')}`,
       },
-      { id: '8', _error_line: 9, _error_code: '400', _error_message: 'No' },
+      { id: '8', _error_line: 9, _error_code: '400', _error_message: `No${from('line 9')}` },
     ]);
   });
 

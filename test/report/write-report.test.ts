@@ -81,7 +81,9 @@ it('names the fix file of JSON input so that it does not meet the list', async (
   const place = { line: 1, pointer: '/0' };
   const order = dead([{ kind: 'object', place, value: { id: '7' } }], 'refused', '400', 'No');
   await writeReport(inputOf(folder, [order], { shape: { format: { type: 'json' } } }));
-  expect(JSON.parse(await read('dead-letters.fix.json'))).toMatchObject([{ id: '7', _error_message: 'No' }]);
+  expect(JSON.parse(await read('dead-letters.fix.json'))).toMatchObject([
+    { id: '7', _error_message: `No (/0 of batch ${reportOf([]).batch})` },
+  ]);
   expect(JSON.parse(await read('dead-letters.json'))).toMatchObject([{ kind: 'refused' }]);
 });
 
