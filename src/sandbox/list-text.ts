@@ -1,14 +1,14 @@
-import type { Row } from './order-store.ts';
+import type { Row } from './order-table.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
 
 /** The list as JSON text, a page at a time; its shape is not specified, so it is a setting. */
-export function* listText(
-  pages: Iterable<readonly Row[]>,
+export async function* listText(
+  pages: AsyncIterable<readonly Row[]>,
   { listShape, listItems }: Pick<SandboxSettings, 'listShape' | 'listItems'>,
-): Generator<string> {
+): AsyncGenerator<string> {
   const [open, close] = listShape === 'array' ? ['[', ']'] : ['{"purchaseOrders":[', ']}'];
   let before = `{"status":"success","data":${open}`;
-  for (const rows of pages) {
+  for await (const rows of pages) {
     yield before + rows.map((row) => orderText(row, listItems)).join(',');
     before = ',';
   }

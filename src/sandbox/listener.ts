@@ -1,4 +1,4 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { toError } from '../errors.ts';
 import { answerCall, operationOf, type Role } from './answer-call.ts';
 import { type Call, callOf } from './call.ts';
@@ -9,21 +9,23 @@ import { type Reply, sendReply } from './reply.ts';
 /** Takes the calls of one address: answers each with something, also when answering it breaks. */
 export function listener(role: Role, parts: Parts): RequestListener {
   return (request, response) => {
-    void serve(callOf(request), response, role, parts);
+    const begun = parts.tell === undefined ? 0 : performance.now();
+    const call = callOf(request);
+    const send = (reply: Reply) => {
+      if (parts.tell !== undefined) tellAnswered(reply, call, performance.now() - begun, parts);
+      sendReply(response, reply, (error) => parts.tell?.({ type: 'crashed', at: Date.now(), error }));
+    };
+    const crash = (thrown: unknown) => {
+      parts.tell?.({ type: 'crashed', at: Date.now(), error: toError(thrown) });
+      send(failure(500, 'The service failed; nothing is known of this request.'));
+    };
+    try {
+      // Never at once: a request that turns out not to be HTTP is refused as that, and by one answer.
+      Promise.resolve(answerCall(call, role, parts)).then(send, crash);
+    } catch (thrown) {
+      crash(thrown);
+    }
   };
-}
-
-async function serve(call: Call, response: ServerResponse, role: Role, parts: Parts): Promise<void> {
-  const begun = parts.tell === undefined ? 0 : performance.now();
-  let reply: Reply;
-  try {
-    reply = await answerCall(call, role, parts);
-  } catch (thrown) {
-    parts.tell?.({ type: 'crashed', at: Date.now(), error: toError(thrown) });
-    reply = failure(500, 'The service failed; nothing is known of this request.');
-  }
-  if (parts.tell !== undefined) tellAnswered(reply, call, performance.now() - begun, parts);
-  sendReply(response, reply, (error) => parts.tell?.({ type: 'crashed', at: Date.now(), error }));
 }
 
 function tellAnswered(reply: Reply, { method, path }: Call, durationMs: number, { tell, settings }: Parts): void {

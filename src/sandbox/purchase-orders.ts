@@ -1,3 +1,4 @@
+import { toError } from '../errors.ts';
 import { type Caller, revoked, withoutScope } from './authenticate.ts';
 import type { Call } from './call.ts';
 import { failure, success } from './envelope.ts';
@@ -12,22 +13,21 @@ import type { Reply } from './reply.ts';
 import { refuseHeaders } from './request-headers.ts';
 
 type Known = Extract<Caller, { known: true }>;
+type Told = (outcome: Reply | Error) => void;
 
 /** POST /purchase-orders: creates an order in the state NEW (spec parts 3 and 4). */
-export async function createPurchaseOrder(call: Call, caller: Known, parts: Parts): Promise<Reply> {
-  const refusal = withoutScope(caller.grant, 'write', parts.settings.environment) ?? refuseHeaders(call.headers);
+export function createPurchaseOrder(call: Call, caller: Known, parts: Parts): Reply | Promise<Reply> {
+  const { bodyLimit, environment } = parts.settings;
+  const refusal = withoutScope(caller.grant, 'write', environment) ?? refuseHeaders(call.headers);
   if (refusal !== undefined) return refusal;
-  const body = await readBody(call.request, parts.settings.bodyLimit);
-  if (body === 'gone') return { kind: 'drop', how: 'close' };
-  if (body === 'too-large') return failure(413, `The body must not be larger than ${parts.settings.bodyLimit} bytes.`);
-  const read = readOrder(body);
-  const order = read.ok ? read.order.number : read.number;
-  parts.tell?.({ type: 'received', at: Date.now(), order });
-  const work = () => store(read, parts);
-  const plan = parts.plan?.({ on: 'create', order, items: read.ok ? read.order.items : undefined });
-  // Awaited here, because returning a promise from an async function costs two more turns.
-  const reply = await (plan === undefined ? work() : perform(plan, work, caller, parts));
-  return reply;
+  return new Promise((resolve, reject) => {
+    const tell = (outcome: Reply | Error) => (outcome instanceof Error ? reject(outcome) : resolve(outcome));
+    readBody(call.request, bodyLimit, (body) => {
+      if (body === 'gone') resolve({ kind: 'drop', how: 'close' });
+      else if (body === 'too-large') resolve(failure(413, `The body must not be larger than ${bodyLimit} bytes.`));
+      else create(readOrder(body), caller, parts, tell);
+    });
+  });
 }
 
 /** GET /purchase-orders: every order; `limit` and `offset` are reserved and without effect (spec parts 4 and 8). */
@@ -39,23 +39,40 @@ export async function listPurchaseOrders(call: Call, caller: Known, parts: Parts
   return plan === undefined ? work() : perform(plan, work, caller, parts);
 }
 
-function store(read: ReadOrder, parts: Parts): Reply | Promise<Reply> {
-  if (!read.ok) return failure(400, read.message);
-  const { order } = read;
-  return parts.orders.create(order).then((stored) => answerTo(order, stored, parts));
+function create(read: ReadOrder, caller: Known, parts: Parts, tell: Told): void {
+  const order = read.ok ? read.order.number : read.number;
+  parts.tell?.({ type: 'received', at: Date.now(), order });
+  const plan = parts.plan?.({ on: 'create', order, items: read.ok ? read.order.items : undefined });
+  if (plan === undefined) store(read, parts, tell);
+  else perform(plan, () => stored(read, parts), caller, parts).then(tell, (thrown) => tell(toError(thrown)));
 }
 
-function answerTo({ number, state }: NewOrder, stored: Stored, { tell }: Parts): Reply {
-  if (stored === 'taken') {
+function stored(read: ReadOrder, parts: Parts): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    store(read, parts, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)));
+  });
+}
+
+function store(read: ReadOrder, { orders, tell: event }: Parts, tell: Told): void {
+  if (!read.ok) {
+    tell(failure(400, read.message));
+    return;
+  }
+  const { order } = read;
+  orders.create(order, (outcome) => tell(outcome instanceof Error ? outcome : answerTo(order, outcome, event)));
+}
+
+function answerTo({ number, state }: NewOrder, outcome: Stored, tell: Parts['tell']): Reply {
+  if (outcome === 'taken') {
     return failure(409, `A purchase order with the purchaseOrderNumber ${JSON.stringify(number)} exists already.`);
   }
   tell?.({ type: 'stored', at: Date.now(), order: number });
   return success(201, `{"purchaseOrderNumber":${JSON.stringify(number)},"orderState":"${state}"}`);
 }
 
-function list({ orders, settings }: Parts, plan: Plan | undefined): Reply {
-  const all = orders.range(plan === undefined ? Number.MAX_SAFE_INTEGER : Date.now() - plan.lag);
-  const range = plan?.cap === undefined ? all : orders.capped(all, plan.cap.to, plan.cap.keep);
+async function list({ orders, settings }: Parts, plan: Plan | undefined): Promise<Reply> {
+  const all = await orders.range(plan === undefined ? Number.MAX_SAFE_INTEGER : Date.now() - plan.lag);
+  const range = plan?.cap === undefined ? all : await orders.capped(all, plan.cap.to, plan.cap.keep);
   return { kind: 'stream', status: 200, chunks: listText(orders.pages(range), settings) };
 }
 

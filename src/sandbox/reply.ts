@@ -7,7 +7,7 @@ export type Reply =
   /** `body` is complete; without headers of its own it is JSON. */
   | { kind: 'whole'; status: number; body: string; headers?: Readonly<Record<string, string>> }
   /** The body is made while it is sent. */
-  | { kind: 'stream'; status: number; chunks: Iterable<string> }
+  | { kind: 'stream'; status: number; chunks: Iterable<string> | AsyncIterable<string> }
   /** The head and a part of the body go out, then the connection ends. */
   | { kind: 'cut'; status: number; body: string }
   /** No answer: FIN (`close`) or RST (`reset`). */
@@ -23,7 +23,7 @@ export function sendReply(response: ServerResponse, reply: Reply, broken: (error
       sendWhole(response, reply);
       return;
     case 'stream':
-      sendStream(response, reply.status, reply.chunks).catch((thrown: unknown) => {
+      sendStream(response, reply).catch((thrown: unknown) => {
         response.destroy();
         broken(toError(thrown));
       });
@@ -50,9 +50,12 @@ function sendWhole(response: ServerResponse, reply: Extract<Reply, { kind: 'whol
   response.end(reply.body);
 }
 
-async function sendStream(response: ServerResponse, status: number, chunks: Iterable<string>): Promise<void> {
+async function sendStream(
+  response: ServerResponse,
+  { status, chunks }: Extract<Reply, { kind: 'stream' }>,
+): Promise<void> {
   response.writeHead(status, { 'content-type': JSON_TYPE });
-  for (const chunk of chunks) {
+  for await (const chunk of chunks) {
     if (response.destroyed) return;
     if (response.write(chunk)) await nextTurn();
     else await drained(response);

@@ -2,17 +2,17 @@ import { PoSyncError } from '../errors.ts';
 import { type Address, openAddress } from './address.ts';
 import { allowList } from './allow-list.ts';
 import { API_PREFIX } from './answer-call.ts';
-import { openDatabase } from './database.ts';
 import { keepOutages } from './faults/keep-outages.ts';
 import { openTasks } from './faults/open-tasks.ts';
 import { planFaults } from './faults/plan-faults.ts';
 import { listener } from './listener.ts';
 import { openOrderStore } from './order-store.ts';
+import { openOrderThread } from './order-thread.ts';
 import type { Parts } from './parts.ts';
 import { openRehearsal } from './rehearsal.ts';
 import type { Tell } from './sandbox-event.ts';
 import { type SandboxOptions, settingsOf } from './sandbox-options.ts';
-import { openTokenStore } from './token-store.ts';
+import { openTokenFile, openTokenStore } from './token-store.ts';
 
 /** A running reference API of one environment. */
 export type Sandbox = {
@@ -33,7 +33,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   checkName(settings.environment);
   const allowed = allowList(settings.allowIp);
   await using opened = new AsyncDisposableStack();
-  const database = opened.use(openDatabase(settings.data, settings.environment));
+  const { data: folder, environment } = settings;
+  const table = opened.use(await openOrderThread({ folder, environment, unique: settings.onDuplicate === 'refuse' }));
+  const tokens = opened.use(openTokenFile(folder, environment));
   const tasks = opened.use(openTasks());
   const rehearsal = options.record ? openRehearsal(settings.environment) : undefined;
   const tell = tellAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
@@ -42,8 +44,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const parts: Parts = {
     settings,
     allowed,
-    orders: openOrderStore(database, settings.onDuplicate === 'refuse'),
-    tokens: openTokenStore(database, settings.clientId, settings.tokenLifetime),
+    orders: openOrderStore(table),
+    tokens: openTokenStore(tokens, settings.clientId, settings.tokenLifetime),
     tell,
     plan: options.faults && planFaults(options.faults, () => performance.now() - started, tell),
     rehearsal,
@@ -55,7 +57,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   urls.authUrl = auth.url;
   if (options.faults) opened.use(keepOutages(options.faults, { api, auth }));
   const running = opened.move();
-  return { environment: settings.environment, ...urls, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { environment, ...urls, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 async function openAddresses(

@@ -3,7 +3,7 @@ import type { Call, CallHeaders } from './call.ts';
 import { failure } from './envelope.ts';
 import { rehearse } from './faults/rehearse.ts';
 import type { Parts } from './parts.ts';
-import { readBody } from './read-body.ts';
+import { type Body, readBody } from './read-body.ts';
 import type { Reply } from './reply.ts';
 import { type SandboxSettings, SCOPES, type Scope } from './sandbox-options.ts';
 
@@ -17,7 +17,7 @@ const NEVER_KEPT = { 'cache-control': 'no-store', pragma: 'no-cache' };
 /** POST {auth_url}/oauth2/token: the client credentials grant (spec part 5; RFC 6749 parts 4.4 and 5). */
 export async function answerToken(call: Call, parts: Parts): Promise<Reply> {
   if (call.method !== 'POST') return notAllowed(call.method);
-  const body = await readBody(call.request, LARGEST_FORM);
+  const body = await new Promise<Body>((resolve) => readBody(call.request, LARGEST_FORM, resolve));
   if (body === 'gone') return { kind: 'drop', how: 'close' };
   const verdict = judge(call.headers, body, parts.settings);
   const work = () => pronounce(verdict, parts);
@@ -26,11 +26,11 @@ export async function answerToken(call: Call, parts: Parts): Promise<Reply> {
   return rehearse(plan, { work, revoke: () => ({ kind: 'drop', how: 'close' }) }, parts.tasks);
 }
 
-async function pronounce(verdict: Verdict, { tokens, settings, tell }: Parts): Promise<Reply> {
+function pronounce(verdict: Verdict, { tokens, settings, tell }: Parts): Reply {
   tell?.({ type: 'token', at: Date.now(), outcome: verdict.granted ? 'issued' : verdict.error });
   if (!verdict.granted) return refusal(verdict.error, verdict.why, settings.environment);
   const token = {
-    access_token: await tokens.issue(verdict.scopes),
+    access_token: tokens.issue(verdict.scopes),
     expires_in: settings.tokenLifetime,
     token_type: 'Bearer',
   };

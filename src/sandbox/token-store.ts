@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Database } from './database.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from './database.ts';
 import type { Scope } from './sandbox-options.ts';
 import { SCOPES } from './sandbox-options.ts';
 
@@ -7,36 +8,47 @@ import { SCOPES } from './sandbox-options.ts';
 export type Grant = { scopes: ReadonlySet<Scope>; expiresAt: number };
 
 export type TokenStore = {
-  /** A new token; resolves when it is durable. */
-  issue(scopes: readonly Scope[]): Promise<string>;
+  /** A new token, durable. */
+  issue(scopes: readonly Scope[]): string;
   /** The grant of a token that was issued to these credentials, also one that has expired. */
   find(token: string): Grant | undefined;
   /** Makes a token invalid before its time. */
   revoke(token: string): void;
 };
 
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS tokens (
+    hash BLOB PRIMARY KEY,
+    client BLOB NOT NULL,
+    scopes TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+`;
 const MOST_REMEMBERED = 1000;
+
+/** Opens the file of tokens, or makes it. Throws as `openDatabase`. */
+export function openTokenFile(folder: string, environment: string): DatabaseSync {
+  return openDatabase(folder, `${environment}.tokens.sqlite`, SCHEMA);
+}
 
 /**
  * The tokens of one environment and one client, kept as hashes: the file does not give a token away.
  * A token seen once is remembered in memory, so that a call costs no hash.
  */
-export function openTokenStore(database: Database, clientId: string, lifetime: number): TokenStore {
-  const { sql } = database;
+export function openTokenStore(file: DatabaseSync, clientId: string, lifetime: number): TokenStore {
   const client = digest(clientId);
-  const insert = sql.prepare('INSERT INTO tokens (hash, client, scopes, expires_at) VALUES (?, ?, ?, ?)');
-  const select = sql.prepare('SELECT scopes, expires_at FROM tokens WHERE hash = ? AND client = ?');
-  const remove = sql.prepare('DELETE FROM tokens WHERE hash = ?');
-  const expire = sql.prepare('DELETE FROM tokens WHERE expires_at < ?');
+  const insert = file.prepare('INSERT INTO tokens (hash, client, scopes, expires_at) VALUES (?, ?, ?, ?)');
+  const select = file.prepare('SELECT scopes, expires_at FROM tokens WHERE hash = ? AND client = ?');
+  const remove = file.prepare('DELETE FROM tokens WHERE hash = ?');
+  const expire = file.prepare('DELETE FROM tokens WHERE expires_at < ?');
   const remembered = new Map<string, Grant>();
 
   return {
-    async issue(scopes) {
+    issue(scopes) {
       const token = randomBytes(32).toString('base64url');
       const now = Date.now();
       expire.run(now - 86_400_000);
       insert.run(digest(token), client, scopes.join(' '), now + lifetime * 1000);
-      await database.flush();
       return token;
     },
     find(token) {

@@ -1,5 +1,4 @@
-import { openDatabase } from '../../src/sandbox/database.ts';
-import { openOrderStore } from '../../src/sandbox/order-store.ts';
+import { openOrderFile, openOrderTable } from '../../src/sandbox/order-table.ts';
 import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -34,7 +33,7 @@ export async function longList(
   orders: number,
 ): Promise<Account & { lists: number; idleMb: number; peakMb: number }> {
   await using data = await makeTempFolder();
-  await fill(data.path, listed);
+  fill(data.path, listed);
   const idleMb = await idle();
   await using place = await openWorkplace({
     sandbox: { data: data.path },
@@ -63,12 +62,12 @@ async function idle(): Promise<number> {
 }
 
 /** Stores orders of others, as many years would. */
-async function fill(folder: string, count: number): Promise<void> {
-  using database = openDatabase(folder, 'staging');
-  const store = openOrderStore(database, false);
+function fill(folder: string, count: number): void {
+  using file = openOrderFile(folder, 'staging');
+  const table = openOrderTable(file, false);
   const items = '[{"articleCode":"ART-1001","quantity":3},{"articleCode":"ART-2002","quantity":12}]';
   for (let i = 0; i < count; i += 5_000) {
-    const page = Array.from({ length: Math.min(5_000, count - i) }, (_, n) => `OLD-${i + n}`);
-    await Promise.all(page.map((number) => store.create({ number, state: 'NEW', items })));
+    const numbers = Array.from({ length: Math.min(5_000, count - i) }, (_, n) => `OLD-${i + n}`);
+    table.insert({ numbers, items: numbers.map(() => items) });
   }
 }

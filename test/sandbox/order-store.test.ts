@@ -1,92 +1,143 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../src/sandbox/database.ts';
-import { type NewOrder, openOrderStore } from '../../src/sandbox/order-store.ts';
+import { type NewOrder, openOrderStore, type RemoteTable, type Stored } from '../../src/sandbox/order-store.ts';
+import { type OrderTable, openOrderFile, openOrderTable } from '../../src/sandbox/order-table.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
-import { until } from '../support/until.ts';
 
 let folder: AsyncDisposable & { path: string };
-let database: Database;
+let file: DatabaseSync;
 
 beforeEach(async () => {
   folder = await makeTempFolder();
-  database = openDatabase(folder.path, 'staging');
+  file = openOrderFile(folder.path, 'staging');
 });
 afterEach(async () => {
-  database[Symbol.dispose]();
+  file.close();
   await folder[Symbol.asyncDispose]();
 });
 
 const orderOf = (number: string): NewOrder => ({ number, state: 'NEW', items: '[]' });
-const numbers = (store: ReturnType<typeof openOrderStore>) =>
-  [...store.pages(store.range(Number.MAX_SAFE_INTEGER))].flat().map(({ number }) => number);
 
-/** The database with a disk that is as slow, or as broken, as the test wants. */
-function withFlush(flush: () => Promise<void>): Database {
-  return { sql: database.sql, flush, [Symbol.dispose]: () => undefined };
+/** The table of this thread as if it were in another. */
+function remote(table: OrderTable): RemoteTable {
+  return {
+    insert: async (orders) => table.insert(orders),
+    range: async (until) => table.range(until),
+    capped: async (range, most, keep) => table.capped(range, most, keep),
+    page: async (range) => table.page(range),
+  };
 }
+
+/** A store whose groups go to the disk as slowly, or as badly, as the test wants; the real table is behind it. */
+function storeWith(disk: () => Promise<void>, unique = false) {
+  const groups: number[] = [];
+  const table = remote(openOrderTable(file, unique));
+  const store = openOrderStore({
+    ...table,
+    async insert(orders) {
+      groups.push(orders.numbers.length);
+      const stored = await table.insert(orders);
+      await disk();
+      return stored;
+    },
+  });
+  const create = (number: string) =>
+    new Promise<Stored>((resolve, reject) => {
+      store.create(orderOf(number), (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)));
+    });
+  const many = (count: number, prefix = 'PO') => Array.from({ length: count }, (_, nth) => create(`${prefix}-${nth}`));
+  return { store, create, many, groups };
+}
+
+const quick = () => Promise.resolve();
+
+async function numbersIn({ store }: ReturnType<typeof storeWith>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const rows of store.pages(await store.range(Number.MAX_SAFE_INTEGER))) {
+    found.push(...rows.map(({ number }) => number));
+  }
+  return found;
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('an order is answered only when it is on the disk', async () => {
   const disk = Promise.withResolvers<void>();
-  const store = openOrderStore(
-    withFlush(() => disk.promise),
-    false,
-  );
+  const { create, groups } = storeWith(() => disk.promise);
   let answered = false;
-  const created = store.create(orderOf('PO-1')).then(() => {
+  const created = create('PO-1').then(() => {
     answered = true;
   });
-  await until('the commit', () => numbers(store).length === 1);
+  for (let i = 0; i < 10; i += 1) await turn();
+  expect(groups).toEqual([1]);
   expect(answered).toBe(false);
   disk.resolve();
   await created;
 });
 
 test('orders that come while the disk is busy are committed together', async () => {
-  let flushes = 0;
-  const store = openOrderStore(
-    withFlush(async () => {
-      flushes += 1;
-      await database.flush();
-    }),
-    false,
-  );
-  const creating = Array.from({ length: 500 }, (_, nth) => store.create(orderOf(`PO-${nth}`)));
+  const stored = storeWith(quick);
+  expect(new Set(await Promise.all(stored.many(500)))).toEqual(new Set(['stored']));
+  expect(stored.groups.length).toBeLessThan(5);
+  expect(await numbersIn(stored)).toEqual(Array.from({ length: 500 }, (_, nth) => `PO-${nth}`));
+});
+
+test('behind a group on its way to the disk only a large one follows, and a small one when that is done', async () => {
+  const disks: PromiseWithResolvers<void>[] = [];
+  const { many, groups } = storeWith(() => {
+    const disk = Promise.withResolvers<void>();
+    disks.push(disk);
+    return disk.promise;
+  });
+  const creating = [...many(1, 'first')];
+  await turn();
+  creating.push(...many(23, 'few'));
+  for (let i = 0; i < 5; i += 1) await turn();
+  expect(groups).toEqual([1]);
+  creating.push(...many(1, 'one more'));
+  for (let i = 0; i < 5; i += 1) await turn();
+  expect(groups).toEqual([1, 24]);
+  creating.push(...many(50, 'third'));
+  for (let i = 0; i < 5; i += 1) await turn();
+  expect(groups).toEqual([1, 24]);
+  disks[0]?.resolve();
+  for (let i = 0; i < 5; i += 1) await turn();
+  expect(groups).toEqual([1, 24, 50]);
+  creating.push(...many(2, 'last'));
+  for (const disk of disks) disk.resolve();
+  for (let i = 0; i < 5; i += 1) await turn();
+  expect(groups).toEqual([1, 24, 50, 2]);
+  for (const disk of disks) disk.resolve();
   expect(new Set(await Promise.all(creating))).toEqual(new Set(['stored']));
-  expect(flushes).toBeLessThan(5);
-  expect(numbers(store)).toEqual(Array.from({ length: 500 }, (_, nth) => `PO-${nth}`));
 });
 
 test('a disk that fails is told to everybody whose order it may have cost, and to nobody else', async () => {
   let broken = true;
-  const store = openOrderStore(
-    withFlush(async () => (broken ? Promise.reject(new Error('EIO')) : undefined)),
-    false,
-  );
-  await expect(store.create(orderOf('PO-1'))).rejects.toThrow('EIO');
+  const { create } = storeWith(async () => (broken ? Promise.reject(new Error('EIO')) : undefined));
+  await expect(create('PO-1')).rejects.toThrow('EIO');
   broken = false;
-  expect(await store.create(orderOf('PO-2'))).toBe('stored');
+  expect(await create('PO-2')).toBe('stored');
 });
 
 test('a full disk stores all orders of a group or none, and the store goes on when there is room', async () => {
-  const store = openOrderStore(database, false);
-  expect(await store.create(orderOf('PO-before'))).toBe('stored');
-  const pages = Number(database.sql.prepare('PRAGMA page_count').get()?.page_count);
-  database.sql.exec(`PRAGMA max_page_count = ${pages + 2}`);
-  const creating = Array.from({ length: 2000 }, (_, nth) => store.create(orderOf(`PO-${nth}`)));
-  const outcomes = await Promise.allSettled(creating);
+  const stored = storeWith(quick);
+  expect(await stored.create('PO-before')).toBe('stored');
+  const pages = Number(file.prepare('PRAGMA page_count').get()?.page_count);
+  file.exec(`PRAGMA max_page_count = ${pages + 2}`);
+  const outcomes = await Promise.allSettled(stored.many(2000));
   expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']));
-  expect(numbers(store)).toEqual(['PO-before']);
-  database.sql.exec('PRAGMA max_page_count = 1000000');
-  expect(await store.create(orderOf('PO-after'))).toBe('stored');
+  expect(await numbersIn(stored)).toEqual(['PO-before']);
+  file.exec('PRAGMA max_page_count = 1000000');
+  expect(await stored.create('PO-after')).toBe('stored');
 });
 
 test('uniqueness may be switched on over data that has doubles, and off again', async () => {
-  const accepting = openOrderStore(database, false);
-  await accepting.create(orderOf('PO-1'));
-  await accepting.create(orderOf('PO-1'));
-  const refusing = openOrderStore(database, true);
-  expect(await refusing.create(orderOf('PO-1'))).toBe('taken');
-  expect(await refusing.create(orderOf('PO-2'))).toBe('stored');
-  expect(await openOrderStore(database, false).create(orderOf('PO-2'))).toBe('stored');
-  expect(numbers(accepting)).toEqual(['PO-1', 'PO-1', 'PO-2', 'PO-2']);
+  const accepting = storeWith(quick);
+  await accepting.create('PO-1');
+  await accepting.create('PO-1');
+  const refusing = storeWith(quick, true);
+  expect(await refusing.create('PO-1')).toBe('taken');
+  expect(await refusing.create('PO-2')).toBe('stored');
+  expect(await storeWith(quick).create('PO-2')).toBe('stored');
+  expect(await numbersIn(accepting)).toEqual(['PO-1', 'PO-1', 'PO-2', 'PO-2']);
 });

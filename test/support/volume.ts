@@ -1,8 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Report } from '../../src/report/report.ts';
-import { openDatabase } from '../../src/sandbox/database.ts';
-import { openOrderStore } from '../../src/sandbox/order-store.ts';
+import { openOrderFile, openOrderTable } from '../../src/sandbox/order-table.ts';
 import { countOf } from './account.ts';
 import { startDaemon } from './daemon.ts';
 import { type LargeKind, writeLarge } from './large-files.ts';
@@ -20,7 +19,7 @@ export async function wholeExport(
   fresh: number,
 ): Promise<Figures & { counts: Report['counts'] | undefined }> {
   await using data = await makeTempFolder();
-  await fillApi(data.path, orders - fresh);
+  fillApi(data.path, orders - fresh);
   await using place = await openWorkplace({
     sandbox: { data: data.path },
     source: '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }',
@@ -105,16 +104,14 @@ function since(began: number): number {
 }
 
 /** Stores what `csvOf` holds, as if it had been sent long ago. */
-async function fillApi(folder: string, count: number): Promise<void> {
-  using database = openDatabase(folder, 'staging');
-  const store = openOrderStore(database, false);
+function fillApi(folder: string, count: number): void {
+  using file = openOrderFile(folder, 'staging');
+  const table = openOrderTable(file, false);
   for (let at = 0; at < count; at += 5_000) {
     const page = Array.from({ length: Math.min(5_000, count - at) }, (_, i) => at + i);
-    await Promise.all(
-      page.map((i) => {
-        const items = `[{"articleCode":"ART-${i % 7}","quantity":${(i % 9) + 1}}]`;
-        return store.create({ number: `PO-${i + 1}`, state: 'NEW', items });
-      }),
-    );
+    table.insert({
+      numbers: page.map((i) => `PO-${i + 1}`),
+      items: page.map((i) => `[{"articleCode":"ART-${i % 7}","quantity":${(i % 9) + 1}}]`),
+    });
   }
 }

@@ -86,14 +86,13 @@ function retryAfter(fault: Extract<Ending, { kind: 'answer' }>): Record<string, 
   return { 'retry-after': fault.retryAfterForm === 'date' ? date : String(Math.ceil(fault.retryAfter / 1000)) };
 }
 
-function cut(reply: Reply): Reply {
+async function cut(reply: Reply): Promise<Reply> {
   switch (reply.kind) {
     case 'whole':
       return { kind: 'cut', status: reply.status, body: reply.body };
-    case 'stream': {
-      const body = reply.chunks[Symbol.iterator]().next();
-      return { kind: 'cut', status: reply.status, body: body.done ? '{' : body.value };
-    }
+    case 'stream':
+      for await (const body of reply.chunks) return { kind: 'cut', status: reply.status, body };
+      return { kind: 'cut', status: reply.status, body: '{' };
     case 'cut':
     case 'drop':
       return reply;

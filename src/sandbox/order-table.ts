@@ -1,0 +1,105 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { openDatabase } from './database.ts';
+
+/** Orders to be stored together: number and items of the nth are the nth of each; items are JSON text. */
+export type NewOrders = { numbers: string[]; items: string[] };
+
+/** One order as a list shows it, by id of storage; `items` is JSON text, exactly as it came. */
+export type Row = { id: number; number: string; state: string; items: string; storedAt: number };
+
+/** Where a list begins and ends; ids are inclusive. */
+export type Range = { first: number; last: number };
+
+/** The orders in the file of one environment. */
+export type OrderTable = {
+  /** Stores all of them or none, returns when they are on the disk, and tells for each whether it was stored: `false` where its number was taken. */
+  insert(orders: NewOrders): boolean[];
+  /** All orders stored up to `until` (milliseconds since 1970). */
+  range(until: number): Range;
+  /** Narrows a range to its oldest or newest orders. */
+  capped(range: Range, most: number, keep: 'oldest' | 'newest'): Range;
+  /** The first rows of a range in the order of storage, 500 at most. */
+  page(range: Range): Row[];
+};
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS orders (
+    id INTEGER PRIMARY KEY,
+    number TEXT NOT NULL,
+    state TEXT NOT NULL,
+    items TEXT NOT NULL,
+    stored_at INTEGER NOT NULL
+  );
+`;
+const PAGE = 500;
+
+/** Opens the file of orders, or makes it. Throws as `openDatabase`. */
+export function openOrderFile(folder: string, environment: string): DatabaseSync {
+  return openDatabase(folder, `${environment}.sqlite`, SCHEMA);
+}
+
+/** The orders of an open file; `unique` says that a number may be stored only once. */
+export function openOrderTable(file: DatabaseSync, unique: boolean): OrderTable {
+  // An index costs every insert; only uniqueness needs one.
+  const index = 'orders_by_number';
+  file.exec(unique ? `CREATE INDEX IF NOT EXISTS ${index} ON orders (number)` : `DROP INDEX IF EXISTS ${index}`);
+  const insert = file.prepare("INSERT INTO orders (number, state, items, stored_at) VALUES (?, 'NEW', ?, ?)");
+  const find = file.prepare('SELECT 1 FROM orders WHERE number = ? LIMIT 1');
+
+  function store(number: string, items: string, at: number): boolean {
+    if (unique && find.get(number) !== undefined) return false;
+    insert.run(number, items, at);
+    return true;
+  }
+
+  return {
+    insert({ numbers, items }) {
+      const at = Date.now();
+      return inTransaction(file, () => numbers.map((number, nth) => store(number, items[nth] ?? '[]', at)));
+    },
+    ...listing(file),
+  };
+}
+
+function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function listing(database: DatabaseSync): Omit<OrderTable, 'insert'> {
+  const oldest = database.prepare('SELECT min(id) AS id FROM orders');
+  // From the end backwards, because only the youngest are too young.
+  const newest = database.prepare('SELECT id FROM orders WHERE stored_at <= ? ORDER BY id DESC LIMIT 1');
+  const nth = database.prepare('SELECT id FROM orders WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1 OFFSET ?');
+  const nthLast = database.prepare('SELECT id FROM orders WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1 OFFSET ?');
+  const page = database.prepare(`SELECT * FROM orders WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${PAGE}`);
+  return {
+    range(until) {
+      return { first: Number(oldest.get()?.id ?? 1), last: Number(newest.get(until)?.id ?? 0) };
+    },
+    capped({ first, last }, most, keep) {
+      if (most <= 0) return { first, last: first - 1 };
+      const edge = (keep === 'oldest' ? nth : nthLast).get(first, last, most - 1)?.id;
+      if (edge === undefined) return { first, last };
+      return keep === 'oldest' ? { first, last: Number(edge) } : { first: Number(edge), last };
+    },
+    page: ({ first, last }) => page.all(first, last).map(rowOf),
+  };
+}
+
+function rowOf(columns: Record<string, SQLOutputValue>): Row {
+  return {
+    id: Number(columns.id),
+    number: String(columns.number),
+    state: String(columns.state),
+    items: String(columns.items),
+    storedAt: Number(columns.stored_at),
+  };
+}

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { type ErrorFacts, PoSyncError, toError } from '../errors.ts';
+import type { RemoteTable } from './order-store.ts';
+import type { OrderTable } from './order-table.ts';
+
+/** Whose orders the thread keeps; `unique` says that a number may be stored only once. */
+export type TableOpening = { folder: string; environment: string; unique: boolean };
+
+/** A call of `OrderTable`. */
+export type TableCall = { name: keyof OrderTable; given: unknown[] };
+
+/** The answers come in the order of the calls; before them one that says whether the file is open. */
+export type TableAnswer =
+  | { kind: 'done'; value: unknown }
+  | { kind: 'failed'; error: Error }
+  | { kind: 'refused'; code: string; message: string; mend: string; facts: ErrorFacts };
+
+/**
+ * The orders of an environment in a thread of its own, which ends with its last call when disposed.
+ * Rejects with PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`. Once the thread has died, every call does.
+ */
+export async function openOrderThread(opening: TableOpening): Promise<RemoteTable & AsyncDisposable> {
+  const thread = new Worker(new URL('./order-program.ts', import.meta.url), { workerData: opening });
+  const open: PromiseWithResolvers<unknown>[] = [];
+  let dead: Error | undefined;
+
+  function expect(): Promise<unknown> {
+    const answer = Promise.withResolvers<unknown>();
+    open.push(answer);
+    return answer.promise;
+  }
+
+  function die(error: Error): void {
+    dead ??= error;
+    for (const answer of open.splice(0)) answer.reject(dead);
+  }
+
+  async function call(name: keyof OrderTable, given: unknown[]): Promise<unknown> {
+    if (dead !== undefined) throw dead;
+    thread.postMessage({ name, given } satisfies TableCall);
+    return expect();
+  }
+
+  thread.on('message', (answer: TableAnswer) => settle(answer, open.shift()));
+  thread.on('error', (thrown) => die(toError(thrown)));
+  thread.on('exit', () => die(new Error('The thread that keeps the orders has ended.')));
+  await expect();
+  // TypeScript cannot see that an answer is of the call's type.
+  const remote =
+    (name: keyof OrderTable) =>
+    (...given: unknown[]) =>
+      call(name, given) as Promise<never>;
+  return {
+    insert: remote('insert'),
+    range: remote('range'),
+    capped: remote('capped'),
+    page: remote('page'),
+    async [Symbol.asyncDispose]() {
+      if (dead !== undefined) return;
+      const ended = once(thread, 'exit');
+      thread.postMessage('close');
+      await ended;
+    },
+  };
+}
+
+function settle(answer: TableAnswer, to: PromiseWithResolvers<unknown> | undefined): void {
+  switch (answer.kind) {
+    case 'done':
+      to?.resolve(answer.value);
+      return;
+    case 'failed':
+      to?.reject(answer.error);
+      return;
+    case 'refused':
+      to?.reject(new PoSyncError(answer.code, answer.message, answer));
+      return;
+  }
+}

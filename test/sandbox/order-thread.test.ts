@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { openOrderThread } from '../../src/sandbox/order-thread.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const ORDERS = { numbers: ['PO-1', 'PO-2', 'PO-1'], items: ['[1]', '[2]', '[3]'] };
+
+test('answers in the order of the calls, and keeps what it answered', async () => {
+  await using folder = await makeTempFolder();
+  const opening = { folder: folder.path, environment: 'staging', unique: true };
+  {
+    await using table = await openOrderThread(opening);
+    const [stored, range, page] = await Promise.all([
+      table.insert(ORDERS),
+      table.range(Number.MAX_SAFE_INTEGER),
+      table.page({ first: 1, last: 9 }),
+    ]);
+    expect(stored).toEqual([true, true, false]);
+    expect(range).toEqual({ first: 1, last: 2 });
+    expect(page).toMatchObject([
+      { number: 'PO-1', state: 'NEW', items: '[1]' },
+      { number: 'PO-2', state: 'NEW', items: '[2]' },
+    ]);
+    expect(await table.capped(range, 1, 'newest')).toEqual({ first: 2, last: 2 });
+  }
+  await using again = await openOrderThread(opening);
+  expect(await again.range(Number.MAX_SAFE_INTEGER)).toEqual({ first: 1, last: 2 });
+});
+
+test('a call that fails costs no other', async () => {
+  await using folder = await makeTempFolder();
+  await using table = await openOrderThread({ folder: folder.path, environment: 'staging', unique: false });
+  const broken = { numbers: [Symbol.iterator as never], items: [] };
+  await expect(table.insert({ numbers: [{} as never], items: [] })).rejects.toThrow();
+  await expect(table.insert(broken)).rejects.toThrow();
+  expect(await table.insert(ORDERS)).toEqual([true, true, true]);
+});
+
+test('says what is wrong with the file, and that somebody else has it', async () => {
+  await using folder = await makeTempFolder();
+  const opening = { folder: folder.path, environment: 'staging', unique: false };
+  await using _ = await openOrderThread(opening);
+  await expect(openOrderThread(opening)).rejects.toMatchObject({
+    code: 'sandbox-data-in-use',
+    mend: expect.stringContaining('--data'),
+    facts: { file: path.join(folder.path, 'staging.sqlite') },
+  });
+  await writeFile(path.join(folder.path, 'broken.sqlite'), 'no database, but long enough to look like one'.repeat(50));
+  await expect(openOrderThread({ ...opening, environment: 'broken' })).rejects.toMatchObject({
+    code: 'sandbox-data-unusable',
+  });
+});
+
+test('once it is closed every call is told so', async () => {
+  await using folder = await makeTempFolder();
+  const table = await openOrderThread({ folder: folder.path, environment: 'staging', unique: false });
+  const last = table.insert(ORDERS);
+  await table[Symbol.asyncDispose]();
+  expect(await last).toEqual([true, true, true]);
+  await expect(table.range(0)).rejects.toThrow('has ended');
+  await table[Symbol.asyncDispose]();
+});
