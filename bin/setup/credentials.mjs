@@ -1,31 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * The credentials of the sandbox as environment variables: those that are set already, else those made up once
- * and kept in `folder`, for our eyes only.
+ * The credentials of the sandbox as environment variables that name a file each: made up once and kept in `folder`, for
+ * our eyes only. A variable that is set already, or its `_FILE`, stays as it is.
  */
 export async function sandboxCredentials(folder, env = process.env) {
-  const { PO_SYNC_SANDBOX_CLIENT_ID: id, PO_SYNC_SANDBOX_CLIENT_SECRET: secret } = env;
-  if (id && secret) return { PO_SYNC_SANDBOX_CLIENT_ID: id, PO_SYNC_SANDBOX_CLIENT_SECRET: secret };
-  const file = path.join(folder, 'credentials.json');
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const kept = (await read(file)) ?? (await make(file));
-  return { PO_SYNC_SANDBOX_CLIENT_ID: kept.clientId, PO_SYNC_SANDBOX_CLIENT_SECRET: kept.clientSecret };
+  return {
+    ...(await kept('PO_SYNC_SANDBOX_CLIENT_ID', path.join(folder, 'client-id'), () => 'sandbox-client', env)),
+    ...(await kept('PO_SYNC_SANDBOX_CLIENT_SECRET', path.join(folder, 'client-secret'), drawSecret, env)),
+  };
 }
 
-async function make(file) {
-  const made = { clientId: 'sandbox-client', clientSecret: randomBytes(24).toString('hex') };
-  await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
-  return made;
+function drawSecret() {
+  return randomBytes(24).toString('hex');
 }
 
-async function read(file) {
-  try {
-    const { clientId, clientSecret } = JSON.parse(await readFile(file, 'utf8'));
-    return clientId && clientSecret ? { clientId, clientSecret } : undefined;
-  } catch {
-    return undefined;
-  }
+async function kept(name, file, make, env) {
+  if (env[name] !== undefined || env[`${name}_FILE`] !== undefined) return {};
+  await writeFile(file, `${make()}\n`, { mode: 0o600, flag: 'wx' }).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  return { [`${name}_FILE`]: file };
 }

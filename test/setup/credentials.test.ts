@@ -1,30 +1,39 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { loadSetupPart } from '../support/setup-part.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-type Variables = { PO_SYNC_SANDBOX_CLIENT_ID: string; PO_SYNC_SANDBOX_CLIENT_SECRET: string };
 const { sandboxCredentials } = await loadSetupPart<{
-  sandboxCredentials: (folder: string, env: Partial<Variables>) => Promise<Variables>;
+  sandboxCredentials: (folder: string, env: Record<string, string>) => Promise<Record<string, string>>;
 }>('credentials.mjs');
+
+const ID = 'PO_SYNC_SANDBOX_CLIENT_ID';
+const SECRET = 'PO_SYNC_SANDBOX_CLIENT_SECRET';
 
 test('the sandbox gets credentials of its own once, for the eyes of their user only', async () => {
   await using folder = await makeTempFolder();
   const data = path.join(folder.path, 'sandbox');
-  const first = await sandboxCredentials(data, {});
-  expect(first.PO_SYNC_SANDBOX_CLIENT_SECRET).toMatch(/^[0-9a-f]{48}$/);
-  expect(await sandboxCredentials(data, {})).toEqual(first);
+  const secretIn = (at: string) => readFile(path.join(at, 'client-secret'), 'utf8');
+  const variables = {
+    [`${ID}_FILE`]: path.join(data, 'client-id'),
+    [`${SECRET}_FILE`]: path.join(data, 'client-secret'),
+  };
+  expect(await sandboxCredentials(data, {})).toEqual(variables);
+  const first = await secretIn(data);
+  expect(first).toMatch(/^[0-9a-f]{48}\n$/);
+  expect(await sandboxCredentials(data, {})).toEqual(variables);
+  expect(await secretIn(data)).toBe(first);
 
-  const { mode } = await stat(path.join(data, 'credentials.json'));
-  expect((mode & 0o777).toString(8)).toBe('600');
+  for (const name of await readdir(data))
+    expect(((await stat(path.join(data, name))).mode & 0o777).toString(8)).toBe('600');
   await using another = await makeTempFolder();
-  expect(await sandboxCredentials(another.path, {})).not.toEqual(first);
+  await sandboxCredentials(another.path, {});
+  expect(await secretIn(another.path)).not.toBe(first);
 });
 
-test('credentials that are set already are used as they are', async () => {
+test('credentials that are set already, or their files, are used as they are', async () => {
   await using folder = await makeTempFolder();
-  const set = { PO_SYNC_SANDBOX_CLIENT_ID: 'me', PO_SYNC_SANDBOX_CLIENT_SECRET: 'hush' };
-  expect(await sandboxCredentials(folder.path, set)).toEqual(set);
-  await expect(readFile(path.join(folder.path, 'credentials.json'))).rejects.toThrow('ENOENT');
+  expect(await sandboxCredentials(folder.path, { [ID]: 'me', [`${SECRET}_FILE`]: '/run/secret' })).toEqual({});
+  expect(await readdir(folder.path)).toEqual([]);
 });

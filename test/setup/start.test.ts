@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { processesIn } from '../support/processes-in.ts';
@@ -74,6 +75,15 @@ async function endOf(setup: ChildProcess, signal: NodeJS.Signals): Promise<numbe
   return code;
 }
 
+/** A command beside it, with the variables that the README tells. */
+async function command(...args: string[]): Promise<string> {
+  const readme = await readFile(path.join(repository, 'README.md'), 'utf8');
+  const told = readme.matchAll(/(PO_SYNC_(?:CONFIG|SANDBOX_CLIENT_ID_FILE|SANDBOX_CLIENT_SECRET_FILE))=(\S+)/g);
+  const env = { ...process.env, ...Object.fromEntries(Array.from(told, ([, name, value]) => [name, value])) };
+  const { stdout } = await promisify(execFile)(path.join(root, 'bin/po-sync'), args, { cwd: root, env });
+  return stdout;
+}
+
 async function drop(name: string, ...rows: string[]): Promise<void> {
   const hidden = path.join(root, 'inbox', `.${name}`);
   await writeFile(hidden, ['purchaseOrderNumber,articleCode,quantity', ...rows, ''].join('\n'));
@@ -97,6 +107,15 @@ test('the samples become a first report, and Ctrl-C leaves nothing running', asy
   expect(counts.reduce((sum, one) => sum + one.invalid, 0)).toBeGreaterThan(0);
   expect(counts.reduce((sum, one) => sum + one.refused, 0)).toBeGreaterThan(0);
   for (const { folder } of batches) expect(first.lines).toContain(`  ${path.relative(root, folder)}/report.html`);
+});
+
+test('the commands beside it work as the README says, those that ask the API too', async () => {
+  const first = await start();
+  for (const sample of ['orders.csv', 'orders.json']) await first.told(new RegExp(`^po-sync: ${sample}: `));
+  expect(await command('doctor')).toContain('All is well.');
+  expect(await command('reconcile')).toContain('They agree.');
+  expect(await command('explain', 'PO-2026-0105')).toContain('NO-SUCH-ARTICLE');
+  expect(await first.end('SIGINT')).toBe(0);
 });
 
 test('after kill -9 of everything it starts again and goes on', async () => {
