@@ -6,7 +6,6 @@ import { readSecret } from '../config/secret-variable.ts';
 import { ENVIRONMENT, variablePrefix } from '../config/variables.ts';
 import { PoSyncError, toError } from '../errors.ts';
 import type { FaultFile } from '../sandbox/faults/fault-file.ts';
-import type { SandboxEvent } from '../sandbox/sandbox-event.ts';
 import { type SandboxOptions, SCOPES, type Scope, TOKEN_PATHS } from '../sandbox/sandbox-options.ts';
 import { startSandbox } from '../sandbox/start-sandbox.ts';
 import type { Shell } from './shell.ts';
@@ -35,17 +34,19 @@ export type SandboxArgs = {
  */
 export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<number> {
   const options = await optionsOf(args, shell);
-  await using sandbox = await startSandbox({ ...options, onEvent: (event) => tellCrash(event, shell) });
+  // Its caller got a 500; whoever runs the sandbox must hear of it too.
+  const onCrash = (error: Error) => shell.err(`The sandbox failed to answer a call: ${error.message}\n`);
+  await using sandbox = await startSandbox({ ...options, onCrash });
   const { environment, baseUrl, authUrl } = sandbox;
   shell.out(`${JSON.stringify({ environment, baseUrl, authUrl })}\n`);
   shell.ready();
-  if (!shell.signal.aborted) await once(shell.signal, 'abort');
-  return 0;
-}
-
-/** Its caller got a 500; whoever runs the sandbox must hear of it too. */
-function tellCrash(event: SandboxEvent, shell: Shell): void {
-  if (event.type === 'crashed') shell.err(`The sandbox failed to answer a call: ${event.error.message}\n`);
+  const stopped = shell.signal.aborted || once(shell.signal, 'abort');
+  const broken = await Promise.race([sandbox.ended, stopped]);
+  if (!(broken instanceof Error)) return 0;
+  throw new PoSyncError('sandbox-ended', `The sandbox cannot keep orders any more: ${broken.message}`, {
+    mend: 'Start it again; what it answered is kept.',
+    cause: broken,
+  });
 }
 
 async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOptions> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,11 +20,43 @@ export type Address = {
 };
 
 const GRACE = 2000;
+/** How long a request may take to arrive, in milliseconds. */
+const PATIENCE = 60_000;
+/** How long an answer to what is no request may take to be read, in milliseconds. */
+const LINGER = 1000;
 
 /** Opens an address; port 0 takes any free one. Throws PoSyncError `sandbox-port-in-use` or `sandbox-cannot-listen`. */
-export async function openAddress(host: string, port: number, take: RequestListener): Promise<Address> {
-  const server = createServer({ requireHostHeader: false, keepAliveTimeout: 60_000, requestTimeout: 60_000 }, take);
-  server.on('clientError', (error, socket) => refuseRaw(socket, codeOf(error)));
+export async function openAddress(
+  host: string,
+  port: number,
+  take: RequestListener,
+  patience = PATIENCE,
+): Promise<Address> {
+  const server = createServer({
+    requireHostHeader: false,
+    keepAliveTimeout: 60_000,
+    requestTimeout: patience,
+    headersTimeout: patience,
+    connectionsCheckingInterval: patience / 12,
+  });
+  // Whoever says that no more will come still gets the answers. Node knows this switch, but does not document it.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  const calls = new WeakMap<Duplex, ServerResponse>();
+  let isClosing = false;
+  server.on('request', (request, response) => {
+    calls.set(request.socket, response);
+    if (isClosing) response.setHeader('connection', 'close');
+    take(request, response);
+  });
+  server.on('clientError', (error, socket) => {
+    const last = calls.get(socket);
+    const refuse = () => refuseRaw(socket, codeOf(error));
+    // It was answered before it was whole: one answer is enough.
+    if (last?.writableEnded && !last.req.complete) socket.destroy();
+    // A whole request came before what is none: it is answered first.
+    else if (last?.req.complete && !last.writableFinished && !last.destroyed) last.once('finish', refuse);
+    else refuse();
+  });
   server.on('checkExpectation', (_request, response) => {
     const body = failureText(417, 'The header Expect is not supported.');
     response.writeHead(417, { 'content-type': JSON_TYPE, 'content-length': body.length }).end(body);
@@ -57,10 +89,11 @@ export async function openAddress(host: string, port: number, take: RequestListe
     },
     async [Symbol.asyncDispose]() {
       if (!server.listening) return;
+      isClosing = true;
       const closed = close();
-      const patience = new AbortController();
-      await Promise.race([closed, sleep(GRACE, undefined, { signal: patience.signal })]).catch(() => undefined);
-      patience.abort();
+      const grace = new AbortController();
+      await Promise.race([closed, sleep(GRACE, undefined, { signal: grace.signal })]).catch(() => undefined);
+      grace.abort();
       server.closeAllConnections();
       await closed;
     },
@@ -100,4 +133,6 @@ function endRaw(socket: Duplex, status: number, message: string): void {
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${JSON_TYPE}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // Not at once: what the sender still sends would make the system throw the answer away.
+  setTimeout(() => socket.destroy(), LINGER).unref();
 }

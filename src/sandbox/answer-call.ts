@@ -24,6 +24,7 @@ export function answerCall(call: Call, role: Role, parts: Parts): Reply | Promis
   }
   if (role.auth && path === parts.settings.tokenPath) return answerToken(call, parts);
   if (role.auth && path === REHEARSAL_PATH && parts.rehearsal) {
+    if (call.method !== 'GET') return notSupported(call.method, 'GET');
     return { kind: 'stream', status: 200, chunks: parts.rehearsal.text() };
   }
   if (role.api && path.startsWith(`${API_PREFIX}/`)) return answerApi(call, parts);
@@ -44,7 +45,11 @@ function answerApi(call: Call, parts: Parts): Reply | Promise<Reply> {
   if (path !== ORDERS) return nothingAt(path);
   if (method === 'POST') return createPurchaseOrder(call, caller, parts);
   if (method === 'GET') return listPurchaseOrders(call, caller, parts);
-  return failure(405, `The method ${method} is not supported for this resource.`, { allow: 'GET, POST' });
+  return notSupported(method, 'GET, POST');
+}
+
+function notSupported(method: string, allow: string): Reply {
+  return failure(405, `The method ${method} is not supported for this resource.`, { allow });
 }
 
 async function describeItself(parts: Parts): Promise<Reply> {

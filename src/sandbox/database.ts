@@ -28,7 +28,8 @@ function flushFolder(folder: string): void {
   closeSync(handle);
 }
 
-function unusable(path: string, cause: Error): PoSyncError {
+/** Why the sandbox cannot work with a file of its data. */
+export function unusable(path: string, cause: Error): PoSyncError {
   if (/database is locked/.test(cause.message)) {
     return new PoSyncError('sandbox-data-in-use', `Another sandbox is using ${path}.`, {
       mend: 'Stop it, or give this one its own --data folder.',

@@ -13,10 +13,10 @@ export function listener(role: Role, parts: Parts): RequestListener {
     const call = callOf(request);
     const send = (reply: Reply) => {
       if (parts.tell !== undefined) tellAnswered(reply, call, performance.now() - begun, parts);
-      sendReply(response, reply, (error) => parts.tell?.({ type: 'crashed', at: Date.now(), error }));
+      sendReply(response, reply, parts.crashed);
     };
     const crash = (thrown: unknown) => {
-      parts.tell?.({ type: 'crashed', at: Date.now(), error: toError(thrown) });
+      parts.crashed(toError(thrown));
       send(failure(500, 'The service failed; nothing is known of this request.'));
     };
     try {

@@ -1,20 +1,22 @@
+import { join } from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { PoSyncError, toError } from '../errors.ts';
-import { openOrderFile, openOrderTable } from './order-table.ts';
+import { unusable } from './database.ts';
+import { openOrderFile, openOrderTable, orderFileName } from './order-table.ts';
 import type { TableAnswer, TableCall, TableOpening } from './order-thread.ts';
 
 /** A thread of its own for the orders of an environment: writing them down and waiting for the disk hold up no call. */
 if (parentPort !== null) serve(parentPort, workerData as TableOpening);
 
-function serve(port: MessagePort, { folder, environment, unique }: TableOpening): void {
+function serve(port: MessagePort, opening: TableOpening): void {
   const answer = (one: TableAnswer) => port.postMessage(one);
-  const file = open(folder, environment);
-  if (file instanceof PoSyncError) {
-    const { code, message, mend = '', facts } = file;
+  const opened = open(opening);
+  if (opened instanceof PoSyncError) {
+    const { code, message, mend = '', facts } = opened;
     answer({ kind: 'refused', code, message, mend, facts });
     return;
   }
-  const table = openOrderTable(file, unique);
+  const { file, table } = opened;
   port.on('message', (call: TableCall | 'close') => {
     if (call !== 'close') return answer(outcomeOf(() => Reflect.apply(table[call.name], undefined, call.given)));
     file.close();
@@ -23,12 +25,12 @@ function serve(port: MessagePort, { folder, environment, unique }: TableOpening)
   answer({ kind: 'done', value: 'open' });
 }
 
-function open(folder: string, environment: string) {
+function open({ folder, environment, unique }: TableOpening) {
   try {
-    return openOrderFile(folder, environment);
+    const file = openOrderFile(folder, environment);
+    return { file, table: openOrderTable(file, unique) };
   } catch (thrown) {
-    if (thrown instanceof PoSyncError) return thrown;
-    throw thrown;
+    return thrown instanceof PoSyncError ? thrown : unusable(join(folder, orderFileName(environment)), toError(thrown));
   }
 }
 

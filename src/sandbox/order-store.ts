@@ -28,6 +28,8 @@ export type OrderStore = {
 
 /** Groups under way at the same time: one goes to the disk, the next lies ready behind it. */
 const GROUPS = 2;
+/** Characters of items after which a group takes no further order: it is copied from thread to thread. */
+const GROUP_TEXT = 4 * 1024 * 1024;
 /** Orders that are worth a group behind another one; fewer wait for more until that one is on disk. */
 const WORTH_A_GROUP = 24;
 
@@ -35,14 +37,22 @@ type Waiting = { order: NewOrder; tell: (outcome: Stored | Error) => void };
 
 /** The orders of one environment. */
 export function openOrderStore(table: RemoteTable): OrderStore {
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let isScheduled = false;
   let underWay = 0;
 
+  function nextGroup(): Waiting[] {
+    let text = 0;
+    const cut = waiting.findIndex(({ order }) => {
+      text += order.items.length;
+      return text > GROUP_TEXT;
+    });
+    return waiting.splice(0, cut < 0 ? waiting.length : Math.max(cut, 1));
+  }
+
   /** Stores what waits and answers it once it is on disk. */
   async function storeWaiting(): Promise<void> {
-    const group = waiting;
-    waiting = [];
+    const group = nextGroup();
     underWay += 1;
     try {
       const numbers = group.map(({ order }) => order.number);

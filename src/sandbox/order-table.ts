@@ -18,7 +18,7 @@ export type OrderTable = {
   range(until: number): Range;
   /** Narrows a range to its oldest or newest orders. */
   capped(range: Range, most: number, keep: 'oldest' | 'newest'): Range;
-  /** The first rows of a range in the order of storage, 500 at most. */
+  /** The first rows of a range in the order of storage: as many as make up 256 KiB, 500 at most, and one at least. */
   page(range: Range): Row[];
 };
 
@@ -32,10 +32,17 @@ const SCHEMA = `
   );
 `;
 const PAGE = 500;
+/** Characters of items. */
+const PAGE_TEXT = 256 * 1024;
+
+/** The name of the file of orders in the folder of the data. */
+export function orderFileName(environment: string): string {
+  return `${environment}.sqlite`;
+}
 
 /** Opens the file of orders, or makes it. Throws as `openDatabase`. */
 export function openOrderFile(folder: string, environment: string): DatabaseSync {
-  return openDatabase(folder, `${environment}.sqlite`, SCHEMA);
+  return openDatabase(folder, orderFileName(environment), SCHEMA);
 }
 
 /** The orders of an open file; `unique` says that a number may be stored only once. */
@@ -90,7 +97,17 @@ function listing(database: DatabaseSync): Omit<OrderTable, 'insert'> {
       if (edge === undefined) return { first, last };
       return keep === 'oldest' ? { first, last: Number(edge) } : { first: Number(edge), last };
     },
-    page: ({ first, last }) => page.all(first, last).map(rowOf),
+    page({ first, last }) {
+      const rows: Row[] = [];
+      let text = 0;
+      for (const columns of page.iterate(first, last)) {
+        const row = rowOf(columns);
+        rows.push(row);
+        text += row.items.length;
+        if (text >= PAGE_TEXT) break;
+      }
+      return rows;
+    },
   };
 }
 

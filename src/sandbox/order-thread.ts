@@ -16,13 +16,17 @@ export type TableAnswer =
   | { kind: 'failed'; error: Error }
   | { kind: 'refused'; code: string; message: string; mend: string; facts: ErrorFacts };
 
+export type OrderThread = RemoteTable & AsyncDisposable & { ended: Promise<Error> };
+
 /**
  * The orders of an environment in a thread of its own, which ends with its last call when disposed.
- * Rejects with PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`. Once the thread has died, every call does.
+ * Rejects with PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`. Once the thread has ended, every call is
+ * rejected; `ended` tells why it did.
  */
-export async function openOrderThread(opening: TableOpening): Promise<RemoteTable & AsyncDisposable> {
+export async function openOrderThread(opening: TableOpening): Promise<OrderThread> {
   const thread = new Worker(new URL('./order-program.ts', import.meta.url), { workerData: opening });
   const open: PromiseWithResolvers<unknown>[] = [];
+  const ended = Promise.withResolvers<Error>();
   let dead: Error | undefined;
 
   function expect(): Promise<unknown> {
@@ -33,6 +37,7 @@ export async function openOrderThread(opening: TableOpening): Promise<RemoteTabl
 
   function die(error: Error): void {
     dead ??= error;
+    ended.resolve(dead);
     for (const answer of open.splice(0)) answer.reject(dead);
   }
 
@@ -56,11 +61,12 @@ export async function openOrderThread(opening: TableOpening): Promise<RemoteTabl
     range: remote('range'),
     capped: remote('capped'),
     page: remote('page'),
+    ended: ended.promise,
     async [Symbol.asyncDispose]() {
       if (dead !== undefined) return;
-      const ended = once(thread, 'exit');
+      const exit = once(thread, 'exit');
       thread.postMessage('close');
-      await ended;
+      await exit;
     },
   };
 }

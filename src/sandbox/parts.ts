@@ -15,6 +15,8 @@ export type Parts = {
   tokens: TokenStore;
   /** Absent when nobody listens. */
   tell: Tell | undefined;
+  /** Tells of a call that could not be answered as it should. */
+  crashed: (error: Error) => void;
   plan: Planner | undefined;
   rehearsal: Rehearsal | undefined;
   tasks: Tasks;

@@ -5,8 +5,13 @@ export type Body = Buffer | 'too-large' | 'gone';
 
 /** How much of a body that is too large is still read away, so that the sender gets to hear the answer. */
 const MOST_DISCARDED = 64 * 1024 * 1024;
+/** How long the sender of even more has to read the answer, in milliseconds. */
+const LINGER = 1000;
 
-/** Reads a request's body up to `limit` bytes, and gives it to `take` once. */
+/**
+ * Reads a request's body up to `limit` bytes, and gives it to `take` once. `gone`: nobody hears an answer any more, also
+ * because the connection was told already that this is no request.
+ */
 export function readBody(request: IncomingMessage, limit: number, take: (body: Body) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -14,13 +19,16 @@ export function readBody(request: IncomingMessage, limit: number, take: (body: B
   const give = (body: Body) => {
     if (isTaken) return;
     isTaken = true;
-    take(body);
+    take(request.socket.writableEnded ? 'gone' : body);
   };
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size <= limit) chunks.push(chunk);
     else chunks.length = 0;
-    if (size > MOST_DISCARDED) give('too-large');
+    if (size > MOST_DISCARDED && !isTaken) {
+      give('too-large');
+      setTimeout(() => request.socket.destroy(), LINGER).unref();
+    }
   });
   request.on('end', () => {
     const [first] = chunks;

@@ -32,8 +32,9 @@ export function sendReply(response: ServerResponse, reply: Reply, broken: (error
       sendCut(response, reply.status, reply.body);
       return;
     case 'drop':
-      if (reply.how === 'reset') response.socket?.resetAndDestroy();
-      else response.socket?.destroy();
+      // The request's, because a response that waits for an earlier one has none yet.
+      if (reply.how === 'reset') response.req.socket.resetAndDestroy();
+      else response.req.socket.destroy();
       return;
   }
 }
@@ -80,5 +81,5 @@ async function drained(response: ServerResponse): Promise<void> {
 function sendCut(response: ServerResponse, status: number, body: string): void {
   const bytes = Buffer.from(body);
   response.writeHead(status, { 'content-type': JSON_TYPE, 'content-length': bytes.length });
-  response.write(bytes.subarray(0, Math.max(1, bytes.length >> 1)), () => response.socket?.destroy());
+  response.write(bytes.subarray(0, Math.max(1, bytes.length >> 1)), () => response.req.socket.destroy());
 }

@@ -11,7 +11,7 @@ export type TokenPath = (typeof TOKEN_PATHS)[number];
 
 /** What one environment of the reference API is made of. */
 export type SandboxOptions = {
-  /** Letters, digits, `-` and `_`; names the data file and the realm of bearer challenges. */
+  /** Letters, digits, `-` and `_`; names the data files and the realm of bearer challenges. */
   environment: string;
   /** 0 takes any free port. */
   port: number;
@@ -23,7 +23,7 @@ export type SandboxOptions = {
   clientSecret: string;
   /** What the credentials may ask for; all three when absent. */
   scopes?: readonly Scope[] | undefined;
-  /** Folder of the environment's SQLite file; made when absent. */
+  /** Folder of the environment's SQLite files; made when absent. */
   data: string;
   /** CIDR ranges or addresses that may call; anybody when empty. */
   allowIp?: readonly string[] | undefined;
@@ -40,12 +40,15 @@ export type SandboxOptions = {
   listItems?: boolean | undefined;
   /** Largest request body of the API, in bytes. */
   bodyLimit?: number | undefined;
+  /** Told of everything that happens. */
   onEvent?: ((event: SandboxEvent) => void) | undefined;
+  /** Told of each call that could not be answered as it should. */
+  onCrash?: ((error: Error) => void) | undefined;
 };
 
 /** The options with every default in its place. */
 export type SandboxSettings = {
-  [Name in Exclude<keyof SandboxOptions, 'port' | 'authPort' | 'faults' | 'record' | 'onEvent'>]-?: Exclude<
+  [Name in Exclude<keyof SandboxOptions, 'port' | 'authPort' | 'faults' | 'record' | 'onEvent' | 'onCrash'>]-?: Exclude<
     SandboxOptions[Name],
     undefined
   >;

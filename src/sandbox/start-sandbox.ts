@@ -21,6 +21,8 @@ export type Sandbox = {
   baseUrl: string;
   /** `{auth_url}` of the specification. */
   authUrl: string;
+  /** Resolves when it cannot keep orders any more, with the reason; at the latest when it is disposed. */
+  ended: Promise<Error>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -47,6 +49,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     orders: openOrderStore(table),
     tokens: openTokenStore(tokens, settings.clientId, settings.tokenLifetime),
     tell,
+    crashed(error) {
+      tell?.({ type: 'crashed', at: Date.now(), error });
+      options.onCrash?.(error);
+    },
     plan: options.faults && planFaults(options.faults, () => performance.now() - started, tell),
     rehearsal,
     tasks,
@@ -57,7 +63,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   urls.authUrl = auth.url;
   if (options.faults) opened.use(keepOutages(options.faults, { api, auth }));
   const running = opened.move();
-  return { environment, ...urls, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { environment, ...urls, ended: table.ended, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 async function openAddresses(

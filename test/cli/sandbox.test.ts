@@ -1,5 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SandboxArgs, sandboxCommand } from '../../src/cli/sandbox.ts';
 import type { Shell } from '../../src/cli/shell.ts';
@@ -43,6 +44,18 @@ test('three environments run beside each other in one process, told by their she
   }
   stopping.abort('SIGTERM');
   expect(await Promise.all(running)).toEqual([0, 0, 0]);
+});
+
+test('ends with an error when it cannot keep orders any more', async () => {
+  const threads: Worker[] = [];
+  const hear = (thread: Worker) => threads.push(thread);
+  process.on('worker', hear);
+  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path });
+  const running = sandboxCommand({ environment: 'staging', data: 'broken' }, shell);
+  await until('the sandbox', () => shell.written.out || undefined);
+  process.off('worker', hear);
+  await threads[0]?.terminate();
+  await expect(running).rejects.toMatchObject({ code: 'sandbox-ended', mend: expect.stringContaining('again') });
 });
 
 test('reads credentials from files, and the environment from a variable', async () => {

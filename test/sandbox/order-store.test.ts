@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type NewOrder, openOrderStore, type RemoteTable, type Stored } from '../../src/sandbox/order-store.ts';
 import { type OrderTable, openOrderFile, openOrderTable } from '../../src/sandbox/order-table.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
 
 let folder: AsyncDisposable & { path: string };
 let file: DatabaseSync;
@@ -109,6 +110,19 @@ test('behind a group on its way to the disk only a large one follows, and a smal
   expect(groups).toEqual([1, 24, 50, 2]);
   for (const disk of disks) disk.resolve();
   expect(new Set(await Promise.all(creating))).toEqual(new Set(['stored']));
+});
+
+test('large orders go in groups of 4 MiB, each order in one', async () => {
+  const { store, groups } = storeWith(quick);
+  const items = `[${' '.repeat(1024 * 1024)}]`;
+  const outcomes = Array.from(
+    { length: 10 },
+    (_, i) => new Promise((resolve) => store.create({ number: `PO-${i}`, state: 'NEW', items }, resolve)),
+  );
+  store.create({ number: 'huge', state: 'NEW', items: `[${' '.repeat(5 * 1024 * 1024)}]` }, () => undefined);
+  expect(new Set(await Promise.all(outcomes))).toEqual(new Set(['stored']));
+  await until('the last', () => groups.length === 5);
+  expect(groups).toEqual([3, 3, 3, 1, 1]);
 });
 
 test('a disk that fails is told to everybody whose order it may have cost, and to nobody else', async () => {

@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { openOrderThread } from '../../src/sandbox/order-thread.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -60,4 +62,30 @@ test('once it is closed every call is told so', async () => {
   expect(await last).toEqual([true, true, true]);
   await expect(table.range(0)).rejects.toThrow('has ended');
   await table[Symbol.asyncDispose]();
+});
+
+test('a thread that dies in mid-work is told to all who wait, and to whoever keeps it', async () => {
+  await using folder = await makeTempFolder();
+  const threads: Worker[] = [];
+  const hear = (thread: Worker) => threads.push(thread);
+  process.on('worker', hear);
+  await using table = await openOrderThread({ folder: folder.path, environment: 'staging', unique: false });
+  process.off('worker', hear);
+  const under = Array.from({ length: 50 }, () => table.insert(ORDERS));
+  await threads[0]?.terminate();
+  const outcomes = await Promise.allSettled(under);
+  expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true);
+  expect((await table.ended).message).toContain('has ended');
+  await expect(table.insert(ORDERS)).rejects.toThrow('has ended');
+});
+
+test('a file with another table of that name is refused, with what to do', async () => {
+  await using folder = await makeTempFolder();
+  const other = new DatabaseSync(path.join(folder.path, 'staging.sqlite'));
+  other.exec('CREATE TABLE orders (x)');
+  other.close();
+  await expect(openOrderThread({ folder: folder.path, environment: 'staging', unique: true })).rejects.toMatchObject({
+    code: 'sandbox-data-unusable',
+    mend: expect.stringContaining('--data'),
+  });
 });

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
 import { exchange } from '../support/exchange.ts';
-import { goodOrder, openSandbox } from '../support/open-sandbox.ts';
+import { bearerHeaders, goodOrder, openSandbox } from '../support/open-sandbox.ts';
+import { until } from '../support/until.ts';
 
 test('the record tells what was done to whom', async () => {
   const faults = faultFile.parse({
@@ -88,4 +91,33 @@ test('events tell of every call, also of one that nobody else sees', async () =>
   ]);
   expect(events.at(-1)).toMatchObject({ on: 'other', method: 'GET', path: '/api/v1/nowhere', status: 401 });
   expect(JSON.stringify(events)).not.toContain(token);
+});
+
+test('the record is only read', async () => {
+  await using sandbox = await openSandbox({ record: true });
+  const { status, headers, json } = await exchange('DELETE', `${sandbox.authUrl}/rehearsal`);
+  expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET' });
+  expect(json).toMatchObject({ status: 'error', error: { code: 405 } });
+});
+
+test('a dropped call ends its connection also where an earlier one on it still waits', async () => {
+  const faults = faultFile.parse({
+    faults: [
+      { kind: 'delay', orders: ['PO-1'], by: '200ms' },
+      { kind: 'drop', when: 'after', orders: ['PO-2'] },
+    ],
+  });
+  await using sandbox = await openSandbox({ faults });
+  const token = await sandbox.token();
+  const requestOf = (number: string) => {
+    const body = JSON.stringify(goodOrder(number));
+    const headers = Object.entries({ ...bearerHeaders(token), host: 'x', 'content-length': body.length });
+    return `POST /api/v1/purchase-orders HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
+  };
+  const { hostname, port } = new URL(sandbox.baseUrl);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on('error', () => undefined).resume();
+  socket.write(requestOf('PO-1') + requestOf('PO-2'));
+  await once(socket, 'close');
+  await until('both', async () => (await sandbox.orders(token)).length === 2);
 });

@@ -50,6 +50,7 @@ export async function openSandbox(
     environment: sandbox.environment,
     baseUrl: sandbox.baseUrl,
     authUrl: sandbox.authUrl,
+    ended: sandbox.ended,
     data,
     call,
     requestToken,

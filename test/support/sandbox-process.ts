@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { CLIENT_ID, CLIENT_SECRET } from './open-sandbox.ts';
 
-const MAIN = path.resolve(import.meta.dirname, '../../src/main.ts');
+const PROGRAM = path.resolve(import.meta.dirname, '../../bin/po-sync');
 
 export const CREDENTIALS = { PO_SYNC_STAGING_CLIENT_ID: CLIENT_ID, PO_SYNC_STAGING_CLIENT_SECRET: CLIENT_SECRET };
 
@@ -21,8 +21,8 @@ export type SandboxProcess = AsyncDisposable & {
 
 /** Starts one for `staging` on a data folder. */
 export async function startSandboxProcess(data: string, flags: readonly string[] = []): Promise<SandboxProcess> {
-  const args = [MAIN, 'sandbox', '--environment', 'staging', '--data', data, ...flags];
-  const child = spawn(process.execPath, args, { env: CREDENTIALS, stdio: ['ignore', 'pipe', 'inherit'] });
+  const args = ['sandbox', '--environment', 'staging', '--data', data, ...flags];
+  const child = spawn(PROGRAM, args, { env: withPath(CREDENTIALS), stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
   const [line] = await once(createInterface(child.stdout), 'line');
   async function end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
@@ -35,7 +35,7 @@ export async function startSandboxProcess(data: string, flags: readonly string[]
 
 /** Runs it to its end, for flags and surroundings that it refuses. */
 export async function runSandbox(flags: readonly string[], env: Record<string, string> = CREDENTIALS) {
-  const child = spawn(process.execPath, [MAIN, 'sandbox', ...flags], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(PROGRAM, ['sandbox', ...flags], { env: withPath(env), stdio: ['ignore', 'pipe', 'pipe'] });
   const written = { out: '', err: '' };
   child.stdout.on('data', (chunk) => {
     written.out += String(chunk);
@@ -45,4 +45,9 @@ export async function runSandbox(flags: readonly string[], env: Record<string, s
   });
   const [code] = await once(child, 'close');
   return { code, ...written };
+}
+
+/** With the way to the shell that the program begins with. */
+function withPath(env: Record<string, string>): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', ...env };
 }

@@ -1,0 +1,40 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openOrderFile, openOrderTable } from '../../src/sandbox/order-table.ts';
+import { openTokenFile } from '../../src/sandbox/token-store.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+let folder: AsyncDisposable & { path: string };
+let file: DatabaseSync;
+
+beforeEach(async () => {
+  folder = await makeTempFolder();
+  file = openOrderFile(folder.path, 'staging');
+});
+afterEach(async () => {
+  file.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+test.each(['orders', 'tokens'])('a commit of %s returns when it is on the disk', (which) => {
+  using tokens = openTokenFile(folder.path, 'staging');
+  const asked = which === 'orders' ? file : tokens;
+  expect(asked.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
+  expect(asked.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+});
+
+test('a page is 500 orders, or as many large ones as make up 256 KiB, and never none', () => {
+  const table = openOrderTable(file, false);
+  const all = { first: 1, last: Number.MAX_SAFE_INTEGER };
+  const store = (count: number, size: number) => {
+    const items = `[${' '.repeat(size - 2)}]`;
+    table.insert({ numbers: Array.from({ length: count }, (_, i) => `PO-${i}`), items: Array(count).fill(items) });
+  };
+  store(600, 60);
+  expect(table.page(all)).toHaveLength(500);
+  expect(table.page({ ...all, first: 501 })).toHaveLength(100);
+  store(50, 100 * 1024);
+  expect(table.page({ ...all, first: 601 })).toHaveLength(3);
+  store(2, 1024 * 1024);
+  expect(table.page({ ...all, first: 651 })).toHaveLength(1);
+});
