@@ -87,7 +87,7 @@ describe('delivery', () => {
   it('pauses while the API is away, costs no order its budget, tells it once, and goes on by itself', async () => {
     await using rig = await openDeliveryRig({
       delivery: { attempts: 1 },
-      faults: { faults: [{ kind: 'outage', address: 'api', from: '0s', until: '2s' }] },
+      faults: { faults: [{ kind: 'outage', address: 'api', from: '0s', until: '5s' }] },
       sandbox: { authPort: 0 },
     });
     const numbers = numbersOf(30);
@@ -108,7 +108,7 @@ describe('delivery', () => {
   ])('pauses at HTTP %i instead of failing orders', async (status, code) => {
     await using rig = await openDeliveryRig({
       delivery: { attempts: 1 },
-      faults: { faults: [{ kind: 'answer', status, until: '1s', body: 'html' }] },
+      faults: { faults: [{ kind: 'answer', status, until: '4s', body: 'html' }] },
     });
     await rig.submit('b1', numbersOf(20));
     await until('a pause', () => rig.side.gate.current()?.code === code);
@@ -127,6 +127,8 @@ describe('delivery', () => {
 
   it('slows down for 429 as long as the API says', async () => {
     await using rig = await openDeliveryRig({
+      // Calls that are on their way already are not slowed down.
+      delivery: { concurrency: 1 },
       faults: { faults: [{ kind: 'answer', status: 429, calls: '1', retryAfter: '1s' }] },
     });
     await rig.submit('b1', numbersOf(20));
@@ -143,7 +145,7 @@ describe('delivery', () => {
     await rig.settled();
     const times = rig.events.flatMap((event) => (event.type === 'received' ? [event.at] : []));
     const within = times.map((from) => times.filter((at) => at >= from && at < from + 500).length);
-    expect(Math.max(...within)).toBeLessThan(36);
+    expect(Math.max(...within)).toBeLessThan(45);
   });
 
   it('holds a batch whose orders are refused alike, and nothing else, until it is released', async () => {
@@ -206,9 +208,10 @@ describe('delivery', () => {
 
   it('takes an acceptance that comes after the attempt was given up for the proof it is', async () => {
     await using rig = await openDeliveryRig({
+      delivery: { timeout: 10_000 },
       faults: {
         faults: [
-          { kind: 'delay', when: 'after', by: '300ms' },
+          { kind: 'delay', when: 'after', by: '2s' },
           { kind: 'answer', on: 'list', status: 403 },
         ],
       },

@@ -50,6 +50,8 @@ describe('an inbox', () => {
     await it.drop('there.csv');
     await it.inbox.start();
     await until('the file that was there', () => it.offered.length === 1);
+    // The watcher tells of nothing that comes while it looks around first; nor does it say when it has.
+    await delay(1_000);
     await it.drop('new.csv');
     await until('the file that came, long before the next poll', () => it.offered.length === 2, 5_000);
     await it.inbox.tick();
@@ -67,7 +69,7 @@ describe('an inbox', () => {
   });
 
   test('waits while a file grows, also one that was there at the start and whose times are old', async () => {
-    await using it = await openTestInbox({ stable: 300 });
+    await using it = await openTestInbox({ stable: 1_500 });
     await it.drop('slow.csv');
     const growing = path.join(it.path, 'slow.csv');
     const started = performance.now();
@@ -102,12 +104,12 @@ describe('an inbox', () => {
   });
 
   test('takes a last row of full width without line end at once', async () => {
-    await using it = await openTestInbox({ stable: 200 });
+    await using it = await openTestInbox({ stable: 1_000 });
     await it.drop('whole.csv', ROWS.trimEnd());
     await it.drop('whole.json', '{"a":[1]}\n');
     const started = performance.now();
     await it.inbox.settleOnce();
-    expect(performance.now() - started).toBeLessThan(1500);
+    expect(performance.now() - started).toBeLessThan(8_000);
     expect(it.offered.sort()).toEqual(['whole.csv', 'whole.json']);
   });
 
@@ -234,7 +236,7 @@ describe('an inbox', () => {
   });
 
   test('notices that a file shrinks and grows again within one size', async () => {
-    await using it = await openTestInbox({ stable: 250 });
+    await using it = await openTestInbox({ stable: 1_500 });
     await it.drop('same.csv');
     const settled = it.inbox.settleOnce();
     for (let i = 0; i < 4; i++) {

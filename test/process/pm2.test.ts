@@ -93,7 +93,7 @@ reports: { path: reports }
       return numbers;
     },
     settled(): Promise<SettledBatch> {
-      return until('the batch is finished', async () => (await settledBatches(at('reports')))[0]);
+      return until('the batch is finished', async () => (await settledBatches(at('reports')))[0], 60_000);
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -108,7 +108,7 @@ test('pm2 sees the ready signal, a reload finishes the calls in flight, and a st
   expect(first.pm2_env.status).toBe('online');
   expect(await log()).toContain('po-sync is ready');
 
-  const numbers = await place.drop('orders.csv', 60);
+  const numbers = await place.drop('orders.csv', 300);
   await until('the delivery is under way', () => stored().length >= 10);
   await pm2.run('reload', 'po-sync');
   const second = await pm2.show();
@@ -154,10 +154,14 @@ test('a daemon that cannot start is not started for ever', async () => {
   await using place = await openPlace({ PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });
   const { pm2 } = place;
   await pm2.run('start', CONFIGURATION).catch(() => undefined);
-  const ended = await until('pm2 gives up', async () => {
-    const shown = await pm2.show();
-    return shown.pm2_env.status === 'errored' && shown;
-  });
+  const ended = await until(
+    'pm2 gives up',
+    async () => {
+      const shown = await pm2.show();
+      return shown.pm2_env.status === 'errored' && shown;
+    },
+    100_000,
+  );
   expect(ended.pm2_env.restart_time).toBeLessThanOrEqual(10);
   expect(await processesIn(place.at('data', 'redis'))).toEqual([]);
 });

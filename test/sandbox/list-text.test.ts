@@ -35,10 +35,12 @@ test('a list of 100,000 orders is streamed: little memory, other calls go on, a 
   waiting.on('error', () => undefined);
   await delay(200);
   const before = process.memoryUsage().rss;
-  const listing = sandbox.orders(token);
-  const begun = performance.now();
+  let isListed = false;
+  const listing = sandbox.orders(token).finally(() => {
+    isListed = true;
+  });
   expect((await sandbox.create(goodOrder('PO-meanwhile'), token)).status).toBe(201);
-  expect(performance.now() - begun).toBeLessThan(500);
+  expect(isListed).toBe(false);
   const listed = await listing;
   expect(listed.length).toBeGreaterThanOrEqual(ORDERS);
   expect(listed[0]).toEqual(goodOrder('PO-0'));

@@ -44,7 +44,7 @@ type RigOptions = {
 
 const DELIVERY: Delivery = {
   concurrency: 8,
-  timeout: 500,
+  timeout: 2_000,
   attempts: 12,
   backoff: { initial: 20, max: 200 },
   settle: 300,

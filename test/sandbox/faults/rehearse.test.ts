@@ -45,7 +45,7 @@ describe('create', () => {
   });
 
   test('committed after the connection died', async () => {
-    const api = await rehearse([{ kind: 'late', by: '300ms' }]);
+    const api = await rehearse([{ kind: 'late', by: '2s' }]);
     const token = await api.token();
     await expect(api.create(goodOrder('PO-1'), token)).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(await api.orders(token)).toEqual([]);
@@ -169,7 +169,7 @@ describe('list', () => {
   });
 
   test('lagging: an order shows only some time after it was stored', async () => {
-    const { api, token } = await filled([{ kind: 'lag', by: '400ms' }]);
+    const { api, token } = await filled([{ kind: 'lag', by: '3s' }]);
     expect(await api.orders(token)).toEqual([]);
     await until('the list to catch up', async () => (await api.orders(token)).length === 3);
   });
@@ -198,7 +198,7 @@ describe('token endpoint', () => {
   });
 
   test('gone with its address, while the API goes on; and back', async () => {
-    const outage = { kind: 'outage', address: 'auth', from: '300ms', until: '900ms' } as const;
+    const outage = { kind: 'outage', address: 'auth', from: '2s', until: '4s' } as const;
     const api = await rehearse([outage], { authPort: 0 });
     const token = await api.token();
     await until('the outage', () =>
@@ -226,7 +226,7 @@ describe('token endpoint', () => {
 test('an outage refuses connections, cuts those that are open, and ends', async () => {
   const api = await rehearse([
     { kind: 'delay', by: '1h', orders: ['PO-slow'] },
-    { kind: 'outage', from: '400ms', until: '1s' },
+    { kind: 'outage', from: '2s', until: '4s' },
   ]);
   const token = await api.token();
   await expect(api.create(goodOrder('PO-slow'), token)).rejects.toMatchObject({ code: 'ECONNRESET' });
