@@ -1,10 +1,15 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { postOrders, type Target } from '../api/post-orders.ts';
 import type { Line } from '../line.ts';
 import { medianRatio } from '../median.ts';
 import type { Row } from './row.ts';
+
+type Server = AsyncDisposable & { target: Target };
 
 /** As many as po-sync has in flight here, and as many as keep both busy while the disk is waited for. */
 const CROWDS = [64, 256];
@@ -14,8 +19,8 @@ export const sandbox: Row = {
   name: 'sandbox',
   title: 'Sandbox API',
   measure: async (stage) => {
-    await using constant = await startServer('constant.program.ts');
-    await using ours = await startServer('sandbox.program.ts');
+    await using constant = await startConstant();
+    await using ours = await startSandbox();
     const lines: Line[] = [];
     for (const connections of CROWDS) {
       const { fast, slow } = await takeTurns(constant.target, ours.target, connections, stage.quick);
@@ -48,15 +53,39 @@ async function takeTurns(constant: Target, ours: Target, connections: number, qu
   return paces;
 }
 
-async function startServer(program: string): Promise<{ target: Target } & AsyncDisposable> {
-  const child = fork(path.join(import.meta.dirname, '../api', program));
+/** The server that does nothing, in a process of its own. */
+async function startConstant(): Promise<Server> {
+  const child = fork(path.join(import.meta.dirname, '../api/constant.program.ts'));
   const [target] = await once(child, 'message');
+  return { target: target as Target, [Symbol.asyncDispose]: () => end(child) };
+}
+
+/** `po-sync sandbox` as users start it. */
+async function startSandbox(): Promise<Server> {
+  const data = await mkdtemp(path.join(tmpdir(), 'po-sync-bench-'));
+  const env = { ...process.env, PO_SYNC_STAGING_CLIENT_ID: 'bench', PO_SYNC_STAGING_CLIENT_SECRET: 'bench' };
+  const program = path.join(import.meta.dirname, '../../bin/po-sync');
+  const child = spawn(program, ['sandbox', '--environment', 'staging', '--data', data], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface(child.stdout), 'line');
+  const { baseUrl, authUrl } = JSON.parse(String(line)) as { baseUrl: string; authUrl: string };
+  const form = { grant_type: 'client_credentials', client_id: 'bench', client_secret: 'bench' };
+  const answer = await fetch(`${authUrl}/oauth2/token`, { method: 'POST', body: new URLSearchParams(form) });
+  const { access_token: token } = (await answer.json()) as { access_token: string };
+  const { hostname: host, port } = new URL(baseUrl);
   return {
-    target: target as Target,
+    target: { host, port: Number(port), token },
     async [Symbol.asyncDispose]() {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
+      await end(child);
+      await rm(data, { recursive: true, force: true });
     },
   };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
 }
