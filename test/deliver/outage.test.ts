@@ -3,10 +3,10 @@ import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 
 describe('an API that takes no orders', () => {
   it.each([1, 3])('while its list goes on answering costs %i orders nothing, however long it lasts', async (orders) => {
-    const faults = [{ kind: 'answer', status: 500, body: 'html', until: '5s' }];
+    const faults = [{ kind: 'answer', status: 500, body: 'html', until: '10s' }];
     await using rig = await openDeliveryRig({ delivery: { attempts: 3 }, faults: { faults } });
     await rig.submit('b1', numbersOf(orders));
-    await rig.settled(40_000);
+    await rig.settled(60_000);
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: orders, failed: 0 } });
     const calls = rig.events.filter(({ type }) => type === 'received').length;
     expect(calls).toBeGreaterThan(3 * orders);

@@ -230,4 +230,4 @@ it('no secret appears in files, logs, Redis, process arguments, notices or anyth
   // The search would find them: what the API repeated is there, with the secret taken out.
   const everything = printed.join('') + told.join('');
   expect(everything).toContain('[redacted]');
-}, 180_000);
+}, 400_000);

@@ -83,8 +83,10 @@ describe('a file that is written to after it was taken', () => {
     await promisify(execFile)('mv', [draft, path.join(place.inbox, 'orders.csv')]);
     await until('orders under way', () => countOf(place.events, 'stored') > 100);
     await writer.writeFile('PO-5000,NEW,A,1\n');
-    const report = await until('the report', async () =>
-      (await place.reportsNow()).find(({ file, state }) => file === 'orders.csv' && state !== 'running'),
+    const report = await until(
+      'the report',
+      async () => (await place.reportsNow()).find(({ file, state }) => file === 'orders.csv' && state !== 'running'),
+      60_000,
     );
     expect(report).toMatchObject({ state: 'unreadable', error: { code: 'unreadable-changed' } });
     await place.drop('again.csv', csvOf(3_000));

@@ -85,7 +85,11 @@ describe('the daemon', () => {
   );
 
   it('a second signal forces the end', async () => {
-    await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '1900ms' }] } });
+    // The calls are still in flight when the second signal comes.
+    await using place = await openWorkplace({
+      faults: { faults: [{ kind: 'delay', by: '8s' }] },
+      pace: 'settle: 1s, timeout: 10s',
+    });
     const running = place.start(['start']);
     await place.drop('orders.csv', csvOf(20));
     await until('calls', () => place.events.some(({ type }) => type === 'received'));

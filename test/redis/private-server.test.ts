@@ -9,7 +9,9 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
+import { findRedisServer } from '../../src/redis/find-server.ts';
 import { openPrivateRedis } from '../../src/redis/private-server.ts';
+import { killProcess } from '../support/kill-process.ts';
 import { processesIn } from '../support/processes-in.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
@@ -26,7 +28,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const one of [data, path.join(folder.path, 'copy')]) {
-    for (const pid of await processesIn(path.join(one, 'redis'))) process.kill(pid, 'SIGKILL');
+    for (const pid of await processesIn(path.join(one, 'redis'))) killProcess(pid, 'SIGKILL');
     await until('no server is left', async () => (await servers(one)).length === 0);
   }
   await folder[Symbol.asyncDispose]();
@@ -49,7 +51,7 @@ function connect(url: string, more: Pick<RedisOptions, 'enableReadyCheck'> = {})
 }
 
 async function killServers(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-  for (const pid of await servers()) process.kill(pid, signal);
+  for (const pid of await servers()) killProcess(pid, signal);
 }
 
 describe('a first start', () => {
@@ -247,7 +249,7 @@ describe('what the last start left behind', () => {
   test('is waited for while it loads', async () => {
     const before = await open();
     await using writer = connect(before.url);
-    await writer.eval("for i = 1, 400000 do redis.call('SET', i, 'an order that takes its time') end", 0);
+    await writer.eval("for i = 1, 20000 do redis.call('SET', i, 'an order') end", 0);
     await killServers();
     writer.disconnect();
     await before[Symbol.asyncDispose]();
@@ -255,9 +257,12 @@ describe('what the last start left behind', () => {
     await until('the server is gone', async () => (await servers()).length === 0);
 
     const lines: string[] = [];
-    await using redis = await open({ log: pino({}, { write: (line: string) => lines.push(line) }) });
+    await using redis = await open({
+      find: findSlowServer,
+      log: pino({}, { write: (line: string) => lines.push(line) }),
+    });
     await using client = connect(redis.url, { enableReadyCheck: false });
-    expect(await client.dbsize()).toBe(400_000);
+    expect(await client.dbsize()).toBe(20_000);
     expect(lines.join('')).toContain('loads its data');
   });
 
@@ -271,6 +276,17 @@ describe('what the last start left behind', () => {
     await user.leave();
   });
 });
+
+/** A server that takes seconds to load 20,000 keys, however fast the machine is. */
+async function findSlowServer() {
+  const { file = '', version = '' } = (await findRedisServer()) ?? {};
+  const slow = path.join(folder.path, 'slow-server');
+  const named = path.join(folder.path, 'redis-server');
+  // By its name: it may be a file that is a server only under that one.
+  const script = `ln -sf "$(command -v ${file})" "${named}"\nexec "${named}" "$@" --key-load-delay 200\n`;
+  await writeFile(slow, `#!/bin/sh\n${script}`, { mode: 0o755 });
+  return { file: slow, argv0: 'redis-server', version };
+}
 
 /** A clock on which ten seconds pass in a tenth of one. */
 function hurried(clock: Clock): Clock {

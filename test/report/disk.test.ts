@@ -60,18 +60,17 @@ it('tells a place that may not be written, and what it wrote before stays', asyn
 });
 
 it('leaves no half file under a final name when it is killed at any time', async () => {
-  const batches = Array.from({ length: 200 }, (_, index) => `b${index}`);
-  let killed = 0;
+  // Again and again: on no machine it is done before it is killed.
+  const batches = Array.from({ length: 4_000 }, (_, index) => `b${index % 200}`);
   for (let round = 0; round < 6; round += 1) {
     const writer = spawn(process.execPath, [WRITER, ...batches.map((batch) => `${temp.path}/${batch}=60`)]);
     await once(writer.stdout, 'data');
     setTimeout(() => writer.kill('SIGKILL'), 5 + round * 41);
     const [, signal] = await once(writer, 'exit');
-    if (signal === 'SIGKILL') killed += 1;
+    expect(signal).toBe('SIGKILL');
     for (const batch of await readdir(temp.path)) {
       const names = await wholeFilesOf(join(temp.path, batch), 60);
       if (names.includes('report.json')) expect(names).toHaveLength(5);
     }
   }
-  expect(killed).toBeGreaterThan(3);
 });

@@ -71,7 +71,8 @@ test('the proxy can see: it stops a request and an answer that are not described
 });
 
 test('everything po-sync sends and gets while it delivers a file is as docs/openapi.yaml says', async () => {
-  await using place = await openWorkplace();
+  // The first calls through a cold proxy take their time.
+  await using place = await openWorkplace({ pace: 'settle: 1s, timeout: 20s' });
   await using proxy = await startPrismProxy(DOCUMENT, place.api.baseUrl);
   await using auth = await startPrismProxy(DOCUMENT, place.api.authUrl);
   const config = await readFile(place.config, 'utf8');

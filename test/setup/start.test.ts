@@ -2,10 +2,12 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { killProcess } from '../support/kill-process.ts';
 import { processesIn } from '../support/processes-in.ts';
 import { settledBatches } from '../support/settled-batches.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -27,9 +29,10 @@ beforeEach(async () => {
   await symlink(path.join(repository, 'node_modules'), path.join(root, 'node_modules'));
   const configuration = path.join(root, 'config', 'sandbox.yaml');
   const text = await readFile(configuration, 'utf8');
+  const port = await freePort(2);
   await writeFile(
     configuration,
-    text.replace('4010', String(await freePort())).replace('4011', String(await freePort())),
+    text.replaceAll(/401([01])/g, (_, nth) => String(port + Number(nth))),
   );
 });
 
@@ -45,7 +48,7 @@ async function processes(): Promise<number[]> {
 }
 
 async function killEverything(): Promise<void> {
-  for (const pid of await processes()) process.kill(pid, 'SIGKILL');
+  for (const pid of await processes()) killProcess(pid, 'SIGKILL');
   await until('everything has ended', async () => (await processes()).length === 0);
 }
 
@@ -58,20 +61,27 @@ async function start() {
   });
   const lines: string[] = [];
   for (const stream of [setup.stdout, setup.stderr]) {
-    stream.on('data', (bytes: Buffer) => lines.push(...bytes.toString().split('\n').filter(Boolean)));
+    createInterface(stream).on('line', (line) => {
+      if (line !== '') lines.push(line);
+    });
   }
   await once(setup, 'spawn');
   const told = (what: RegExp) =>
-    until(`it says ${what}`, () => {
-      if (setup.exitCode !== null) throw new Error(`it ended with ${setup.exitCode}:\n${lines.join('\n')}`);
-      return lines.find((line) => what.test(line));
-    });
+    until(
+      `it says ${what}`,
+      () => {
+        if (setup.exitCode !== null) throw new Error(`it ended with ${setup.exitCode}:\n${lines.join('\n')}`);
+        return lines.find((line) => what.test(line));
+      },
+      50_000,
+    );
   return { setup, lines, told, end: (signal: NodeJS.Signals) => endOf(setup, signal) };
 }
 
 async function endOf(setup: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   setup.kill(signal);
-  const [code] = await once(setup, 'exit');
+  // What was killed may leave children that hold its output open; otherwise the last line counts too.
+  const [code] = await once(setup, signal === 'SIGKILL' ? 'exit' : 'close');
   return code;
 }
 
@@ -143,7 +153,7 @@ test('what a killed start left running is ended by the next one', async () => {
   await second.told(/ending what an earlier start left running/);
   await second.told(/Ctrl-C stops/);
   const third = await start();
-  await once(third.setup, 'exit');
+  await once(third.setup, 'close');
   expect(third.lines.at(-1)).toMatch(/^po-sync: `npm start` runs here already \(process \d+\); stop it first$/);
   expect(await second.end('SIGINT')).toBe(0);
 });
@@ -154,7 +164,7 @@ test('a configuration that cannot work ends it with 1 and says why', async () =>
     'baseUrl: http://127.0.0.1:1/api\nauthUrl: http://127.0.0.1:1\n',
   );
   const { setup, lines } = await start();
-  const [code] = await once(setup, 'exit');
+  const [code] = await once(setup, 'close');
   expect(code).toBe(1);
   expect(lines.join('\n')).toMatch(/did not start/);
   expect(await processes()).toEqual([]);

@@ -21,11 +21,12 @@ export function startProgram(
   });
   let out = '';
   let err = '';
-  child.stdout.on('data', (chunk) => {
-    out += String(chunk);
+  // A character may lie across two chunks.
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
   });
-  child.stderr.on('data', (chunk) => {
-    err += String(chunk);
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
   });
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, out, err }));
   return { child, ended, out: () => out };

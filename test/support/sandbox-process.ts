@@ -37,11 +37,12 @@ export async function startSandboxProcess(data: string, flags: readonly string[]
 export async function runSandbox(flags: readonly string[], env: Record<string, string> = CREDENTIALS) {
   const child = spawn(PROGRAM, ['sandbox', ...flags], { env: withPath(env), stdio: ['ignore', 'pipe', 'pipe'] });
   const written = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => {
-    written.out += String(chunk);
+  // A character may lie across two chunks.
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    written.out += text;
   });
-  child.stderr.on('data', (chunk) => {
-    written.err += String(chunk);
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    written.err += text;
   });
   const [code] = await once(child, 'close');
   return { code, ...written };

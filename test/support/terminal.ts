@@ -22,8 +22,9 @@ export function onTerminal(place: Workplace, args: string, env: Record<string, s
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let out = '';
-  child.stdout.on('data', (chunk) => {
-    out += String(chunk);
+  // A character may lie across two chunks.
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
   });
   const ended = once(child, 'close').then(([code]) => Number(code));
   return { child, ended, out: () => out, type: (text) => void child.stdin.write(text) };
