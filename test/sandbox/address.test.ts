@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openAddress } from '../../src/sandbox/address.ts';
 import { type Body, readBody } from '../../src/sandbox/read-body.ts';
@@ -83,10 +82,9 @@ test('whoever says that no more will come still gets the answer', async () => {
 
 test('once it closes each connection ends with its next answer', async () => {
   const calls: string[] = [];
-  const address = await openAddress('127.0.0.1', 0, async (request, response) => {
+  const address = await openAddress('127.0.0.1', 0, (request, response) => {
     calls.push(request.url ?? '');
-    await delay(50);
-    response.end('done');
+    setTimeout(() => response.end('done'), 50);
   });
   const socket = dial(address.url);
   const answers: string[] = [];
