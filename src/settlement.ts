@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { batchReports } from './batch-reports.ts';
 import type { Clock } from './clock.ts';
-import { type CloseMendedDeps, closingMended } from './close-mended.ts';
+import { type ClosingMendedDeps, closingMended } from './closing-mended.ts';
 import type { Mapping, Source } from './config/config.ts';
 import type { Gate } from './deliver/gate.ts';
 import { openPermits } from './deliver/permits.ts';
@@ -24,7 +24,7 @@ import { writeProgress } from './report/write-progress.ts';
 import { type ReportedOrder, writeReport } from './report/write-report.ts';
 import { reportOrders } from './report-orders.ts';
 
-export type SettlementDeps = CloseMendedDeps & {
+export type SettlementDeps = ClosingMendedDeps & {
   gate: Gate;
   sources: readonly Source[];
   mappingOf(source: string): Mapping | undefined;
@@ -110,7 +110,7 @@ export function openSettlement(deps: SettlementDeps) {
     const folder = folderOf(batch.batch);
     const report = await reportOf(batch, 'finished');
     if (await exists(batch.path)) {
-      const orders = closingMended(deps)(await ordersOf(batch), batch.batch);
+      const orders = closingMended(deps, await ordersOf(batch), batch.batch);
       await writeReport({ folder, report, shape: batch.proof?.shape, orders });
     }
     // The file is gone only when the whole report stood already; since then its progress may have been told once more.

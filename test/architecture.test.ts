@@ -20,7 +20,7 @@ const RANKS = [
   [
     'admit',
     'batch-reports',
-    'close-mended',
+    'closing-mended',
     'held-back',
     'read-orders',
     'refresh-reports',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
@@ -20,8 +20,17 @@ function drawSecret() {
 
 async function kept(name, file, make, env) {
   if (env[name] !== undefined || env[`${name}_FILE`] !== undefined) return {};
-  await writeFile(file, `${make()}\n`, { mode: 0o600, flag: 'wx' }).catch((error) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
+  if (!(await exists(file))) {
+    // Whole or not at all: a start may be killed here.
+    await writeFile(`${file}.tmp`, `${make()}\n`, { mode: 0o600 });
+    await rename(`${file}.tmp`, file);
+  }
   return { [`${name}_FILE`]: file };
+}
+
+async function exists(file) {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
 }

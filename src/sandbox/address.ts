@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, PoSyncError, toError } from '../errors.ts';
+import { cutLater } from './cut-later.ts';
 import { failureText } from './envelope.ts';
 import { JSON_TYPE } from './reply.ts';
 
@@ -22,8 +23,6 @@ export type Address = {
 const GRACE = 2000;
 /** How long a request may take to arrive, in milliseconds. */
 const PATIENCE = 60_000;
-/** How long an answer to what is no request may take to be read, in milliseconds. */
-const LINGER = 1000;
 
 /** Opens an address; port 0 takes any free one. Throws PoSyncError `sandbox-port-in-use` or `sandbox-cannot-listen`. */
 export async function openAddress(
@@ -133,6 +132,5 @@ function endRaw(socket: Duplex, status: number, message: string): void {
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${JSON_TYPE}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
-  // Not at once: what the sender still sends would make the system throw the answer away.
-  setTimeout(() => socket.destroy(), LINGER).unref();
+  cutLater(socket);
 }

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { cutLater } from './cut-later.ts';
 
 /** A whole body, or why there is none. */
 export type Body = Buffer | 'too-large' | 'gone';
 
 /** How much of a body that is too large is still read away, so that the sender gets to hear the answer. */
 const MOST_DISCARDED = 64 * 1024 * 1024;
-/** How long the sender of even more has to read the answer, in milliseconds. */
-const LINGER = 1000;
 
 /**
  * Reads a request's body up to `limit` bytes, and gives it to `take` once. `gone`: nobody hears an answer any more, also
@@ -27,7 +26,7 @@ export function readBody(request: IncomingMessage, limit: number, take: (body: B
     else chunks.length = 0;
     if (size > MOST_DISCARDED && !isTaken) {
       give('too-large');
-      setTimeout(() => request.socket.destroy(), LINGER).unref();
+      cutLater(request.socket);
     }
   });
   request.on('end', () => {

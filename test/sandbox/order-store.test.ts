@@ -1,21 +1,15 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type NewOrder, openOrderStore, type RemoteTable, type Stored } from '../../src/sandbox/order-store.ts';
-import { type OrderTable, openOrderFile, openOrderTable } from '../../src/sandbox/order-table.ts';
-import { makeTempFolder } from '../support/temp-folder.ts';
+import { type OrderTable, openOrderTable } from '../../src/sandbox/order-table.ts';
+import { openTestOrderFile } from '../support/order-file.ts';
 import { until } from '../support/until.ts';
 
-let folder: AsyncDisposable & { path: string };
-let file: DatabaseSync;
+let opened: Awaited<ReturnType<typeof openTestOrderFile>>;
 
 beforeEach(async () => {
-  folder = await makeTempFolder();
-  file = openOrderFile(folder.path, 'staging');
+  opened = await openTestOrderFile();
 });
-afterEach(async () => {
-  file.close();
-  await folder[Symbol.asyncDispose]();
-});
+afterEach(() => opened[Symbol.asyncDispose]());
 
 const orderOf = (number: string): NewOrder => ({ number, state: 'NEW', items: '[]' });
 
@@ -32,7 +26,7 @@ function remote(table: OrderTable): RemoteTable {
 /** A store whose groups go to the disk as slowly, or as badly, as the test wants; the real table is behind it. */
 function storeWith(disk: () => Promise<void>, unique = false) {
   const groups: number[] = [];
-  const table = remote(openOrderTable(file, unique));
+  const table = remote(openOrderTable(opened.file, unique));
   const store = openOrderStore({
     ...table,
     async insert(orders) {
@@ -136,12 +130,12 @@ test('a disk that fails is told to everybody whose order it may have cost, and t
 test('a full disk stores all orders of a group or none, and the store goes on when there is room', async () => {
   const stored = storeWith(quick);
   expect(await stored.create('PO-before')).toBe('stored');
-  const pages = Number(file.prepare('PRAGMA page_count').get()?.page_count);
-  file.exec(`PRAGMA max_page_count = ${pages + 2}`);
+  const pages = Number(opened.file.prepare('PRAGMA page_count').get()?.page_count);
+  opened.file.exec(`PRAGMA max_page_count = ${pages + 2}`);
   const outcomes = await Promise.allSettled(stored.many(2000));
   expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']));
   expect(await numbersIn(stored)).toEqual(['PO-before']);
-  file.exec('PRAGMA max_page_count = 1000000');
+  opened.file.exec('PRAGMA max_page_count = 1000000');
   expect(await stored.create('PO-after')).toBe('stored');
 });
 

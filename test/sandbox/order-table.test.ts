@@ -1,30 +1,24 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openOrderFile, openOrderTable } from '../../src/sandbox/order-table.ts';
+import { openOrderTable } from '../../src/sandbox/order-table.ts';
 import { openTokenFile } from '../../src/sandbox/token-store.ts';
-import { makeTempFolder } from '../support/temp-folder.ts';
+import { openTestOrderFile } from '../support/order-file.ts';
 
-let folder: AsyncDisposable & { path: string };
-let file: DatabaseSync;
+let opened: Awaited<ReturnType<typeof openTestOrderFile>>;
 
 beforeEach(async () => {
-  folder = await makeTempFolder();
-  file = openOrderFile(folder.path, 'staging');
+  opened = await openTestOrderFile();
 });
-afterEach(async () => {
-  file.close();
-  await folder[Symbol.asyncDispose]();
-});
+afterEach(() => opened[Symbol.asyncDispose]());
 
 test.each(['orders', 'tokens'])('a commit of %s returns when it is on the disk', (which) => {
-  using tokens = openTokenFile(folder.path, 'staging');
-  const asked = which === 'orders' ? file : tokens;
+  using tokens = openTokenFile(opened.folder, 'staging');
+  const asked = which === 'orders' ? opened.file : tokens;
   expect(asked.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
   expect(asked.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
 });
 
 test('a page is 500 orders, or as many large ones as make up 256 KiB, and never none', () => {
-  const table = openOrderTable(file, false);
+  const table = openOrderTable(opened.file, false);
   const all = { first: 1, last: Number.MAX_SAFE_INTEGER };
   const store = (count: number, size: number) => {
     const items = `[${' '.repeat(size - 2)}]`;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
 import { exchange } from '../support/exchange.ts';
-import { bearerHeaders, goodOrder, openSandbox } from '../support/open-sandbox.ts';
+import { goodOrder, openSandbox, rawCreate } from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';
 
 test('the record tells what was done to whom', async () => {
@@ -109,15 +109,10 @@ test('a dropped call ends its connection also where an earlier one on it still w
   });
   await using sandbox = await openSandbox({ faults });
   const token = await sandbox.token();
-  const requestOf = (number: string) => {
-    const body = JSON.stringify(goodOrder(number));
-    const headers = Object.entries({ ...bearerHeaders(token), host: 'x', 'content-length': body.length });
-    return `POST /api/v1/purchase-orders HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
-  };
   const { hostname, port } = new URL(sandbox.baseUrl);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.on('error', () => undefined).resume();
-  socket.write(requestOf('PO-1') + requestOf('PO-2'));
+  socket.write(rawCreate(goodOrder('PO-1'), token) + rawCreate(goodOrder('PO-2'), token));
   await once(socket, 'close');
   await until('both', async () => (await sandbox.orders(token)).length === 2);
 });

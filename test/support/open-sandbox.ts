@@ -88,3 +88,11 @@ export function ordersIn(data: unknown): unknown[] {
   if (typeof data === 'object' && data !== null && 'purchaseOrders' in data) return ordersIn(data.purchaseOrders);
   throw new Error(`This is no list of purchase orders: ${JSON.stringify(data)}`);
 }
+
+/** POST /purchase-orders as it goes over the wire, for what an HTTP client would not send. */
+export function rawCreate(order: unknown, token: string): string {
+  const body = JSON.stringify(order);
+  const headers = Object.entries({ ...bearerHeaders(token), host: 'x', 'content-length': body.length });
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return `POST /api/v1/purchase-orders HTTP/1.1\r\n${lines}\r\n${body}`;
+}

@@ -13,7 +13,7 @@ import type { RedisTime } from './redis/redis-time.ts';
 import { readLetters } from './report/read-letters.ts';
 import type { ReportedOrder } from './report/write-report.ts';
 
-export type CloseMendedDeps = {
+export type ClosingMendedDeps = {
   batches: Batches;
   ledger: Ledger;
   redis: Redis;
@@ -32,25 +32,26 @@ type Mended = Map<string, Map<string, Back>>;
 const PORTION = 50_000;
 
 /**
- * Closes dead letters whose rows came back in a fix file and wait again, or have another number than they had, or one at
- * last: no success of their number closes those. Whatever became of the rows, they live on in the batch that brought
- * them. Repeatable.
+ * Passes the orders of the batch `by` on, and closes dead letters whose rows came back in it and wait again, or have
+ * another number than they had, or one at last: no success of their number closes those. Whatever became of the rows,
+ * they live on in the batch that brought them. Repeatable.
  */
-export function closingMended(deps: CloseMendedDeps) {
+export async function* closingMended(
+  deps: ClosingMendedDeps,
+  orders: AsyncIterable<ReportedOrder>,
+  by: string,
+): AsyncGenerator<ReportedOrder> {
   const { batches, ledger, time, reports } = deps;
   const fieldsOf = openLetterFields(deps);
   const putAside = openPutAside(deps);
   const mended: Mended = new Map();
 
-  /** Passes the orders of the batch `by` on, remembers what they mend, and closes it in portions. */
-  async function* watch(orders: AsyncIterable<ReportedOrder>, by: string): AsyncGenerator<ReportedOrder> {
-    for await (const one of orders) {
-      if (one.result.outcome !== 'cancelled') remember(one);
-      if (remembered() >= PORTION) await close(by);
-      yield one;
-    }
-    await close(by);
+  for await (const one of orders) {
+    if (one.result.outcome !== 'cancelled') remember(one);
+    if (remembered() >= PORTION) await close();
+    yield one;
   }
+  await close();
 
   function remembered(): number {
     return mended.values().reduce((sum, { size }) => sum + size, 0);
@@ -64,18 +65,18 @@ export function closingMended(deps: CloseMendedDeps) {
     }
   }
 
-  async function close(by: string): Promise<void> {
+  async function close(): Promise<void> {
     for (const [batch, places] of mended) {
       if (batch === by || (await batches.find(batch))?.state !== 'done') continue;
       for await (const letter of readLetters(join(reports, batch))) {
         const now = places.get(placeText(letter.location));
-        if (now !== undefined && livesOn(letter, now)) await closeOne(letter, batch, by);
+        if (now !== undefined && livesOn(letter, now)) await closeOne(letter, batch);
       }
     }
     mended.clear();
   }
 
-  async function closeOne(letter: DeadLetter, batch: string, by: string): Promise<void> {
+  async function closeOne(letter: DeadLetter, batch: string): Promise<void> {
     const fields = await fieldsOf(batch, letter);
     const { purchaseOrderNumber: number, kind } = letter;
     const [known] = await ledger.lookup([number]);
@@ -90,8 +91,6 @@ export function closingMended(deps: CloseMendedDeps) {
       by: { at: time.now(), batch: by },
     });
   }
-
-  return watch;
 }
 
 function livesOn({ purchaseOrderNumber: before, closed }: DeadLetter, { number, waits }: Back): boolean {

@@ -1,0 +1,17 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { openOrderFile } from '../../src/sandbox/order-table.ts';
+import { makeTempFolder } from './temp-folder.ts';
+
+/** The sandbox's file of orders for `staging` in a folder of its own; gone with it when disposed. */
+export async function openTestOrderFile(): Promise<{ file: DatabaseSync; folder: string } & AsyncDisposable> {
+  const folder = await makeTempFolder();
+  const file = openOrderFile(folder.path, 'staging');
+  return {
+    file,
+    folder: folder.path,
+    async [Symbol.asyncDispose]() {
+      file.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
