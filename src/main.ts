@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { runProgram } from './cli/program.ts';
 import type { Shell } from './cli/shell.ts';
-import { describe, PoSyncError, toError } from './errors.ts';
+import { describe, PoSyncError, toError } from './core/errors.ts';
 
 /** The first signal asks for a clean end, the second forces it. */
 function untilSignal(): AbortSignal {

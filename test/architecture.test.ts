@@ -8,48 +8,52 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 const files = readSourceFiles(src);
 const byPath = new Map(files.map((file) => [file.path, file]));
 
-/** Imports point down this list only; units of one line know at most each other's types. */
-const RANKS = [
-  ['order', 'errors', 'clock'],
-  ['config', 'log', 'http', 'loop', 'regular-file', 'throughput'],
-  ['events'],
-  ['redis'],
-  ['ledger', 'api'],
-  ['intake', 'read', 'map', 'queue', 'deliver', 'verify', 'report', 'notify'],
-  ['counting'],
-  [
-    'admit',
-    'batch-reports',
-    'closing-mended',
-    'held-back',
-    'read-orders',
-    'refresh-reports',
-    'report-orders',
-    'zero-guard',
-  ],
-  ['ingest', 'delivery', 'settlement', 'operate'],
-  ['admin', 'open-store', 'sources', 'delivery-side', 'housekeeping', 'backlog', 'open-notices'],
-  ['daemon'],
-  ['cli'],
-  ['main'],
+/** The way of an order, step by step, and the import order: a unit may import any unit named before it. */
+const STEPS = [
+  'order',
+  'core',
+  'config',
+  'log',
+  'events',
+  'redis',
+  'ledger',
+  'api',
+  'queue',
+  'intake',
+  'parse',
+  'validate',
+  'admit',
+  'deliver',
+  'reconcile',
+  'report',
+  'settle',
+  'notify',
+  'operate',
+  'admin',
+  'daemon',
+  'cli',
+  'main',
 ];
 
+/** The only files outside of a folder. */
+const LOOSE = ['daemon.ts', 'main.ts'];
+
 /** The reference API stands apart: it is what we are tested against. */
-const APART = { sandbox: { mayImport: ['order', 'errors'], importedBy: ['cli'] } };
+const APART = { sandbox: { mayImport: ['order', 'core'], importedBy: ['cli'] } };
 
 /** The one home of each package, so that replacing one is work in one place. */
 const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   bullmq: { units: ['queue'] },
   chokidar: { units: ['intake'] },
   commander: { units: ['cli', 'main'] },
-  'csv-parse': { units: ['read'] },
-  'read-excel-file': { units: ['read'] },
+  'csv-parse': { units: ['parse'] },
+  'read-excel-file': { units: ['parse'] },
   'csv-stringify': { units: ['report'] },
-  '@streamparser/json': { units: ['read', 'api'] },
+  '@streamparser/json': { units: ['parse', 'api'] },
   ioredis: { units: ['redis'], typesAnywhere: true },
   pino: { units: ['log'], typesAnywhere: true },
   'pino-pretty': { units: ['log'] },
-  undici: { units: ['http'] },
+  undici: { units: ['core'] },
   yaml: { units: ['config', 'sandbox'] },
   zod: { units: ['config', 'sandbox', 'api'] },
 };
@@ -61,31 +65,29 @@ function unitOf(file: string): string {
   return file.includes('/') ? (file.split('/')[0] ?? '') : path.basename(file, '.ts');
 }
 
-function rankOf(unit: string): number {
-  return RANKS.findIndex((units) => units.includes(unit));
+function stepOf(unit: string): number {
+  return STEPS.indexOf(unit);
 }
 
 /** Every import between two units, with what is wrong about it, if anything. */
 function wrongImports(): string[] {
   return files.flatMap((file) =>
-    file.imports.flatMap(({ target, typeOnly }) => {
+    file.imports.flatMap(({ target }) => {
       if (target === undefined || unitOf(target) === unitOf(file.path)) return [];
-      const fault = faultOf(unitOf(file.path), unitOf(target), typeOnly);
+      const fault = faultOf(unitOf(file.path), unitOf(target));
       return fault === undefined ? [] : [`${file.path} imports ${target}: ${fault}`];
     }),
   );
 }
 
-function faultOf(from: string, to: string, typeOnly: boolean): string | undefined {
+function faultOf(from: string, to: string): string | undefined {
   if (from === 'sandbox') {
     return APART.sandbox.mayImport.includes(to)
       ? undefined
       : `sandbox/ may import only ${APART.sandbox.mayImport.join(', ')}`;
   }
   if (to === 'sandbox') return APART.sandbox.importedBy.includes(from) ? undefined : 'only cli/ starts the sandbox';
-  if (rankOf(to) > rankOf(from)) return `${to} ranks above ${from}; move what both need down, or pass it in`;
-  if (rankOf(to) === rankOf(from) && !typeOnly)
-    return `${from} and ${to} rank alike: types only; let a spine pass it in`;
+  if (stepOf(to) > stepOf(from)) return `${to} comes after ${from}; move what both need down, or pass it in`;
   return undefined;
 }
 
@@ -138,10 +140,12 @@ function isNamedAfterExport({ path: file, exports, types }: SourceFile): boolean
 describe('imports', () => {
   test('are found by the scanner', () => {
     expect(files.length).toBeGreaterThan(20);
-    expect(byPath.get('redis/private-server.ts')?.imports.map(({ target }) => target)).toContain(
-      'redis/adopt-or-start.ts',
+    expect(byPath.get('redis/private-server/private-server.ts')?.imports.map(({ target }) => target)).toContain(
+      'redis/private-server/adopt-or-start.ts',
     );
-    expect(byPath.get('redis/private-server.ts')?.imports.find(({ specifier }) => specifier === 'ioredis')).toEqual({
+    expect(
+      byPath.get('redis/private-server/private-server.ts')?.imports.find(({ specifier }) => specifier === 'ioredis'),
+    ).toEqual({
       specifier: 'ioredis',
       target: undefined,
       typeOnly: true,
@@ -157,13 +161,14 @@ describe('imports', () => {
     expect(lost).toEqual([]);
   });
 
-  test('point one way, between units of one rank by type only', () => {
+  test('point back along the way of an order', () => {
     expect(wrongImports()).toEqual([]);
   });
 
-  test('know the rank of every unit', () => {
-    const unknown = files.map((file) => unitOf(file.path)).filter((unit) => rankOf(unit) < 0 && !(unit in APART));
-    expect([...new Set(unknown)], 'give it a rank above, or a home in a folder').toEqual([]);
+  test('know the step of every unit', () => {
+    const unknown = files.map((file) => unitOf(file.path)).filter((unit) => stepOf(unit) < 0 && !(unit in APART));
+    expect([...new Set(unknown)], 'give it a place in the list above').toEqual([]);
+    expect(files.map((file) => file.path).filter((file) => !file.includes('/'))).toEqual(LOOSE);
   });
 
   test('form no cycle, not even of types', () => {

@@ -1,6 +1,6 @@
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
-import { openPrivateRedis } from '../../src/redis/private-server.ts';
+import { openPrivateRedis } from '../../src/redis/private-server/private-server.ts';
 
 export type OpenRedis = AsyncDisposable & { url: string; redis: Redis };
 

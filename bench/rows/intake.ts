@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
-import { proveFile } from '../../src/read/prove.ts';
-import { readOrderPages } from '../../src/read-orders.ts';
+import { proveFile } from '../../src/parse/inspect.ts';
+import { readOrderPages } from '../../src/validate/read-orders.ts';
 import { medianRatio } from '../median.ts';
 import type { Row } from './row.ts';
 

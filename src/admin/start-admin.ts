@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isLoopback } from '../config/address.ts';
 import type { Secret } from '../config/secret.ts';
-import { codeOf, PoSyncError, toError } from '../errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { adminGuard } from './guard.ts';
 import { type Checks, healthRoutes } from './health.ts';
 import { jsonReply } from './json-reply.ts';

@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpEnd } from '../http.ts';
+import type { HttpAnswer, HttpEnd } from '../core/http.ts';
 import { type Envelope, isRecord, readEnvelope } from './envelope.ts';
 
 /** What the API said, for the ledger, the report and the log. */

@@ -1,4 +1,4 @@
-import type { Http, HttpEnd } from '../http.ts';
+import type { Http, HttpEnd } from '../core/http.ts';
 import type { Order } from '../order/order.ts';
 import { hideToken } from './hide-token.ts';
 import type { BearerToken } from './token.ts';

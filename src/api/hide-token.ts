@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpEnd } from '../http.ts';
+import type { HttpAnswer, HttpEnd } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
 import type { BearerToken } from './token.ts';
 

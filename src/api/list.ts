@@ -1,5 +1,5 @@
 import { JSONParser, type ParsedElementInfo } from '@streamparser/json';
-import type { Http, HttpEnd } from '../http.ts';
+import type { Http, HttpEnd } from '../core/http.ts';
 import type { Item } from '../order/order.ts';
 import { reasonOf, type Said } from './classify.ts';
 import { apiHeaders, type Partner } from './create.ts';

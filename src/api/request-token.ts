@@ -1,5 +1,5 @@
-import { PoSyncError } from '../errors.ts';
-import type { Http, HttpAnswer } from '../http.ts';
+import { PoSyncError } from '../core/errors.ts';
+import type { Http, HttpAnswer } from '../core/http.ts';
 import { reasonOf } from './classify.ts';
 import { isRecord } from './envelope.ts';
 

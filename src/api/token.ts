@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import { toError } from '../errors.ts';
-import type { Http } from '../http.ts';
+import type { Clock } from '../core/clock.ts';
+import { toError } from '../core/errors.ts';
+import type { Http } from '../core/http.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';

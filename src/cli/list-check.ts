@@ -1,6 +1,6 @@
-import { PoSyncError } from '../errors.ts';
-import { type Listed, lookUp } from '../operate/retry-letters.ts';
-import { type Desk, openListing } from './open-desk.ts';
+import { PoSyncError } from '../core/errors.ts';
+import { type Listed, lookUp } from '../operate/retry-dead-letters.ts';
+import { type Desk, openListing } from './operator-context.ts';
 import type { Shell } from './shell.ts';
 
 /** What the API's list says of some orders; `trouble`: why it says nothing. */

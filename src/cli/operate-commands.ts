@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { KINDS } from './letter-args.ts';
+import { KINDS } from './dead-letter-filter.ts';
 import type { Shell } from './shell.ts';
 import { readSince } from './since.ts';
 
@@ -11,14 +11,16 @@ export function addOperateCommands(program: Command, shell: Shell, done: Done): 
     .command('status')
     .description('daemons, sources, queue, batches under way, token, pauses')
     .action(async (_, command: Command) =>
-      done(await (await import('./status.ts')).statusCommand(command.optsWithGlobals(), shell)),
+      done(await (await import('./commands/status.ts')).statusCommand(command.optsWithGlobals(), shell)),
     );
   program
     .command('explain')
     .description("one order's whole history")
     .argument('<order>', 'order number')
     .action(async (order: string, _, command: Command) =>
-      done(await (await import('./explain.ts')).explainCommand({ ...command.optsWithGlobals(), order }, shell)),
+      done(
+        await (await import('./commands/explain.ts')).explainCommand({ ...command.optsWithGlobals(), order }, shell),
+      ),
     );
   addBatches(program, shell, done);
   addDeadLetters(program, shell, done);
@@ -28,19 +30,19 @@ export function addOperateCommands(program: Command, shell: Shell, done: Done): 
     .description('hold delivery while files go on being taken')
     .option('--reason <text>', 'why, for everybody who asks')
     .action(async (_, command: Command) =>
-      done(await (await import('./pause.ts')).pauseCommand(command.optsWithGlobals(), shell)),
+      done(await (await import('./commands/pause.ts')).pauseCommand(command.optsWithGlobals(), shell)),
     );
   program
     .command('resume')
     .description('end the pause')
     .action(async (_, command: Command) =>
-      done(await (await import('./resume.ts')).resumeCommand(command.optsWithGlobals(), shell)),
+      done(await (await import('./commands/resume.ts')).resumeCommand(command.optsWithGlobals(), shell)),
     );
   program
     .command('doctor')
     .description('look at configuration, folders, Redis, token, API and clock, each with its mend')
     .action(async (_, command: Command) =>
-      done(await (await import('./doctor.ts')).doctorCommand(command.optsWithGlobals(), shell)),
+      done(await (await import('./commands/doctor.ts')).doctorCommand(command.optsWithGlobals(), shell)),
     );
 }
 
@@ -51,26 +53,41 @@ function addBatches(program: Command, shell: Shell, done: Done): void {
     .option('--since <time>', 'taken since: 24h, 7d, 2026-11-21', readSince)
     .option('--open', 'only those that need a person', false)
     .action(async (_, command: Command) =>
-      done(await (await import('./batches.ts')).batchesListCommand(command.optsWithGlobals(), shell)),
+      done(await (await import('./commands/batches.ts')).batchesListCommand(command.optsWithGlobals(), shell)),
     );
   batches
     .command('show')
     .description('one batch')
     .argument('<batch>', 'its name, or how it ends')
     .action(async (batch: string, _, command: Command) =>
-      done(await (await import('./batches.ts')).batchesShowCommand({ ...command.optsWithGlobals(), batch }, shell)),
+      done(
+        await (await import('./commands/batches.ts')).batchesShowCommand(
+          { ...command.optsWithGlobals(), batch },
+          shell,
+        ),
+      ),
     );
   acting(batches.command('release'))
     .description('let a held batch go on')
     .argument('<batch>', 'its name, or how it ends')
     .action(async (batch: string, _, command: Command) =>
-      done(await (await import('./batches.ts')).batchesReleaseCommand({ ...command.optsWithGlobals(), batch }, shell)),
+      done(
+        await (await import('./commands/batches.ts')).batchesReleaseCommand(
+          { ...command.optsWithGlobals(), batch },
+          shell,
+        ),
+      ),
     );
   acting(batches.command('cancel'))
     .description('take back what was certainly never sent')
     .argument('<batch>', 'its name, or how it ends')
     .action(async (batch: string, _, command: Command) =>
-      done(await (await import('./batches.ts')).batchesCancelCommand({ ...command.optsWithGlobals(), batch }, shell)),
+      done(
+        await (await import('./commands/batches.ts')).batchesCancelCommand(
+          { ...command.optsWithGlobals(), batch },
+          shell,
+        ),
+      ),
     );
 }
 
@@ -80,19 +97,32 @@ function addDeadLetters(program: Command, shell: Shell, done: Done): void {
     .description('which, why, and of which kinds')
     .option('--all', 'closed ones too', false)
     .action(async (_, command: Command) =>
-      done(await (await import('./dead-letters-list.ts')).deadLettersListCommand(command.optsWithGlobals(), shell)),
+      done(
+        await (await import('./commands/dead-letters-list.ts')).deadLettersListCommand(
+          command.optsWithGlobals(),
+          shell,
+        ),
+      ),
     );
   acting(filtered(letters.command('retry')))
     .description('send them again as they are, after a look at ledger and list')
     .option('--rate <orders>', 'at most so many orders a second', whole)
     .action(async (_, command: Command) =>
-      done(await (await import('./dead-letters-retry.ts')).deadLettersRetryCommand(command.optsWithGlobals(), shell)),
+      done(
+        await (await import('./commands/dead-letters-retry.ts')).deadLettersRetryCommand(
+          command.optsWithGlobals(),
+          shell,
+        ),
+      ),
     );
   acting(filtered(letters.command('discard')))
     .description('give them up; their numbers are free again')
     .action(async (_, command: Command) =>
       done(
-        await (await import('./dead-letters-discard.ts')).deadLettersDiscardCommand(command.optsWithGlobals(), shell),
+        await (await import('./commands/dead-letters-discard.ts')).deadLettersDiscardCommand(
+          command.optsWithGlobals(),
+          shell,
+        ),
       ),
     );
   acting(letters.command('resolve'))
@@ -105,7 +135,7 @@ function addDeadLetters(program: Command, shell: Shell, done: Done): void {
     )
     .action(async (order: string, _, command: Command) =>
       done(
-        await (await import('./dead-letters-resolve.ts')).deadLettersResolveCommand(
+        await (await import('./commands/dead-letters-resolve.ts')).deadLettersResolveCommand(
           { ...command.optsWithGlobals(), order },
           shell,
         ),
@@ -120,7 +150,7 @@ function addReconcile(program: Command, shell: Shell, done: Done): void {
     .option('--without-list', 'with --repair: go on after a rollback though there is no list', false)
     .option('-y, --yes', 'do it without asking', false)
     .action(async (_, command: Command) =>
-      done(await (await import('./reconcile.ts')).reconcileCommand(command.optsWithGlobals(), shell)),
+      done(await (await import('./commands/reconcile.ts')).reconcileCommand(command.optsWithGlobals(), shell)),
     );
 }
 

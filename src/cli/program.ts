@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../config/duration.ts';
+import type { SandboxArgs } from './commands/sandbox.ts';
 import { addOperateCommands } from './operate-commands.ts';
-import type { SandboxArgs } from './sandbox.ts';
 import type { Shell } from './shell.ts';
 import { versionOf } from './version.ts';
 
@@ -47,7 +47,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
         .argParser(duration),
     )
     .action(async (_, command: Command) =>
-      done(await (await import('./start.ts')).startCommand(command.optsWithGlobals(), shell)),
+      done(await (await import('./commands/start.ts')).startCommand(command.optsWithGlobals(), shell)),
     );
 
   program
@@ -57,9 +57,9 @@ function build(shell: Shell, done: (code: number) => void): Command {
     .option('--source <name>', 'the source whose mapping applies')
     .action(async (files: string[], _, command: Command) => {
       const args = command.optsWithGlobals<Common & { source?: string }>();
-      const { openConfig } = await import('./open-config.ts');
+      const { openConfig } = await import('./load-config.ts');
       const { config } = await openConfig(args, shell, { confirm: false });
-      done(await (await import('./check.ts')).checkCommand({ ...args, files }, shell, config));
+      done(await (await import('./commands/check.ts')).checkCommand({ ...args, files }, shell, config));
     });
 
   const config = program.command('config').description('the configuration as resolved, and its schema');
@@ -67,20 +67,20 @@ function build(shell: Shell, done: (code: number) => void): Command {
     .command('show')
     .description('the configuration as resolved, secrets redacted')
     .action(async (_, command: Command) =>
-      done(await (await import('./config-command.ts')).configShowCommand(command.optsWithGlobals(), shell)),
+      done(await (await import('./commands/config.ts')).configShowCommand(command.optsWithGlobals(), shell)),
     );
   config
     .command('schema')
     .description('the JSON Schema of the configuration file')
     .action(async (_, command: Command) =>
-      done(await (await import('./config-command.ts')).configSchemaCommand(command.optsWithGlobals(), shell)),
+      done(await (await import('./commands/config.ts')).configSchemaCommand(command.optsWithGlobals(), shell)),
     );
 
   addOperateCommands(program, shell, done);
   sandboxOptions(
     program.command('sandbox').description('the reference Purchase-Order API, to rehearse against'),
   ).action(async (_, command: Command) =>
-    done(await (await import('./sandbox.ts')).sandboxCommand(command.optsWithGlobals<SandboxArgs>(), shell)),
+    done(await (await import('./commands/sandbox.ts')).sandboxCommand(command.optsWithGlobals<SandboxArgs>(), shell)),
   );
   inherit(program);
   return program;

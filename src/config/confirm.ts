@@ -1,4 +1,4 @@
-import { PoSyncError } from '../errors.ts';
+import { PoSyncError } from '../core/errors.ts';
 import type { Config } from './config.ts';
 import { type Variables, variable } from './variables.ts';
 

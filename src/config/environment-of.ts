@@ -1,4 +1,4 @@
-import { PoSyncError } from '../errors.ts';
+import { PoSyncError } from '../core/errors.ts';
 import type { Config, Environment } from './config.ts';
 
 /** The chosen environment. A configuration that was loaded has it. */

@@ -1,4 +1,4 @@
-import { codeOf, PoSyncError, toError } from '../errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import type { SecretReader } from './secret-file.ts';
 import type { Variables } from './variables.ts';
 

@@ -1,4 +1,4 @@
-import { PoSyncError } from '../errors.ts';
+import { PoSyncError } from '../core/errors.ts';
 import type { Config } from './config.ts';
 import { nearest } from './nearest.ts';
 import { Secret } from './secret.ts';

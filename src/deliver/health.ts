@@ -1,7 +1,7 @@
 import type { Seen } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
 import type { Policy } from '../ledger/state.ts';
-import type { Gate, Pass } from './gate.ts';
+import type { Gate, Pass } from './circuit-breaker.ts';
 
 /** Failures in a row, by any orders, after which it is the API that is down; at any rate before one order used up its attempts. */
 const DOWN_AFTER = 5;

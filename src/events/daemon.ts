@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 
 /** The daemon begins: nothing is opened yet. */
 export function daemonStarting(log: Log, facts: { environment: string; version: string; config: string }): void {

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 
 /** An order's attempt ended; `outcome` is what it showed. */
 export function attemptEnded(

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 
 type Named = { receiver: string; event: string; kind: string; batch?: string; source?: string };
 

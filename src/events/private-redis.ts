@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 
 /** A private Redis was started and serves. */
 export function privateRedisStarted(log: Log, facts: { port: number; serverPid: number; durationMs: number }): void {

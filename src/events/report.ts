@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 
 /** Old reports or day folders were removed. */
 export function reportsExpired(log: Log, facts: { removed: number; durationMs: number }): void {

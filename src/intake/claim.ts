@@ -1,7 +1,7 @@
 import { lstat, mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
-import { codeOf, PoSyncError } from '../errors.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { folderError } from './folder-error.ts';
 import { doneFileOf } from './names.ts';

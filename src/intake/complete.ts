@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { openRegularFile } from '../regular-file.ts';
+import { openRegularFile } from '../core/regular-file.ts';
 
 const LOOKED_AT = 64 * 1024;
 

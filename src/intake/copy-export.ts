@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { PoSyncError } from '../errors.ts';
+import { PoSyncError } from '../core/errors.ts';
+import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
-import { openRegularFile, sameStamp, stampOf } from '../regular-file.ts';
 
 const CHUNK = 1024 * 1024;
 

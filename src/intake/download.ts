@@ -3,8 +3,8 @@ import { writeSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Secret } from '../config/secret.ts';
-import { codeOf, PoSyncError } from '../errors.ts';
-import type { Http, HttpAnswer } from '../http.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
+import type { Http, HttpAnswer } from '../core/http.ts';
 import { nameBatch } from '../order/batch.ts';
 import type { CopiedFile } from './copy-export.ts';
 

@@ -1,10 +1,10 @@
 import { glob, lstat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Clock } from '../clock.ts';
 import type { ExportSource } from '../config/config.ts';
-import { codeOf } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { codeOf } from '../core/errors.ts';
 import { exportCopied, exportUnchanged } from '../events/intake.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { copyExport } from './copy-export.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';

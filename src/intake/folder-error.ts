@@ -1,4 +1,4 @@
-import { codeOf, PoSyncError, toError } from '../errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 
 /** What the system said of a folder, as the error that an operator can act on. */
 export function folderError(error: unknown, folder: string): PoSyncError {

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
 import type { InboxSource } from '../config/config.ts';
-import { PoSyncError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../core/clock.ts';
+import { PoSyncError } from '../core/errors.ts';
+import type { Log } from '../log/log.ts';
 import { listInbox } from './list-inbox.ts';
 import { markOf } from './mark.ts';
 import { openWatch, type Watch } from './watch.ts';

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { processingOf } from './claim.ts';
 

@@ -4,7 +4,7 @@ import { link, lstat, readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import { fileRenamed } from '../events/intake.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { folderError } from './folder-error.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
 

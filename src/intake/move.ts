@@ -1,6 +1,6 @@
 import { copyFile, link, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 
 /**
  * Moves a file to a name that nobody has yet: false, and nothing moved, when somebody has it. Also across file

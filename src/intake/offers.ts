@@ -1,8 +1,8 @@
 import path from 'node:path';
-import type { Clock } from '../clock.ts';
-import { codeOf, toError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { codeOf, toError } from '../core/errors.ts';
 import { fileInUse, fileTrouble } from '../events/intake.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { ReadyFile } from './readiness.ts';
 
 /** Hands files over, and again with growing waits when that fails. */

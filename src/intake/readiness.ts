@@ -1,4 +1,4 @@
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 import { whyIncomplete } from './complete.ts';
 import { openSightings } from './sightings.ts';
 

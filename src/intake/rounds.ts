@@ -1,6 +1,6 @@
 import { watch } from 'chokidar';
-import type { Clock } from '../clock.ts';
-import { toError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { toError } from '../core/errors.ts';
 
 /** Something that is done again and again, sooner when there is a hint that it is worth it. */
 export type Rounds = AsyncDisposable & {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
-import { codeOf, PoSyncError } from '../errors.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { folderError } from './folder-error.ts';
 import { moveToFree } from './move.ts';

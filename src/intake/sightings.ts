@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 
 /** What a look at a file said. */
 export type Sight =

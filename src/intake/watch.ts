@@ -1,9 +1,9 @@
 import path from 'node:path';
-import type { Clock } from '../clock.ts';
 import type { Source } from '../config/config.ts';
-import { toError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { toError } from '../core/errors.ts';
 import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../events/intake.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { openOffers } from './offers.ts';
 import { openReadiness, type ReadyFile } from './readiness.ts';
 import { openRounds, watchFolder } from './rounds.ts';

@@ -1,10 +1,10 @@
-import type { Clock } from '../clock.ts';
 import type { ExportSource } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
-import { PoSyncError, toError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { PoSyncError, toError } from '../core/errors.ts';
+import { openHttp } from '../core/http.ts';
 import { exportAbsent, exportCopied, exportUnchanged, sourceBack, sourceLost } from '../events/intake.ts';
-import { openHttp } from '../http.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { CopiedFile } from './copy-export.ts';

@@ -6,7 +6,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { type Lease, takeLease } from '../redis/lease.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import { openBatchWords } from './batch-words.ts';
+import { openBatchWords } from './batch-control.ts';
 import type { StoredResult } from './stored-result.ts';
 
 /** How long a dead daemon's right to a batch lasts. */

@@ -1,15 +1,15 @@
-import { PoSyncError } from '../errors.ts';
+import { PoSyncError } from '../core/errors.ts';
 import type { Closing } from '../order/closing.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { joinedCalls } from '../redis/joined-calls.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Deed } from './deed.ts';
+import type { Trace } from './checkpoint-file.ts';
 import { type Entry, encodeEntry } from './entry.ts';
 import type { Identity } from './identity.ts';
+import type { Deed } from './operator-action.ts';
 import type { StoredResult } from './stored-result.ts';
-import type { Trace } from './trace-file.ts';
 
 /** An intent that comes to Redis later than this after it was made, by Redis' own clock, is none. Milliseconds. */
 export const INTENT_TRAVELS = 2_000;

@@ -3,7 +3,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Trace, TraceKeeper } from './trace-file.ts';
+import type { Trace, TraceKeeper } from './checkpoint-file.ts';
 
 /**
  * How the ledger in Redis stands to what we remember of it.

@@ -3,8 +3,8 @@ import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Known } from './admission.ts';
 import { type Change, type LedgerIdentity, openCommits } from './commits.ts';
-import type { Deed } from './deed.ts';
 import { decodeCompact, decodeEntry, type Entry, encodeCompact } from './entry.ts';
+import type { Deed } from './operator-action.ts';
 import type { DeadEntry, Step } from './state.ts';
 import type { StoredResult } from './stored-result.ts';
 

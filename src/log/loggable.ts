@@ -1,4 +1,4 @@
-import { PoSyncError } from '../errors.ts';
+import { PoSyncError } from '../core/errors.ts';
 
 const HIDDEN = '[redacted]';
 /** Facts whose name says that their value is nobody's business. */

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
-import { toError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { toError } from '../core/errors.ts';
 import { noticeDelayed, noticeDropped, noticeLost, noticeSent } from '../events/notify.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Notice } from './notice.ts';
 
 /** Sends notices to one receiver, one after another, beside everything else. Disposing gives it a last short while. */

@@ -1,4 +1,4 @@
-import type { Http } from '../http.ts';
+import type { Http } from '../core/http.ts';
 import type { Notice } from './notice.ts';
 
 type Deps = { http: Http /** Of one call, in milliseconds. */; timeout: number; signal: AbortSignal };

@@ -1,9 +1,9 @@
 import type { Partner } from '../api/create.ts';
 import { type ListEnd, type ListedOrder, listOrders } from '../api/list.ts';
 import type { TokenSource } from '../api/token.ts';
-import type { Clock } from '../clock.ts';
-import { PoSyncError } from '../errors.ts';
-import type { Http } from '../http.ts';
+import type { Clock } from '../core/clock.ts';
+import { PoSyncError } from '../core/errors.ts';
+import type { Http } from '../core/http.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';

@@ -1,14 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 import type { Batches } from '../ledger/batches.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import { closingFor, closingsOf } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { OrderResult } from '../order/order-result.ts';
 import { needsPerson } from '../order/outcome.ts';
-import { readLetters } from '../report/read-letters.ts';
+import { readLetters } from '../report/read-dead-letters.ts';
 import { readReport } from '../report/read-report.ts';
 import { readResults } from '../report/read-results.ts';
 import type { Report } from '../report/report.ts';

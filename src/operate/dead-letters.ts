@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 import type { Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { claimTimeOf } from '../order/batch.ts';
@@ -8,11 +8,11 @@ import { type Closings, closingFor, closingsOf } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { readLetters } from '../report/read-letters.ts';
+import { readLetters } from '../report/read-dead-letters.ts';
 import { readReport } from '../report/read-report.ts';
 import type { Report } from '../report/report.ts';
-import type { FoundLetter, LetterFilter } from './found-letter.ts';
-import { lettersUnderWay } from './letters-under-way.ts';
+import { lettersUnderWay } from './dead-letters-in-progress.ts';
+import type { FoundLetter, LetterFilter } from './found-dead-letter.ts';
 
 export type LetterDeps = {
   batches: Batches;

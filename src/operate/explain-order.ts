@@ -1,5 +1,5 @@
-import type { Deed } from '../ledger/deed.ts';
 import type { Entry, EntryState, PastAttempt } from '../ledger/entry.ts';
+import type { Deed } from '../ledger/operator-action.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { Order } from '../order/order.ts';
 import { type Appearance, findAppearances } from './appearances.ts';

@@ -1,4 +1,4 @@
-import { PoSyncError } from '../errors.ts';
+import { PoSyncError } from '../core/errors.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 
 const PAGE = 1000;

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import type { Deed } from '../ledger/deed.ts';
+import type { Deed } from '../ledger/operator-action.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 
 /** The person who acts, as the order's history names them. */

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { Config, Source } from '../config/config.ts';
 import { redactedConfig } from '../config/show.ts';
-import type { Gate } from '../deliver/gate.ts';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
+import type { Gate } from '../deliver/circuit-breaker.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Redis } from '../redis/connect.ts';

@@ -1,8 +1,8 @@
-import { PoSyncError } from '../errors.ts';
+import { PoSyncError } from '../core/errors.ts';
 import type { Known } from '../ledger/admission.ts';
-import { aloneOf } from '../ledger/chunk.ts';
 import { type Decision, decide } from '../ledger/decide.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { aloneOf } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { RedisTime } from '../redis/redis-time.ts';

@@ -1,5 +1,5 @@
 import type { DeadLetter } from './dead-letter.ts';
-import { placeText } from './mending.ts';
+import { placeText } from './fixing.ts';
 
 /**
  * How a dead letter was closed: `batch` brought the order that was accepted at last, or `who` put it aside.

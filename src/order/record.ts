@@ -1,4 +1,4 @@
-import type { Mends } from './mending.ts';
+import type { Mends } from './fixing.ts';
 import type { Place } from './place.ts';
 
 /**

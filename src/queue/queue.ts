@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
-import { toError } from '../errors.ts';
-import type { Chunk } from '../ledger/chunk.ts';
+import { toError } from '../core/errors.ts';
+import type { Chunk } from '../ledger/job.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 

@@ -1,9 +1,9 @@
 import { ordersSwept } from '../events/delivery.ts';
-import { aloneOf } from '../ledger/chunk.ts';
 import { type Entry, versionAfter } from '../ledger/entry.ts';
+import { aloneOf } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next, type Policy, SWEEP_AFTER } from '../ledger/state.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import type { OrderQueue } from './queue.ts';
 

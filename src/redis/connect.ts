@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { PoSyncError, toError } from '../errors.ts';
+import { PoSyncError, toError } from '../core/errors.ts';
 
 /** A connection; one type for the whole program. */
 export type { Redis } from 'ioredis';

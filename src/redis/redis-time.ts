@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Redis } from './connect.ts';
 
 /** Redis' clock, the one clock that all daemons share; wall clocks of hosts are never compared. */

@@ -1,6 +1,6 @@
 import { copyFile, link, lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { codeOf, PoSyncError } from '../errors.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
 import { besideName } from './beside-name.ts';
 import { draftPath } from './draft.ts';
 import { FIX_FILE_NAMES, type FixFileName } from './fix-file.ts';

@@ -1,6 +1,6 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 

@@ -1,6 +1,6 @@
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 import { DRAFT_NAME } from './draft.ts';
 import { syncFolder } from './sync-folder.ts';
 import { written } from './written.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 import type { Report } from './report.ts';
 
 /** The `report.json` of a report's folder; undefined when there is none yet, or none any more. */

@@ -1,6 +1,6 @@
 import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { mendingNote, placeText } from '../order/mending.ts';
+import { mendingNote, placeText } from '../order/fixing.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 
 /** What the three error columns of one row say. */

@@ -1,13 +1,13 @@
 import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 import { type Closings, closingFor } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
+import { letterList } from './dead-letter-list.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFileName } from './fix-file.ts';
-import { letterList } from './letter-list.ts';
 import { reportPage } from './page/report-page.ts';
-import { readLetters } from './read-letters.ts';
+import { readLetters } from './read-dead-letters.ts';
 import { readReport } from './read-report.ts';
 import { readResults } from './read-results.ts';
 import type { Report } from './report.ts';

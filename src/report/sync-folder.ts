@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors.ts';
 
 /** Makes a folder's names durable. Where folders cannot be synced (some network shares), the rename alone must do. */
 export async function syncFolder(folder: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { codeOf, PoSyncError, toError } from '../errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 
 /**
  * Does `work` on the file system; what fails there surfaces as `report-not-written` with the path.

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type ServerResponse, STATUS_CODES }
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf, PoSyncError, toError } from '../errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { cutLater } from './cut-later.ts';
 import { failureText } from './envelope.ts';
 import { JSON_TYPE } from './reply.ts';

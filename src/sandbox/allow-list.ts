@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { PoSyncError } from '../errors.ts';
+import { PoSyncError } from '../core/errors.ts';
 
 /** Whether a peer may call. */
 export type AllowList = (peer: { readonly remoteAddress?: string | undefined }) => boolean;

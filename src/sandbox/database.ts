@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PoSyncError, toError } from '../errors.ts';
+import { PoSyncError, toError } from '../core/errors.ts';
 
 /**
  * Opens a file of an environment, or makes it; it is ours alone until it is closed or the process dies. A commit returns

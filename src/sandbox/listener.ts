@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { toError } from '../errors.ts';
+import { toError } from '../core/errors.ts';
 import { answerCall, operationOf, type Role } from './answer-call.ts';
 import { type Call, callOf } from './call.ts';
 import { failure } from './envelope.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { PoSyncError, toError } from '../errors.ts';
+import { PoSyncError, toError } from '../core/errors.ts';
 import { unusable } from './database.ts';
 import { openOrderFile, openOrderTable, orderFileName } from './order-table.ts';
 import type { TableAnswer, TableCall, TableOpening } from './order-thread.ts';

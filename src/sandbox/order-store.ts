@@ -1,4 +1,4 @@
-import { toError } from '../errors.ts';
+import { toError } from '../core/errors.ts';
 import type { OrderTable, Range, Row } from './order-table.ts';
 
 /** Whether an order is durable now, or its number was taken already. */

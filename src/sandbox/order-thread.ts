@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type ErrorFacts, PoSyncError, toError } from '../errors.ts';
+import { type ErrorFacts, PoSyncError, toError } from '../core/errors.ts';
 import type { RemoteTable } from './order-store.ts';
 import type { OrderTable } from './order-table.ts';
 

@@ -1,4 +1,4 @@
-import { toError } from '../errors.ts';
+import { toError } from '../core/errors.ts';
 import { type Caller, revoked, withoutScope } from './authenticate.ts';
 import type { Call } from './call.ts';
 import { failure, success } from './envelope.ts';

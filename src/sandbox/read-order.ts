@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { toError } from '../errors.ts';
+import { toError } from '../core/errors.ts';
 import { purchaseOrderSchema } from './contract.ts';
 import type { NewOrder } from './order-store.ts';
 import { plainOrder } from './plain-order.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { toError } from '../errors.ts';
+import { toError } from '../core/errors.ts';
 
 /** How a call ends on its connection. */
 export type Reply =

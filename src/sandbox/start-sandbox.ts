@@ -1,4 +1,4 @@
-import { PoSyncError } from '../errors.ts';
+import { PoSyncError } from '../core/errors.ts';
 import { type Address, openAddress } from './address.ts';
 import { allowList } from './allow-list.ts';
 import { API_PREFIX } from './answer-call.ts';

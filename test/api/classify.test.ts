@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { classify, readRetryAfter } from '../../src/api/classify.ts';
-import type { HttpEnd } from '../../src/http.ts';
+import type { HttpEnd } from '../../src/core/http.ts';
 
 const NOW = new Date('2026-11-21T07:15:00Z');
 const SUCCESS = { status: 'success', data: { purchaseOrderNumber: '4711', orderState: 'NEW' }, error: null };

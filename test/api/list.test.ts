@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type ListEnd, type ListedOrder, listOrders } from '../../src/api/list.ts';
-import { openHttp } from '../../src/http.ts';
+import { openHttp } from '../../src/core/http.ts';
 import { goodOrder, openSandbox } from '../support/open-sandbox.ts';
 
 const ITEMS = [{ articleCode: 'A-1', quantity: 1 }];

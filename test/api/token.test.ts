@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTokens } from '../../src/api/token.ts';
-import { systemClock } from '../../src/clock.ts';
-import { type Http, openHttp } from '../../src/http.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { type Http, openHttp } from '../../src/core/http.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';

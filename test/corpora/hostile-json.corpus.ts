@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PoSyncError } from '../../src/errors.ts';
-import { openJsonParser } from '../../src/read/json-records.ts';
+import { PoSyncError } from '../../src/core/errors.ts';
+import { openJsonParser } from '../../src/parse/json/json-records.ts';
 
 /** Runs of each; set CORPUS_RUNS for more. */
 const RUNS = Number(process.env['CORPUS_RUNS'] ?? 20_000);

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PoSyncError } from '../../src/errors.ts';
+import { PoSyncError } from '../../src/core/errors.ts';
 import type { CheckedOrder } from '../../src/order/checked-order.ts';
-import { proveFile } from '../../src/read/prove.ts';
-import { readOrders } from '../../src/read-orders.ts';
+import { proveFile } from '../../src/parse/inspect.ts';
+import { readOrders } from '../../src/validate/read-orders.ts';
 
 const RUNS = Number(process.env['CORPUS_RUNS'] ?? 5_000);
 

@@ -3,7 +3,7 @@ import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from '
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { copyExport } from '../../src/intake/copy-export.ts';
 import { openExport } from '../../src/intake/export.ts';
 import { leftCopies } from '../../src/intake/left-claims.ts';

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openTraceFile } from '../../src/ledger/checkpoint-file.ts';
 import { openIdentity } from '../../src/ledger/identity.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/state.ts';
-import { openTraceFile } from '../../src/ledger/trace-file.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';

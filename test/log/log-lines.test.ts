@@ -63,7 +63,7 @@ it('outlives a stream that fails', async () => {
 
 /** A real process that logs `count` lines to its standard output and then says on standard error that it lives. */
 function logger(stdout: 'pipe' | number, count: number) {
-  const log = JSON.stringify(path.resolve(import.meta.dirname, '../../src/log.ts'));
+  const log = JSON.stringify(path.resolve(import.meta.dirname, '../../src/log/log.ts'));
   const program = `
     import { setTimeout as delay } from 'node:timers/promises';
     const { createLog } = await import(${log});

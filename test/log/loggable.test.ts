@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
-import { PoSyncError } from '../../src/errors.ts';
+import { PoSyncError } from '../../src/core/errors.ts';
 import { loggable } from '../../src/log/loggable.ts';
 
 it('keeps plain values, dates as text, and lists of them', () => {

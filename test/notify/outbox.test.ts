@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { deliveryPauses, type Notice } from '../../src/notify/notice.ts';
 import { openOutbox } from '../../src/notify/outbox.ts';
 import { capturedLog } from '../support/captured-log.ts';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { openHttp } from '../../src/http.ts';
+import { openHttp } from '../../src/core/http.ts';
 import { fileUnreadable } from '../../src/notify/notice.ts';
 import { callWebhook } from '../../src/notify/webhook.ts';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textWidth } from '../../src/cli/text-width.ts';
+import { textWidth } from '../../src/core/text-width.ts';
 import { onTerminal } from '../support/terminal.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';

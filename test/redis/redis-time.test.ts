@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Redis } from '../../src/redis/connect.ts';
 import { openRedisTime } from '../../src/redis/redis-time.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';

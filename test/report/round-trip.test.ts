@@ -5,13 +5,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Mapping } from '../../src/config/config.ts';
 import { plainMapping } from '../../src/config/plain-mapping.ts';
 import type { CheckedOrder } from '../../src/order/checked-order.ts';
-import { proveFile } from '../../src/read/prove.ts';
-import { readOrders } from '../../src/read-orders.ts';
+import { proveFile } from '../../src/parse/inspect.ts';
 import { csvLine } from '../../src/report/csv-line.ts';
-import { deadLetterOf } from '../../src/report/dead-letter-of.ts';
-import { deliveryLetterOf } from '../../src/report/delivery-letter-of.ts';
+import { deadLetterOf } from '../../src/report/dead-letter.ts';
+import { deliveryLetterOf } from '../../src/report/delivery-dead-letter.ts';
 import { encoderFor } from '../../src/report/encode.ts';
 import { fixFile } from '../../src/report/fix-file.ts';
+import { readOrders } from '../../src/validate/read-orders.ts';
 import { AT } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PoSyncError } from '../../src/errors.ts';
+import { PoSyncError } from '../../src/core/errors.ts';
 import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
 import { AT, dead, done, each, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';

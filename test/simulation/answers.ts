@@ -1,4 +1,4 @@
-import type { HttpEnd } from '../../src/http.ts';
+import type { HttpEnd } from '../../src/core/http.ts';
 
 /** A complete answer. */
 export function answered(status: number, body: unknown, headers: Record<string, string> = {}): HttpEnd {

@@ -1,4 +1,4 @@
-import type { Chunk } from '../../src/ledger/chunk.ts';
+import type { Chunk } from '../../src/ledger/job.ts';
 import type { OrderQueue } from '../../src/queue/queue.ts';
 import type { Connection } from './connection.ts';
 import type { Random } from './random.ts';

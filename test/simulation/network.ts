@@ -1,5 +1,5 @@
 import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
-import type { Http, HttpCall, HttpEnd } from '../../src/http.ts';
+import type { Http, HttpCall, HttpEnd } from '../../src/core/http.ts';
 import type { Item } from '../../src/order/order.ts';
 import { answered, broken, created, PAGE, refusal, unsent } from './answers.ts';
 import { type PartnerApi, type Stored, UNKNOWN_ARTICLE } from './partner-api.ts';
@@ -23,7 +23,7 @@ type Deps = {
 
 export type Network = ReturnType<typeof openNetwork>;
 
-/** Everything between a process and the API. It speaks undici's manners, as `src/http.ts` gives them on. */
+/** Everything between a process and the API. It speaks undici's manners, as `src/core/http.ts` gives them on. */
 export function openNetwork(deps: Deps) {
   const { timeline, random, weather, breach, api } = deps;
   let sent = 0;

@@ -1,9 +1,9 @@
 import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
-import type { Http, HttpEnd } from '../../src/http.ts';
+import type { Http, HttpEnd } from '../../src/core/http.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { next, type Policy, type Step } from '../../src/ledger/state.ts';
-import type { Canaries } from '../../src/verify/canaries.ts';
+import type { Canaries } from '../../src/reconcile/canaries.ts';
 import { unsent } from './answers.ts';
 import type { Breach } from './weather.ts';
 

@@ -1,5 +1,5 @@
 import { readScript, type Script } from '../../src/redis/script.ts';
-import { gate, identity, takeOver } from './gate-scripts.ts';
+import { gate, identity, takeOver } from './circuit-breaker-scripts.ts';
 import { adopt, commit, lookup, tally, total } from './ledger-scripts.ts';
 import type { Port } from './port.ts';
 

@@ -1,8 +1,8 @@
 import type { TokenSource } from '../../src/api/token.ts';
-import type { Clock } from '../../src/clock.ts';
-import { backoff } from '../../src/deliver/backoff.ts';
+import { backoff } from '../../src/core/backoff.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import type { Trace, TraceKeeper } from '../../src/ledger/checkpoint-file.ts';
 import type { Policy } from '../../src/ledger/state.ts';
-import type { Trace, TraceKeeper } from '../../src/ledger/trace-file.ts';
 import type { Connections } from './connection.ts';
 import type { Jobs } from './jobs.ts';
 import type { Network } from './network.ts';

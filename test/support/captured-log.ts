@@ -1,4 +1,4 @@
-import { createLog, type Log } from '../../src/log.ts';
+import { createLog, type Log } from '../../src/log/log.ts';
 
 /** A log whose lines are kept as objects. */
 export function capturedLog(): { log: Log; lines: Record<string, unknown>[] } {

@@ -1,11 +1,11 @@
 import pino from 'pino';
-import { systemClock } from '../../src/clock.ts';
 import type { Config, Delivery, Environment } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { type DeliverySide, openDeliverySide } from '../../src/delivery-side.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { startLoop } from '../../src/core/loop.ts';
 import { type Batches, openBatches } from '../../src/ledger/batches.ts';
-import { startLoop } from '../../src/loop.ts';
 import { digestOf } from '../../src/order/digest.ts';
+import { type DeliverySide, openDeliverySide } from '../../src/reconcile/delivery-side.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';

@@ -1,4 +1,4 @@
-import { codeOf } from '../../src/errors.ts';
+import { codeOf } from '../../src/core/errors.ts';
 
 /** Sends a signal to a process of which it is enough that it has ended: it may have since it was seen. */
 export function killProcess(pid: number, signal: NodeJS.Signals): void {

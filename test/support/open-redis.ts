@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { openTraceFile } from '../../src/ledger/checkpoint-file.ts';
 import { type Identity, openIdentity } from '../../src/ledger/identity.ts';
-import { openTraceFile } from '../../src/ledger/trace-file.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { type Keys, keysOf } from '../../src/redis/keys.ts';
 import { openRedisTime, type RedisTime } from '../../src/redis/redis-time.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { PoSyncError } from '../../src/errors.ts';
-import { proveFile } from '../../src/read/prove.ts';
-import { readOrderPages } from '../../src/read-orders.ts';
+import { PoSyncError } from '../../src/core/errors.ts';
+import { proveFile } from '../../src/parse/inspect.ts';
+import { readOrderPages } from '../../src/validate/read-orders.ts';
 
 /** Reads one file as the daemon does, both passes, and prints what came of it and the most memory it took. */
 const [, , file = ''] = process.argv;

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Mapping } from '../../src/config/config.ts';
 import { mappingSchema } from '../../src/config/mapping-schema.ts';
-import { PoSyncError } from '../../src/errors.ts';
+import { PoSyncError } from '../../src/core/errors.ts';
 import type { CheckedOrder } from '../../src/order/checked-order.ts';
-import type { Proof } from '../../src/read/proof.ts';
-import { proveFile } from '../../src/read/prove.ts';
-import { readOrders } from '../../src/read-orders.ts';
+import { proveFile } from '../../src/parse/inspect.ts';
+import type { Proof } from '../../src/parse/inspection.ts';
+import { readOrders } from '../../src/validate/read-orders.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 /** A mapping as a configuration would give it, from what differs from the defaults. */

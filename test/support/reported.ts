@@ -1,7 +1,7 @@
 import { type DeadLetterKind, noOutcomes, type Outcome } from '../../src/order/outcome.ts';
 import type { FileShape, Problem, SourceRecord } from '../../src/order/record.ts';
-import { deadLetterOf } from '../../src/report/dead-letter-of.ts';
-import { deliveryLetterOf } from '../../src/report/delivery-letter-of.ts';
+import { deadLetterOf } from '../../src/report/dead-letter.ts';
+import { deliveryLetterOf } from '../../src/report/delivery-dead-letter.ts';
 import type { Report } from '../../src/report/report.ts';
 import type { ReportedOrder, ReportInput } from '../../src/report/write-report.ts';
 

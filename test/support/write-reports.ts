@@ -1,4 +1,4 @@
-import { codeOf, PoSyncError } from '../../src/errors.ts';
+import { codeOf, PoSyncError } from '../../src/core/errors.ts';
 import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
 import { dead, done, inputOf, rows } from './reported.ts';
 

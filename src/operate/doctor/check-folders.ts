@@ -3,7 +3,7 @@ import { access, constants, rm, stat, statfs, writeFile } from 'node:fs/promises
 import path from 'node:path';
 import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
 import { redactedConfig } from '../../config/show.ts';
-import { codeOf, toError } from '../../errors.ts';
+import { codeOf, toError } from '../../core/errors.ts';
 import { markOf } from '../../intake/mark.ts';
 import { type Finding, failure } from './finding.ts';
 

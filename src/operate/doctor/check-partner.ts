@@ -2,10 +2,10 @@ import type { Partner } from '../../api/create.ts';
 import { type ListEnd, listOrders } from '../../api/list.ts';
 import { type Credentials, type Grant, requestToken, TOKEN_PATHS } from '../../api/request-token.ts';
 import { markOf } from '../../api/sealed-token.ts';
-import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../config/config.ts';
-import type { Http, HttpEnd } from '../../http.ts';
-import { orders } from '../../report/page/wording.ts';
+import type { Clock } from '../../core/clock.ts';
+import { orders } from '../../core/format.ts';
+import type { Http, HttpEnd } from '../../core/http.ts';
 import { checkClock } from './check-clock.ts';
 import { type Finding, failure } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import { toError } from '../../errors.ts';
+import { toError } from '../../core/errors.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Finding } from './finding.ts';
 

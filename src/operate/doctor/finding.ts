@@ -1,4 +1,4 @@
-import { PoSyncError, toError } from '../../errors.ts';
+import { PoSyncError, toError } from '../../core/errors.ts';
 
 /** What one check of `doctor` found. `skipped`: it could not be done because an earlier one failed. */
 export type Finding = {

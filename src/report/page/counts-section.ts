@@ -1,7 +1,7 @@
+import { count, MEANINGS, outcomeWord } from '../../core/format.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import { type Html, html } from './html.ts';
-import { count, MEANINGS, outcomeWord } from './wording.ts';
 
 type Share = { outcome: Outcome; number: number };
 

@@ -1,10 +1,10 @@
+import { orders } from '../../core/format.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { ErrorGroups } from '../error-groups.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
 import { type Html, html } from './html.ts';
 import { fixLink } from './links.ts';
-import { orders } from './wording.ts';
 
 /** What a person does now, in the order of doing; nothing when nothing is open. */
 export function nextSection(report: Report, story: Story, fixFile: string | undefined): Html | undefined {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { count, moment, orders, size } from '../../core/format.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
@@ -10,7 +11,6 @@ import { nextSection } from './next-section.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { timelineSection } from './timeline-section.ts';
 import { visible } from './visible.ts';
-import { count, moment, orders, size } from './wording.ts';
 
 export type PageFacts = {
   report: Report;

@@ -1,8 +1,8 @@
+import { duration, moment, timeOfDay } from '../../core/format.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
 import { type Html, html } from './html.ts';
 import { reportLink } from './links.ts';
-import { duration, moment, timeOfDay } from './wording.ts';
 
 const MOST_PAUSES = 20;
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PoSyncError } from '../../errors.ts';
+import { PoSyncError } from '../../core/errors.ts';
 import type { Address } from '../address.ts';
 import type { Fault, FaultFile } from './fault-file.ts';
 

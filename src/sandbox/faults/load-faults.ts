@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml';
-import { PoSyncError } from '../../errors.ts';
+import { PoSyncError } from '../../core/errors.ts';
 import { type FaultFile, faultFile } from './fault-file.ts';
 
 /**

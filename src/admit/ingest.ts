@@ -1,0 +1,131 @@
+import type { Mapping } from '../config/config.ts';
+import { PoSyncError } from '../core/errors.ts';
+import { batchAdmitted, batchUnreadable, fileProved } from '../events/batch.ts';
+import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Log } from '../log/log.ts';
+import type { ClaimedFile } from '../order/batch.ts';
+import { openPager } from '../order/pager.ts';
+import { proveFile } from '../parse/inspect.ts';
+import type { Proof } from '../parse/inspection.ts';
+import { unreadable } from '../parse/unreadable.ts';
+import { readOrderPages } from '../validate/read-orders.ts';
+import type { Admit } from './admit.ts';
+
+/** Proofs kept until their files are settled. */
+const PROOFS = 200;
+
+/** Orders admitted in one go; files take turns page by page. */
+const PAGE = 200;
+
+export type IngestDeps = {
+  batches: Batches;
+  /** Admits one page of a batch's orders; waits its turn and while the queue is full. */
+  admit: Admit;
+  mappingOf(source: string): Mapping | undefined;
+  log: Log;
+  /** Proofs are kept for settlement. */
+  proofs: Map<string, Proof>;
+  stopping: AbortSignal;
+  /** Called for a batch that just became known or changed, to keep its report current. */
+  onProgress(batch: string): Promise<void>;
+  /** Called for a file that cannot be read as orders at all; gives its SHA-256. */
+  onUnreadable(batch: Batch, error: PoSyncError): Promise<string>;
+};
+
+/**
+ * `theirs`: another daemon has the file in hand. `left`: the daemon stops, the file stays claimed.
+ * `sha256` of a file that was dealt with to its end.
+ */
+export type Ingested = { end: 'admitted' | 'unreadable' | 'theirs' | 'left'; sha256?: string };
+
+/**
+ * The spine of intake: from a claimed file to orders in the ledger and the queue. Begun again after a crash it meets
+ * its own orders and counts nothing twice.
+ */
+export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): Promise<Ingested> {
+  const { batches, log, stopping } = deps;
+  const lease = await batches.lease(file.batch);
+  if (lease === undefined) return { end: 'theirs' };
+  try {
+    const batch = await batches.begin(file, claimedAt);
+    if (batch.state !== 'reading') return { end: 'admitted' };
+    const signal = AbortSignal.any([stopping, lease.signal]);
+    const mapping = deps.mappingOf(file.source);
+    const proof = await prove(file, batch, mapping, signal);
+    if (proof instanceof PoSyncError) {
+      batchUnreadable(log, { ...named(file), code: proof.code, reason: proof.message });
+      return { end: 'unreadable', sha256: await deps.onUnreadable(batch, proof) };
+    }
+    const { sha256, bytes, records, shape, warnings } = proof;
+    keepProof(deps.proofs, file.batch, proof);
+    await batches.proved(file.batch, { sha256, bytes, records, shape, warnings });
+    fileProved(log, { ...named(file), records, bytes });
+    await deps.onProgress(file.batch);
+    const total = await admitAll(file, batch, proof, mapping, signal, deps);
+    if (total === undefined) return { end: 'left' };
+    await batches.admitted(file.batch, total);
+    batchAdmitted(log, { ...named(file), orders: total });
+    return { end: 'admitted', sha256 };
+  } catch (error) {
+    if (stopping.aborted || lease.signal.aborted) return { end: 'left' };
+    throw error;
+  } finally {
+    await lease.release();
+  }
+}
+
+/** The newest only: settlement proves a file once more whose proof is gone. */
+function keepProof(proofs: Map<string, Proof>, batch: string, proof: Proof): void {
+  proofs.set(batch, proof);
+  const [oldest] = proofs.keys();
+  if (proofs.size > PROOFS && oldest !== undefined) proofs.delete(oldest);
+}
+
+async function prove(
+  file: ClaimedFile,
+  batch: Batch,
+  mapping: Mapping | undefined,
+  signal: AbortSignal,
+): Promise<Proof | PoSyncError> {
+  try {
+    const proof = await proveFile(file.path, mapping, { signal });
+    return batch.begunWith === undefined || batch.begunWith === proof.sha256 ? proof : changedSince(batch);
+  } catch (error) {
+    if (error instanceof PoSyncError && error.code.startsWith('unreadable')) return error;
+    throw error;
+  }
+}
+
+/**
+ * A file that was written to after some of its orders were admitted: their places mean other orders now. What was
+ * admitted goes its way; the file is put aside, and dropped again it sends only the rest.
+ */
+function changedSince(batch: Batch): PoSyncError {
+  const message = `${batch.name} was written to after some of its orders were admitted.`;
+  return unreadable('changed', message, {}, 'Drop it again, whole: orders that were sent already are recognised.');
+}
+
+/** How many orders the file has; undefined when it was left half way. */
+async function admitAll(
+  file: ClaimedFile,
+  batch: Batch,
+  proof: Proof,
+  mapping: Mapping | undefined,
+  signal: AbortSignal,
+  deps: IngestDeps,
+): Promise<number | undefined> {
+  await deps.batches.admitting(file.batch, proof.sha256);
+  const isCounted = await deps.batches.counted(file.batch);
+  const pager = openPager(PAGE);
+  let total = 0;
+  for await (const orders of readOrderPages(file.path, proof, mapping, { signal })) {
+    total += orders.length;
+    const pages = orders.filter(({ ordinal }) => !isCounted(ordinal)).flatMap(pager.add);
+    for (const page of pages) if (!(await deps.admit(batch, page, proof, signal))) return undefined;
+  }
+  return (await deps.admit(batch, pager.rest(), proof, signal)) ? total : undefined;
+}
+
+function named(file: ClaimedFile): { batch: string; source: string; file: string } {
+  return { batch: file.batch, source: file.source, file: file.name };
+}

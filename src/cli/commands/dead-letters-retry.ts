@@ -1,0 +1,124 @@
+import { orders } from '../../core/format.ts';
+import { deadLetters } from '../../operate/dead-letters.ts';
+import type { FoundLetter, LetterFilter } from '../../operate/found-dead-letter.ts';
+import { judgeRetry, type LeftAlone, type RetryVerdict, retryLetters } from '../../operate/retry-dead-letters.ts';
+import { refreshReports } from '../../settle/refresh-reports.ts';
+import { type ActingArgs, letterFilter } from '../dead-letter-filter.ts';
+import { type ListCheck, listCheck } from '../list-check.ts';
+import { type Desk, openDesk } from '../operator-context.ts';
+import type { Shell } from '../shell.ts';
+import { pages, type Tally, tallyOf } from '../tally.ts';
+import { agreement } from '../terminal/confirmation.ts';
+import { printJson } from '../terminal/print-json.ts';
+import { printable } from '../terminal/printable.ts';
+import { withoutStop } from '../terminal/wording.ts';
+
+type RetryArgs = ActingArgs & { rate?: number };
+
+/**
+ * `dead-letters retry`: sends orders again that need a person, after a look at ledger and list.
+ * 0: all of them; 2: some cannot be sent again.
+ */
+export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Promise<number> {
+  await using desk = await openDesk(args, shell, { confirm: true });
+  const filter = letterFilter(args, desk.clock);
+  const check = await listCheck(await numbersOf(filter, desk), desk, shell);
+  const plan = await planRetry(filter, check, desk);
+  if (!args.json) shell.out(planText(plan, check.trouble));
+  if (args.dryRun || actable(plan) === 0) {
+    if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), listCheck: check.trouble ?? 'ok' });
+    return actable(plan) < plan.total() ? 2 : 0;
+  }
+  if (!(await agreement(`Go on with ${orders(actable(plan))}?`, args, shell))) return 1;
+  const done = await retry(filter, check, args.rate, desk);
+  await refreshReports(desk);
+  if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
+  else shell.out(doneText(done, plan));
+  return actable(done) < done.total() ? 2 : 0;
+}
+
+/** The numbers that the list is asked about. */
+async function numbersOf(filter: LetterFilter, desk: Desk): Promise<Set<string>> {
+  const numbers = new Set<string>();
+  for await (const { kind, purchaseOrderNumber } of deadLetters(filter, desk)) {
+    if (kind !== 'invalid') numbers.add(purchaseOrderNumber);
+  }
+  return numbers;
+}
+
+async function planRetry(filter: LetterFilter, { listed }: ListCheck, desk: Desk): Promise<Tally<RetryVerdict>> {
+  const plan = tallyOf<RetryVerdict>();
+  for await (const page of pages(deadLetters(filter, desk))) {
+    const known = await desk.ledger.lookup(page.map(numberOf));
+    for (const [i, letter] of page.entries()) plan.add(judgeRetry(letter, known[i] ?? { kind: 'nothing' }, listed));
+  }
+  return plan;
+}
+
+async function retry(
+  filter: LetterFilter,
+  { listed }: ListCheck,
+  rate: number | undefined,
+  desk: Desk,
+): Promise<Tally<RetryVerdict>> {
+  const done = tallyOf<RetryVerdict>();
+  const deps = { ...desk, ...(rate === undefined ? {} : { rate }) };
+  for await (const page of pages(deadLetters(filter, desk))) {
+    const verdicts = await retryLetters(page, listed, done.counts().retried ?? 0, deps);
+    for (const verdict of verdicts) done.add(verdict);
+  }
+  return done;
+}
+
+function actable(tally: Tally<RetryVerdict>): number {
+  const { retried = 0, asked = 0, found = 0 } = tally.counts();
+  return retried + asked + found;
+}
+
+function planText(plan: Tally<RetryVerdict>, trouble: string | undefined): string {
+  const { retried = 0, asked = 0, found = 0, ...left } = plan.counts();
+  return [
+    trouble === undefined ? '' : `The API's list could not be looked at: ${printable(withoutStop(trouble))}.\n`,
+    plan.total() === 0 ? 'No order passes the filter.\n' : '',
+    line(retried, 'would be sent again.'),
+    line(asked, "in doubt would be looked up in the API's list again."),
+    line(found, 'would be settled as accepted: the API has them already.'),
+    leftText(left),
+  ].join('');
+}
+
+/** What the plan told already is not told again. */
+function doneText(done: Tally<RetryVerdict>, plan: Tally<RetryVerdict>): string {
+  const { retried = 0, asked = 0, found = 0, ...left } = done.counts();
+  const before = plan.counts();
+  const news = Object.entries(left).filter(([why, count]) => count > (before[why as LeftAlone] ?? 0));
+  return [
+    line(retried, 'queued to be sent again.'),
+    line(asked, "in doubt waiting for the API's list."),
+    line(found, 'settled as accepted.'),
+    leftText(Object.fromEntries(news)),
+  ].join('');
+}
+
+function leftText(left: Partial<Record<LeftAlone, number>>): string {
+  return Object.entries(left)
+    .map(([why, count]) => line(count, `cannot be sent again: ${REASONS[why as LeftAlone]}`))
+    .join('');
+}
+
+function line(count: number, text: string): string {
+  return count === 0 ? '' : `${orders(count)} ${text}\n`;
+}
+
+const REASONS: Record<LeftAlone, string> = {
+  invalid: 'failed a check. Mend the fix file in the report and drop it into the inbox.',
+  'number-taken': 'the number belongs to another order. Give it a number of its own in the fix file, or discard it.',
+  'list-needed': 'whether the API still has the other order could not be seen. Try again when its list can be read.',
+  'under-way': 'on its way already.',
+  settled: 'settled already.',
+  forgotten: 'the ledger does not hold its content any more. Drop the fix file of the report into the inbox.',
+};
+
+function numberOf({ purchaseOrderNumber }: FoundLetter): string {
+  return purchaseOrderNumber;
+}

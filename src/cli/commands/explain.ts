@@ -1,0 +1,41 @@
+import { PoSyncError } from '../../core/errors.ts';
+import { explainOrder, type OrderStory } from '../../operate/explain-order.ts';
+import { type DeskArgs, openDesk } from '../operator-context.ts';
+import type { Shell } from '../shell.ts';
+import { openPaint } from '../terminal/paint.ts';
+import { iso, printJson } from '../terminal/print-json.ts';
+import { storyText } from './story-text.ts';
+
+/** `explain ORDER`: the whole story of an order number. Throws PoSyncError `order-unknown`. */
+export async function explainCommand(args: DeskArgs & { order: string }, shell: Shell): Promise<number> {
+  await using desk = await openDesk(args, shell, { confirm: false });
+  const story = await explainOrder(args.order, desk);
+  if (story.standing === 'nothing' && story.appearances.length === 0 && story.deeds.length === 0)
+    throw unknownOrder(args.order, desk.environment);
+  if (args.json) printJson(shell, storyJson(story));
+  else shell.out(storyText(story, { now: desk.time.now(), reports: desk.reports, paint: openPaint(shell) }));
+  return 0;
+}
+
+function unknownOrder(order: string, environment: string): PoSyncError {
+  return new PoSyncError('order-unknown', `Nothing is known of the order ${order} in ${environment}.`, {
+    mend: 'Look at the number, with its leading zeros, and at --environment; orders of a file being read come to be known as they are read.',
+    facts: { order },
+  });
+}
+
+/** Its times as ISO 8601, as in the reports. */
+function storyJson({ accepted, open, deeds, ...rest }: OrderStory) {
+  return {
+    ...rest,
+    accepted: accepted && { ...accepted, at: iso(accepted.at) },
+    open: open && {
+      ...open,
+      takenAt: iso(open.takenAt),
+      maybeSentAt: open.maybeSentAt && iso(open.maybeSentAt),
+      nextAt: open.nextAt && iso(open.nextAt),
+      history: open.history.map((attempt) => ({ ...attempt, at: iso(attempt.at) })),
+    },
+    deeds: deeds.map((deed) => ({ ...deed, at: iso(deed.at) })),
+  };
+}

@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { secretFilesFrom } from '../../config/secret-file.ts';
+import { readSecret } from '../../config/secret-variable.ts';
+import { ENVIRONMENT, variablePrefix } from '../../config/variables.ts';
+import { PoSyncError, toError } from '../../core/errors.ts';
+import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
+import { type SandboxOptions, SCOPES, type Scope, TOKEN_PATHS } from '../../sandbox/sandbox-options.ts';
+import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import type { Shell } from '../shell.ts';
+
+/** The flags of `po-sync sandbox` as they were typed. */
+export type SandboxArgs = {
+  environment?: string;
+  port?: string;
+  authPort?: string;
+  host?: string;
+  tokenPath?: string;
+  scopes?: string;
+  data?: string;
+  allowIp?: readonly string[];
+  onDuplicate?: string;
+  faults?: string;
+  record?: boolean;
+  tokenLifetime?: string;
+  listShape?: string;
+  listItems?: string;
+};
+
+/**
+ * Runs the reference API until the shell's signal, and tells its addresses on the first line of standard output.
+ * Throws PoSyncError for flags and surroundings that cannot be used.
+ */
+export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<number> {
+  const options = await optionsOf(args, shell);
+  // Its caller got a 500; whoever runs the sandbox must hear of it too.
+  const onCrash = (error: Error) => shell.err(`The sandbox failed to answer a call: ${error.message}\n`);
+  await using sandbox = await startSandbox({ ...options, onCrash });
+  const { environment, baseUrl, authUrl } = sandbox;
+  shell.out(`${JSON.stringify({ environment, baseUrl, authUrl })}\n`);
+  shell.ready();
+  const stopped = shell.signal.aborted || once(shell.signal, 'abort');
+  const broken = await Promise.race([sandbox.ended, stopped]);
+  if (!(broken instanceof Error)) return 0;
+  throw new PoSyncError('sandbox-ended', `The sandbox cannot keep orders any more: ${broken.message}`, {
+    mend: 'Start it again; what it answered is kept.',
+    cause: broken,
+  });
+}
+
+async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOptions> {
+  const environment = environmentOf(args, shell);
+  return {
+    environment,
+    clientId: await credential('CLIENT_ID', environment, shell),
+    clientSecret: await credential('CLIENT_SECRET', environment, shell),
+    port: whole('--port', args.port ?? '0', 0, 65_535),
+    data: resolve(shell.cwd, args.data ?? 'data/sandbox'),
+    authPort: given(args.authPort, (value) => whole('--auth-port', value, 0, 65_535)),
+    host: args.host,
+    tokenPath: given(args.tokenPath, (value) => oneOf('--token-path', value, TOKEN_PATHS)),
+    scopes: given(args.scopes, scopesOf),
+    allowIp: args.allowIp,
+    onDuplicate: given(args.onDuplicate, (value) => oneOf('--on-duplicate', value, ['accept', 'refuse'])),
+    faults: await given(args.faults, (value) => faultsOf(resolve(shell.cwd, value))),
+    record: args.record,
+    tokenLifetime: given(args.tokenLifetime, (value) => whole('--token-lifetime', value, 1, 86_400 * 365)),
+    listShape: given(args.listShape, (value) => oneOf('--list-shape', value, ['array', 'object'])),
+    listItems: given(args.listItems, (value) => oneOf('--list-items', value, ['yes', 'no']) === 'yes'),
+  };
+}
+
+function given<T, R>(value: T | undefined, read: (value: T) => R): R | undefined {
+  return value === undefined ? undefined : read(value);
+}
+
+function environmentOf(args: SandboxArgs, { env }: Shell): string {
+  const environment = args.environment ?? env[ENVIRONMENT];
+  if (environment) return environment;
+  throw new PoSyncError('environment-missing', 'The sandbox is not told which environment it is.', {
+    mend: `Say --environment NAME, or set ${ENVIRONMENT}.`,
+  });
+}
+
+async function credential(what: string, environment: string, { env, cwd }: Shell): Promise<string> {
+  const name = `${variablePrefix(environment)}_${what}`;
+  const found = await readSecret(name, env, secretFilesFrom(cwd));
+  if (found !== undefined) return found.value;
+  throw new PoSyncError('secret-missing', `The sandbox has no credentials for ${environment}: ${name} is not set.`, {
+    mend: `Set ${name}, or ${name}_FILE to a file that holds it.`,
+    facts: { variable: name },
+  });
+}
+
+async function faultsOf(path: string): Promise<FaultFile> {
+  const { loadFaults } = await import('../../sandbox/faults/load-faults.ts');
+  return loadFaults(read(path), path);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new PoSyncError('file-unreadable', `${path} cannot be read: ${toError(error).message}.`, {
+      facts: { file: path },
+      cause: error,
+    });
+  }
+}
+
+function whole(flag: string, value: string, least: number, most: number): number {
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : -1;
+  if (number >= least && number <= most) return number;
+  throw badFlag(flag, value, `a whole number from ${least} to ${most}`);
+}
+
+function oneOf<T extends string>(flag: string, value: string, choices: readonly T[]): T {
+  const found = choices.find((choice) => choice === value);
+  if (found !== undefined) return found;
+  throw badFlag(flag, value, choices.join(' or '));
+}
+
+function scopesOf(value: string): Scope[] {
+  const words = value.split(/[ ,]+/).filter((word) => word !== '');
+  if (words.length === 0) throw badFlag('--scopes', value, `some of ${SCOPES.join(' ')}`);
+  return words.map((word) => oneOf('--scopes', word, SCOPES));
+}
+
+function badFlag(flag: string, value: string, wanted: string): PoSyncError {
+  return new PoSyncError('flag-invalid', `${flag} is "${value}".`, {
+    mend: `It must be ${wanted}.`,
+    facts: { flag, value },
+  });
+}

@@ -1,0 +1,139 @@
+import { count, duration, orders, outcomeWord } from '../../core/format.ts';
+import { cutText, textWidth } from '../../core/text-width.ts';
+import { OPERATOR, type Pause } from '../../deliver/circuit-breaker.ts';
+import type { Batch } from '../../ledger/batches.ts';
+import { neededPerson, settledIn } from '../../operate/list-batches.ts';
+import { OUTCOMES } from '../../order/outcome.ts';
+import type { Paint, Tone } from './paint.ts';
+import { printable } from './printable.ts';
+
+/** What goes on; times are milliseconds since 1970. `pace` is orders a second, undefined while unknown. */
+export type LiveState = {
+  now: number;
+  pause: Pause | undefined;
+  batches: readonly { batch: Batch; pace: number | undefined }[];
+};
+
+type Format = { paint: Paint; columns: number };
+type Part = { tone: Tone; text: string };
+
+/** More batches than these are only counted. */
+const MOST_SHOWN = 8;
+const MOST_NAME = 32;
+const BAR = { least: 8, most: 24 };
+
+/** One line for a pause, one for each batch under way, none wider than the terminal. */
+export function liveLines({ now, pause, batches }: LiveState, format: Format): string[] {
+  const shown = batches.slice(0, MOST_SHOWN);
+  const widest = Math.max(0, ...shown.map(({ batch }) => textWidth(printable(batch.name))));
+  const name = Math.min(widest, MOST_NAME, Math.floor(format.columns / 3));
+  const lines = inColumns(
+    shown.map((one) => lineOf(one, name, pause !== undefined)),
+    format.columns,
+  );
+  const more = batches.length - shown.length;
+  return [
+    ...(pause === undefined ? [] : [pauseParts(pause, now)]),
+    ...lines,
+    ...(more === 0 ? [] : [[{ tone: 'quiet' as const, text: `and ${count(more)} more; po-sync batches list` }]]),
+  ].map((parts) => fitted(parts, format));
+}
+
+function pauseParts({ code, reason, since }: Pause, now: number): Part[] {
+  const end = code === OPERATOR ? 'po-sync resume ends it' : 'goes on by itself';
+  return [
+    { tone: 'bad', text: 'paused' },
+    { tone: 'plain', text: `for ${duration(Math.max(0, now - since))}, ${end}: ${printable(reason)}` },
+  ];
+}
+
+type Line = { batch: Batch; head: Part; standing: Part; facts: Part[] };
+
+function lineOf({ batch, pace }: LiveState['batches'][number], name: number, paused: boolean): Line {
+  const title = cutText(printable(batch.name), name, 'end');
+  const needed = neededPerson(batch);
+  const facts: Part[] = [
+    ...(batch.cancelled ? [{ tone: 'doubtful' as const, text: 'cancelled' }] : []),
+    ...(batch.held ? [{ tone: 'bad' as const, text: `held: ${printable(batch.held.reason)}` }] : []),
+    ...(batch.held || paused ? [] : speed(batch, pace)),
+    ...(needed === 0
+      ? []
+      : [{ tone: 'bad' as const, text: `${count(needed)} need${needed === 1 ? 's' : ''} a person` }]),
+  ];
+  const head: Part = { tone: 'strong', text: title + ' '.repeat(name - textWidth(title)) };
+  return { batch, head, standing: { tone: 'plain', text: standing(batch) }, facts };
+}
+
+/** Bars of one length, as long as the fullest line lets them, and what follows below one another. */
+function inColumns(lines: readonly Line[], columns: number): Part[][] {
+  const counted = lines.filter(({ batch }) => batch.total !== undefined);
+  const widest = Math.max(0, ...counted.map(({ standing: { text } }) => text.length));
+  const free = counted.map(({ head, facts }) => {
+    return columns - 1 - [head, ...facts].reduce((sum, { text }) => sum + textWidth(text) + 2, widest + 2);
+  });
+  const bar = Math.min(BAR.most, ...free);
+  return lines.map(({ batch, head, standing: { tone, text }, facts }) => {
+    if (batch.total === undefined) return [head, { tone, text }, ...facts];
+    const bars = bar < BAR.least ? [] : [barOf(batch, batch.total, bar)];
+    return [head, ...bars, { tone, text: text.padEnd(widest) }, ...facts];
+  });
+}
+
+function standing(batch: Batch): string {
+  const settled = settledIn(batch);
+  if (batch.total === undefined) return settled === 0 ? 'reading' : `reading, ${count(settled)} done`;
+  const percent = `${Math.floor(share(settled, batch.total) * 100)}%`.padStart(4);
+  return `${percent}  ${count(settled)}/${count(batch.total)}`;
+}
+
+function speed(batch: Batch, pace: number | undefined): Part[] {
+  if (pace === undefined || pace === 0) return [];
+  const rate: Part = {
+    tone: 'quiet',
+    text: pace >= 1 ? `${count(Math.round(pace))}/s` : `${count(Math.round(pace * 60))}/min`,
+  };
+  if (batch.total === undefined) return [rate];
+  const left = ((batch.total - settledIn(batch)) * 1000) / pace;
+  return [rate, { tone: 'quiet', text: `${duration(left)} left` }];
+}
+
+function barOf(batch: Batch, total: number, width: number): Part {
+  const filled = Math.floor(share(settledIn(batch), total) * width);
+  return { tone: batch.held ? 'bad' : 'good', text: '█'.repeat(filled) + '░'.repeat(width - filled) };
+}
+
+function share(settled: number, total: number): number {
+  return total === 0 ? 1 : Math.min(1, settled / total);
+}
+
+/** One place stays free: a full line makes some terminals begin the next. */
+function fitted(parts: readonly Part[], { paint, columns }: Format): string {
+  let left = columns - 1;
+  const texts: string[] = [];
+  for (const { tone, text } of parts) {
+    if (left < 4) break;
+    const cut = cutText(text, left, 'end');
+    texts.push(paint(tone, cut));
+    left -= textWidth(cut) + 2;
+  }
+  return texts.join('  ').trimEnd();
+}
+
+/** What became of a batch that is done: outcomes and where the report is, in a line that stays. */
+export function finalLine(batch: Batch, page: string, paint: Paint): string {
+  const { total, counts, startedAt, lastAt } = batch;
+  const name = paint('strong', printable(batch.name));
+  if (total === undefined) {
+    return `${paint('bad', '✗')} ${name}  ${paint('bad', 'unreadable')}, nothing of it was sent  ${printable(page)}\n`;
+  }
+  const needed = neededPerson(batch);
+  const became = OUTCOMES.filter((outcome) => counts[outcome] > 0).map(
+    (outcome) => `${count(counts[outcome])} ${outcomeWord(outcome)}`,
+  );
+  const told = [
+    `${orders(total)} in ${duration(lastAt - startedAt)}`,
+    ...(total === 0 ? [] : [became.join(', ')]),
+  ].join(': ');
+  const call = needed === 0 ? '' : `; ${paint('bad', `${count(needed)} ${needed === 1 ? 'needs' : 'need'} a person`)}`;
+  return `${needed === 0 ? paint('good', '✓') : paint('bad', '!')} ${name}  ${told}${call}  ${printable(page)}\n`;
+}

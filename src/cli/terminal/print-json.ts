@@ -1,0 +1,12 @@
+import type { Shell } from '../shell.ts';
+import { printableJson } from './printable.ts';
+
+/** The one JSON document of a command that was told `--json`. */
+export function printJson(shell: Pick<Shell, 'out'>, document: unknown): void {
+  shell.out(`${printableJson(document)}\n`);
+}
+
+/** Milliseconds since 1970 as documents write them: ISO 8601. */
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}

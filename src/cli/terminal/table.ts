@@ -1,0 +1,137 @@
+import { cutText, textWidth } from '../../core/text-width.ts';
+import type { Paint, Tone } from './paint.ts';
+import { printable } from './printable.ts';
+
+export type Column<Row> = {
+  title: string;
+  of: (row: Row) => string | number;
+  right?: boolean;
+  /** Where it may lose characters when the terminal is narrow; without it the column keeps its width. */
+  cut?: 'start' | 'end';
+  /** Places that a column wants which may be cut. */
+  wish?: number;
+  /** What can be done without where wishes are not met; 1 leaves first. */
+  leaves?: number;
+  tone?: (row: Row) => Tone;
+};
+
+/** Places between two columns. */
+const GAP = 2;
+/** What a cut column keeps. */
+const LEAST = 6;
+
+type Format = { paint: Paint; columns: number | undefined };
+
+/**
+ * Rows under their titles, fitted into `columns` places: what can be done without leaves, the rest is cut; undefined:
+ * nothing is lost, for pipes. Texts are escaped. Nothing for no rows.
+ */
+export function table<Row>(rows: readonly Row[], all: readonly Column<Row>[], format: Format): string {
+  if (rows.length === 0) return '';
+  const columns = chosen(all, widthsOf(all, cellsOf(rows, all)), format.columns);
+  const cells = cellsOf(rows, columns);
+  const widths = fitted(columns, widthsOf(columns, cells), format.columns);
+  const head = line(
+    columns,
+    widths,
+    (column) => column.title,
+    () => 'quiet',
+    format,
+  );
+  const body = rows.map((row, i) =>
+    line(
+      columns,
+      widths,
+      (_, at) => cells[i]?.[at] ?? '',
+      ({ tone }) => tone?.(row) ?? 'plain',
+      format,
+    ),
+  );
+  return [head, ...body].join('');
+}
+
+function cellsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[][] {
+  return rows.map((row) => columns.map(({ of }) => printable(String(of(row)))));
+}
+
+/** The columns that stay, so that those that may be cut get what they wish. */
+function chosen<Row>(
+  columns: readonly Column<Row>[],
+  natural: readonly number[],
+  places: number | undefined,
+): readonly Column<Row>[] {
+  const needed = columns.reduce((sum, { cut, wish = LEAST }, at) => {
+    const width = natural[at] ?? 0;
+    return sum + GAP + (cut === undefined ? width : Math.min(width, wish));
+  }, -GAP);
+  const [first] = columns.flatMap(({ leaves }) => (leaves === undefined ? [] : [leaves])).sort((a, b) => a - b);
+  if (places === undefined || needed <= places || first === undefined) return columns;
+  const stay = columns.map(({ leaves }) => leaves !== first);
+  const rest = (_: unknown, at: number) => stay[at];
+  return chosen(columns.filter(rest), natural.filter(rest), places);
+}
+
+function widthsOf<Row>(columns: readonly Column<Row>[], cells: readonly string[][]): number[] {
+  return columns.map(({ title }, at) =>
+    cells.reduce((most, row) => Math.max(most, textWidth(row[at] ?? '')), title.length),
+  );
+}
+
+/**
+ * Takes places from the widest column that may be cut, again and again, until all fit or none has more to give; below
+ * what they wish only when all have come down to that.
+ */
+function fitted<Row>(
+  columns: readonly Column<Row>[],
+  natural: readonly number[],
+  places: number | undefined,
+): number[] {
+  const widths = [...natural];
+  if (places === undefined) return widths;
+  let excess = widths.reduce((sum, width) => sum + width, 0) + GAP * (widths.length - 1) - places;
+  while (excess > 0) {
+    const least = (column: Column<Row>) => Math.max(column.wish ?? LEAST, LEAST);
+    const above = widestToCut(columns, widths, least);
+    const at = above >= 0 ? above : widestToCut(columns, widths, () => LEAST);
+    const width = widths[at];
+    if (at < 0 || width === undefined) break;
+    widths[at] = width - 1;
+    excess -= 1;
+  }
+  return widths;
+}
+
+function widestToCut<Row>(
+  columns: readonly Column<Row>[],
+  widths: readonly number[],
+  least: (column: Column<Row>) => number,
+): number {
+  let widest = -1;
+  for (const [at, column] of columns.entries()) {
+    const width = widths[at] ?? 0;
+    if (column.cut !== undefined && width > least(column) && width > (widths[widest] ?? 0)) widest = at;
+  }
+  return widest;
+}
+
+function line<Row>(
+  columns: readonly Column<Row>[],
+  widths: readonly number[],
+  text: (column: Column<Row>, at: number) => string,
+  tone: (column: Column<Row>) => Tone,
+  { paint, columns: places }: Format,
+): string {
+  let left = places ?? Number.POSITIVE_INFINITY;
+  const cells = columns.map((column, at) => {
+    const width = Math.min(widths[at] ?? 0, left);
+    left -= width + GAP;
+    if (width <= 0) return '';
+    const cut = cutText(text(column, at), width, column.cut ?? 'end');
+    const blank = ' '.repeat(width - textWidth(cut));
+    return column.right ? blank + paint(tone(column), cut) : paint(tone(column), cut) + blank;
+  });
+  return `${cells
+    .filter((cell) => cell !== '')
+    .join(' '.repeat(GAP))
+    .trimEnd()}\n`;
+}

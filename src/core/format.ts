@@ -1,0 +1,66 @@
+import type { Outcome } from '../order/outcome.ts';
+
+const COUNT = new Intl.NumberFormat('en-US');
+
+/** `5,000`. */
+export function count(number: number): string {
+  return COUNT.format(number);
+}
+
+/** `1 order`, `5,000 orders`. */
+export function orders(number: number): string {
+  return `${count(number)} ${number === 1 ? 'order' : 'orders'}`;
+}
+
+/** An outcome as people read it. */
+export function outcomeWord(outcome: Outcome): string {
+  return outcome === 'inDoubt' ? 'in doubt' : outcome;
+}
+
+/** What an outcome means, in a few words (product.md, "What becomes of an order"). */
+export const MEANINGS: Record<Outcome, string> = {
+  accepted: 'the API has them',
+  duplicate: 'known already with the same content; nothing sent',
+  conflict: 'known already with other content',
+  invalid: 'failed a check; never sent',
+  refused: 'the API said no',
+  failed: 'attempts used up',
+  inDoubt: 'may or may not exist at the API',
+  cancelled: 'taken back before they were sent',
+};
+
+/** `2026-11-21 07:15:00 UTC` for an ISO 8601 stamp; any other text as it is. */
+export function moment(stamp: string): string {
+  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(stamp);
+  return parts === null ? stamp : `${parts[1]} ${parts[2]} UTC`;
+}
+
+/** `07:15:00` for an ISO 8601 stamp of the day that `reference` names; with its date otherwise. */
+export function timeOfDay(stamp: string, reference: string): string {
+  return stamp.slice(0, 10) === reference.slice(0, 10) ? moment(stamp).slice(11, 19) : moment(stamp).slice(0, 19);
+}
+
+/** `3 min 12 s` for milliseconds. */
+export function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 1) return 'under a second';
+  const units: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ];
+  const first = units.findIndex(([amount]) => amount > 0);
+  return units
+    .slice(first, first + 2)
+    .filter(([amount]) => amount > 0)
+    .map(([amount, unit]) => `${amount} ${unit}`)
+    .join(' ');
+}
+
+/** `12.3 kB`. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const power = Math.min(Math.floor(Math.log10(bytes) / 3), 4);
+  return `${(bytes / 1000 ** power).toFixed(1)} ${['bytes', 'kB', 'MB', 'GB', 'TB'][power]}`;
+}

@@ -1,0 +1,81 @@
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { decodeCompact } from './entry.ts';
+import type { Deed } from './operator-action.ts';
+
+const DAY = 86_400_000;
+
+export type Horizon = ReturnType<typeof openHorizon>;
+
+/**
+ * Forgets settled orders that no source has shown for `keep` milliseconds (product.md, `ledger.keep`). A number that an
+ * export still shows is never forgotten: it would be sent once more. What people did with them goes too. With `forever`
+ * this does nothing.
+ */
+export function openHorizon({ redis, keys, keep }: { redis: Redis; keys: Keys; keep: number | 'forever' }) {
+  /** A source shows these settled numbers again. Written once a day each. */
+  async function shown(numbers: readonly string[], now: number): Promise<void> {
+    if (keep === 'forever') return;
+    await Promise.all(numbers.map((number) => show(number, Math.floor(now / DAY))));
+  }
+
+  async function show(number: string, today: number): Promise<void> {
+    const text = await redis.hget(keys.settled(number), number);
+    if (text === null || lastShown(text) >= today) return;
+    const [digestAndAttempts = '', at = '', batchNo = ''] = text.split('.');
+    await redis.hset(keys.settled(number), number, [digestAndAttempts, at, batchNo, today.toString(36)].join('.'));
+  }
+
+  /** Forgets what is over the horizon; gives how many. Walks the ledger in small steps. */
+  async function forget(now: number): Promise<number> {
+    if (keep === 'forever') return 0;
+    const oldest = Math.floor((now - keep) / DAY);
+    let forgotten = 0;
+    for await (const buckets of pagesOf('s')) {
+      for (const bucket of buckets) forgotten += await forgetIn(bucket, oldest);
+    }
+    for await (const page of pagesOf('d')) await Promise.all(page.map((deeds) => forgetDeeds(deeds, now - keep)));
+    return forgotten;
+  }
+
+  /** Keys of one kind, in small pages. */
+  async function* pagesOf(kind: 's' | 'd'): AsyncGenerator<string[]> {
+    let cursor = '0';
+    do {
+      const [next, page] = await redis.scan(cursor, 'MATCH', `${escaped(keys.prefix)}:${kind}:*`, 'COUNT', 500);
+      yield page;
+      cursor = next;
+    } while (cursor !== '0');
+  }
+
+  /** What people did with an order goes once the order is gone and the last of it is as old. */
+  async function forgetDeeds(key: string, before: number): Promise<void> {
+    const number = key.slice(keys.deeds('').length);
+    const [isOpen, isSettled, [last]] = await Promise.all([
+      redis.exists(keys.open(number)),
+      redis.hexists(keys.settled(number), number),
+      redis.lrange(key, -1, -1),
+    ]);
+    if (isOpen || isSettled || last === undefined) return;
+    if ((JSON.parse(last) as Deed).at < before) await redis.del(key);
+  }
+
+  async function forgetIn(bucket: string, oldest: number): Promise<number> {
+    const all = await redis.hgetall(bucket);
+    const old = Object.entries(all).flatMap(([number, text]) => (lastShown(text) < oldest ? [number] : []));
+    return old.length === 0 ? 0 : redis.hdel(bucket, ...old);
+  }
+
+  return { shown, forget };
+}
+
+/** The day of the last showing, or of the acceptance; days since 1970. */
+function lastShown(text: string): number {
+  const day = text.split('.')[3];
+  return day === undefined ? Math.floor(decodeCompact(text).at / DAY) : Number.parseInt(day, 36);
+}
+
+/** A key's text within a pattern. */
+function escaped(text: string): string {
+  return text.replace(/[[\]*?\\^]/g, '\\$&');
+}

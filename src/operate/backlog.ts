@@ -1,0 +1,46 @@
+import { type Gate, OPERATOR } from '../deliver/circuit-breaker.ts';
+import type { Batches } from '../ledger/batches.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+
+type Deps = {
+  ledger: Ledger;
+  batches: Batches;
+  gate: Gate;
+  /** Files that are being read now. */
+  reading: () => number;
+};
+
+export type Backlog = ReturnType<typeof openBacklog>;
+
+/** What is still to be done, over all daemons of an environment. */
+export function openBacklog({ ledger, batches, gate, reading }: Deps) {
+  /** How many orders, batches and reports are not finished. */
+  async function unfinished(): Promise<number> {
+    const [orders, underWay, reports] = await Promise.all([
+      ledger.unsettled(),
+      batches.underWay(),
+      batches.toRefresh(),
+    ]);
+    return orders + underWay.length + reports.length + reading();
+  }
+
+  /** Why nothing goes on without a person: an operator's pause, or only held batches are left. */
+  async function waitsForPerson(): Promise<string | undefined> {
+    const pause = gate.current();
+    if (pause?.code === OPERATOR) return pause.reason;
+    const underWay = await batches.underWay();
+    // The file of a held batch waits half read.
+    const halfRead = underWay.filter(({ state }) => state === 'reading').length;
+    const onlyHeld = underWay.length > 0 && underWay.every(({ held }) => held !== undefined) && reading() <= halfRead;
+    return onlyHeld ? underWay[0]?.held?.reason : undefined;
+  }
+
+  return {
+    unfinished,
+    waitsForPerson,
+    underWay: batches.underWay,
+    find: batches.find,
+    /** Why delivery pauses now, as far as known. */
+    pause: gate.current,
+  };
+}

@@ -1,0 +1,113 @@
+import type { Hash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { createGunzip, type Gunzip } from 'node:zlib';
+import { codeOf, PoSyncError } from '../core/errors.ts';
+import { type Stamp, sameStamp, stampOf } from '../core/regular-file.ts';
+import { LIMITS } from '../order/limits.ts';
+import { unreadable } from './unreadable.ts';
+
+/** Small, so that the rows of one are done with before the garbage collector looks: faster, and less memory. */
+const CHUNK = 32 * 1024;
+
+export type ReadOptions = {
+  gzip: boolean;
+  /** Fed with the file's own bytes, before they are inflated. */
+  hash?: Hash;
+  signal?: AbortSignal | undefined;
+};
+
+/**
+ * The content of an open file from its first byte, inflated when it is gzip. A chunk is good until the next but one.
+ * PoSyncError `file-changed` as soon as the file is not what it was at `stamp`: looked at after every chunk, before
+ * the chunk is given out, and at the end.
+ */
+export async function* readBytes(handle: FileHandle, stamp: Stamp, options: ReadOptions): AsyncGenerator<Buffer> {
+  const raw = readRaw(handle, stamp, options);
+  yield* options.gzip ? inflate(raw, Number(stamp.size)) : raw;
+}
+
+/** The first bytes of the content, at most `length`. */
+export async function readStart(handle: FileHandle, stamp: Stamp, gzip: boolean, length: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of readBytes(handle, stamp, { gzip })) {
+    chunks.push(Buffer.from(chunk));
+    bytes += chunk.length;
+    if (bytes >= length) break;
+  }
+  return Buffer.concat(chunks).subarray(0, length);
+}
+
+/** Whether the file begins as gzip does (RFC 1952). */
+export async function isGzip(handle: FileHandle): Promise<boolean> {
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+  return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+}
+
+async function* readRaw(handle: FileHandle, stamp: Stamp, { hash, signal }: ReadOptions): AsyncGenerator<Buffer> {
+  const buffers = [Buffer.allocUnsafeSlow(CHUNK), Buffer.allocUnsafeSlow(CHUNK)];
+  let position = 0;
+  for (let turn = 0; ; turn ^= 1) {
+    signal?.throwIfAborted();
+    const { bytesRead, buffer } = await handle.read(buffers[turn] ?? Buffer.alloc(CHUNK), 0, CHUNK, position);
+    if (!sameStamp(await stampOf(handle), stamp)) throw fileChanged();
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    const chunk = buffer.subarray(0, bytesRead);
+    hash?.update(chunk);
+    yield chunk;
+  }
+}
+
+function fileChanged(): PoSyncError {
+  return new PoSyncError('file-changed', 'The file was changed while it was read.', {
+    mend: 'It is read again from its beginning.',
+  });
+}
+
+/** Inflates; gunzip itself would pass over what follows the last gzip member. */
+async function* inflate(raw: AsyncGenerator<Buffer>, size: number): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: CHUNK });
+  const source = Readable.from(copies(raw), { objectMode: false });
+  source.on('error', (error) => gunzip.destroy(error));
+  source.pipe(gunzip);
+  let bytes = 0;
+  try {
+    for await (const chunk of gunzip) {
+      bytes += chunk.length;
+      if (bytes > LIMITS.inflatedBytes) throw tooLarge();
+      yield chunk;
+    }
+  } catch (error) {
+    throw asGzipError(error);
+  } finally {
+    source.destroy();
+    gunzip.destroy();
+  }
+  requireWhole(gunzip, size);
+}
+
+/** gunzip keeps chunks longer than their buffers live. */
+async function* copies(raw: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of raw) yield Buffer.from(chunk);
+}
+
+function requireWhole(gunzip: Gunzip, size: number): void {
+  if (gunzip.bytesWritten >= size) return;
+  throw unreadable('gzip', 'The file goes on after its compressed content.', { byte: gunzip.bytesWritten });
+}
+
+function tooLarge(): PoSyncError {
+  const limit = LIMITS.inflatedBytes;
+  return unreadable('too-large', `The gzip file holds more than ${limit} bytes.`, { limit }, 'Drop it in parts.');
+}
+
+function asGzipError(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === 'Z_BUF_ERROR')
+    return unreadable('gzip', 'The gzip file ends in the middle.', {}, 'Drop the whole file once more.');
+  if (code?.startsWith('Z_'))
+    return unreadable('gzip', 'The gzip file is damaged.', { reason: code }, 'Drop the file once more.');
+  return error;
+}

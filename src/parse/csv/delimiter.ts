@@ -1,0 +1,53 @@
+import { parse } from 'csv-parse/sync';
+import type { Mapping } from '../../config/config.ts';
+import { countFields } from '../columns.ts';
+
+/** How a table's fields are parted. `hasSepLine`: its first line is `sep=;`, as Excel writes and reads it. */
+export type Delimiter = { delimiter: string; hasSepLine: boolean };
+
+const CANDIDATES = [',', ';', '\t', '|'];
+const SEP_LINE = /^"?sep=([^\r\n"])"?(?:\r\n|\r|\n)/i;
+const LOOKED_AT = 20;
+
+/**
+ * Finds the delimiter from the beginning of a table: the one that shows most of the mapped columns in the header,
+ * among equals the one that parts the first rows into equally many fields.
+ */
+export function findDelimiter(start: string, mapping: Mapping): Delimiter {
+  const said = SEP_LINE.exec(start)?.[1];
+  const hasSepLine = said !== undefined;
+  if (mapping.delimiter !== 'auto') return { delimiter: mapping.delimiter, hasSepLine };
+  if (said !== undefined) return { delimiter: said, hasSepLine };
+  const rated = CANDIDATES.map((delimiter) => ({ delimiter, rating: rate(start, delimiter, mapping) }));
+  const best = rated.reduce((a, b) => (compare(b.rating, a.rating) > 0 ? b : a));
+  return { delimiter: best.delimiter, hasSepLine };
+}
+
+type Rating = readonly number[];
+
+function rate(start: string, delimiter: string, mapping: Mapping): Rating {
+  const rows = firstRows(start, delimiter, LOOKED_AT) ?? firstRows(start, delimiter, 1) ?? [];
+  const [header = []] = rows;
+  const alike = header.length > 1 ? rows.filter((row) => row.length === header.length).length : 0;
+  return [countFields(header, mapping), alike, header.length];
+}
+
+function compare(a: Rating, b: Rating): number {
+  const differing = a.findIndex((value, index) => value !== b[index]);
+  return differing < 0 ? 0 : (a[differing] ?? 0) - (b[differing] ?? 0);
+}
+
+/** Undefined when the rows cannot be told apart: the beginning may end within quotes. */
+function firstRows(start: string, delimiter: string, count: number): string[][] | undefined {
+  try {
+    return parse(start, {
+      delimiter,
+      to: count,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      skip_empty_lines: true,
+    });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { textHash } from '../../order/text-hash.ts';
+
+/**
+ * A set of order numbers in a fixed room (Bloom filter): what was added is always found; of what was not, one in some
+ * tens to thousands is found too.
+ */
+export type NumberFilter = {
+  /** Adds a number; tells whether it may have been there before. */
+  add(number: string): boolean;
+  has: (number: string) => boolean;
+  /** How many numbers were added that were not there for certain. */
+  readonly size: number;
+  /** The same set in no more room than its size asks for; this one is not to be used any more. */
+  folded(): NumberFilter;
+};
+
+const PROBES = 5;
+const BITS_EACH = 8;
+const LEAST_BITS = 2 ** 10;
+const MOST_BITS = 2 ** 27;
+
+/** A filter for about `expected` numbers, with at least eight bits each (16 MiB for ten million and more). */
+export function openNumberFilter(expected: number): NumberFilter {
+  return filterOver(new Uint32Array(bitsFor(expected) / 32), 0);
+}
+
+function bitsFor(expected: number): number {
+  return Math.min(MOST_BITS, Math.max(LEAST_BITS, 2 ** Math.ceil(Math.log2(expected * BITS_EACH))));
+}
+
+function filterOver(words: Uint32Array, alreadyIn: number): NumberFilter {
+  const mask = words.length * 32 - 1;
+  let size = alreadyIn;
+
+  function visit(number: string, isAdding: boolean): boolean {
+    const first = textHash(number, 0x811c9dc5);
+    const step = textHash(number, 0x9747b28c) | 1;
+    let isThere = true;
+    for (let probe = 0; probe < PROBES; probe++) {
+      const bit = (first + Math.imul(probe, step)) & mask;
+      const word = bit >>> 5;
+      const flag = 1 << (bit & 31);
+      const value = words[word] ?? 0;
+      if ((value & flag) !== 0) continue;
+      isThere = false;
+      if (!isAdding) return false;
+      words[word] = value | flag;
+    }
+    return isThere;
+  }
+
+  return {
+    add(number) {
+      const wasThere = visit(number, true);
+      if (!wasThere) size += 1;
+      return wasThere;
+    },
+    has: (number) => size > 0 && visit(number, false),
+    get size() {
+      return size;
+    },
+    folded: () => filterOver(fold(words, bitsFor(size) / 32), size),
+  };
+}
+
+/** A bit's place counts modulo the room, so that halves laid over each other hold the same set. */
+function fold(words: Uint32Array, length: number): Uint32Array {
+  if (length >= words.length) return words;
+  const folded = words.slice(0, length);
+  for (let at = length; at < words.length; at++) folded[at % length] = (folded[at % length] ?? 0) | (words[at] ?? 0);
+  return folded;
+}

@@ -1,0 +1,73 @@
+import { LIMITS } from '../../order/limits.ts';
+import { shorten, trimBlanks } from '../../order/text.ts';
+import { textHash } from '../../order/text-hash.ts';
+import type { Columns } from '../columns.ts';
+import { unreadable } from '../unreadable.ts';
+import { type NumberFilter, openNumberFilter } from './number-filter.ts';
+import type { Row } from './row-parser.ts';
+
+/**
+ * Follows the order numbers down a table's rows in a fixed room: `apart` takes up each number that comes again after
+ * another one; an order whose rows would not fit in memory makes the file unreadable.
+ */
+export type Runs = {
+  columns: Columns;
+  records: number;
+  /** Call once, after the last row. */
+  apart(): NumberFilter;
+  add(cells: readonly string[], row: Row): void;
+};
+
+const NONE = openNumberFilter(0);
+const BUCKETS = 2 ** 16;
+
+/** Runs over the rows of a table of about `expected` rows; when there are more, more numbers count as apart. */
+export function openRuns(columns: Columns, expected: number): Runs {
+  const seen = openNumberFilter(Math.min(LIMITS.records, expected));
+  let apart: NumberFilter | undefined;
+  const sizes = new Float64Array(BUCKETS);
+  let currentCell = '';
+  let current = '';
+  let bucket = 0;
+  const runs: Runs = { columns, records: 0, add, apart: () => apart?.folded() ?? NONE };
+
+  function add(cells: readonly string[], row: Row): void {
+    runs.records += 1;
+    if (runs.records > LIMITS.records) throw tooMany();
+    const cell = cells[columns.at.purchaseOrderNumber] ?? '';
+    if (cell !== currentCell) {
+      currentCell = cell;
+      follow(trimBlanks(cell));
+    }
+    if (current !== '') weigh(row);
+  }
+
+  function follow(number: string): void {
+    if (number === current) return;
+    current = number;
+    bucket = textHash(number, 0) % BUCKETS;
+    if (number === '' || !seen.add(number)) return;
+    apart ??= openNumberFilter(Math.min(LIMITS.records, expected));
+    apart.add(number);
+  }
+
+  /** Numbers that share a bucket are weighed together; ten million rows leave each some kilobytes. */
+  function weigh(row: Row): void {
+    const size = (sizes[bucket] ?? 0) + row.bytes + LIMITS.rowOverhead;
+    sizes[bucket] = size;
+    if (size > LIMITS.orderBytes) throw tooLarge(current, row.line);
+  }
+
+  return runs;
+}
+
+function tooMany() {
+  const message = `The file holds more than ${LIMITS.records} rows.`;
+  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Drop it in parts.');
+}
+
+function tooLarge(number: string, line: number) {
+  const shown = shorten(number, 60);
+  const message = `Up to line ${line}, the order ${JSON.stringify(shown)} has more rows than one order may have.`;
+  return unreadable('order-too-large', message, { line, value: shown }, 'Look whether that is an order number.');
+}

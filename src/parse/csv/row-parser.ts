@@ -1,0 +1,130 @@
+import { CsvError, Parser } from 'csv-parse';
+import { LIMITS } from '../../order/limits.ts';
+import { unreadable } from '../unreadable.ts';
+
+/** One row; `line` is 1-based in the file, where the row begins; `bytes` its length in UTF-8. */
+export type Row = { line: number; cells: string[]; bytes: number };
+
+/** Takes UTF-8 apart into rows. */
+export type RowParser = {
+  /** The rows that end within this chunk. */
+  write(chunk: Buffer): Promise<Row[]>;
+  /** What is left at the end of the content. */
+  end(): Promise<Row[]>;
+};
+
+export type RowDialect = { delimiter: string; newlines: readonly string[] };
+
+const LINE_END = /\r\n|\n|\r/g;
+
+/**
+ * A parser for one table. Empty lines are no rows. PoSyncError `unreadable-quote` for quotes that do not match,
+ * `unreadable-too-large` for a row beyond the limit, each with the line where the row begins.
+ */
+export function openRowParser({ delimiter, newlines }: RowDialect): RowParser {
+  const parser = new CollectingParser(delimiter, newlines);
+  // Told by the callbacks of write and end; a listener keeps Node from telling it once more.
+  parser.on('error', () => undefined);
+  let unparsed = 0;
+
+  /** The rows so far, if none of them and nothing that is under way is beyond the limit. */
+  function taken(): Row[] {
+    const { rows, hasMoved } = parser.takeRows();
+    if (hasMoved) unparsed = 0;
+    if (parser.tooLargeAt !== undefined) throw tooLarge(parser.tooLargeAt);
+    if (unparsed > LIMITS.recordBytes) throw tooLarge(parser.nextLine);
+    return rows;
+  }
+
+  return {
+    async write(chunk) {
+      unparsed += chunk.length;
+      await new Promise<void>((resolve, reject) => {
+        parser.write(chunk, (error) => (error ? reject(asUnreadable(error, parser.nextLine)) : resolve()));
+      });
+      return taken();
+    },
+    async end() {
+      await new Promise<void>((resolve, reject) => {
+        // Node's types leave out that the callback of end gets the error of the last step.
+        const ended = (error?: Error | null) => (error ? reject(asUnreadable(error, parser.nextLine)) : resolve());
+        parser.end(ended);
+      });
+      return taken();
+    },
+  };
+}
+
+/** csv-parse with its rows kept in an array: its object stream costs more than its parsing. */
+class CollectingParser extends Parser {
+  /** Where the next row begins. */
+  nextLine = 1;
+  /** Where the first row beyond the limit begins. csv-parse has a limit too, but looks at it for every byte. */
+  tooLargeAt: number | undefined;
+  #rows: Row[] = [];
+  #emptyLines = 0;
+  #emptyLinesTaken = 0;
+  #countedLines = 1;
+  #bytes = 0;
+
+  constructor(delimiter: string, newlines: readonly string[]) {
+    super({
+      delimiter,
+      record_delimiter: [...newlines],
+      relax_column_count: true,
+      skip_empty_lines: true,
+    });
+  }
+
+  /** The rows since last time, and whether the parser got on, be it over empty lines. */
+  takeRows(): { rows: Row[]; hasMoved: boolean } {
+    const rows = this.#rows;
+    const hasMoved = rows.length > 0 || this.info.empty_lines > this.#emptyLinesTaken;
+    this.#rows = [];
+    this.#emptyLinesTaken = this.info.empty_lines;
+    return { rows, hasMoved };
+  }
+
+  override push(cells: string[] | null): boolean {
+    if (cells === null) return true;
+    const { empty_lines: emptyLines, lines, bytes } = this.info;
+    const empty = emptyLines - this.#emptyLines;
+    const line = this.nextLine + empty;
+    // csv-parse counts a CRLF within quotes twice; its count serves only to see whether there is any.
+    const isOneLine = lines - this.#countedLines <= empty + (this.nextLine === 1 ? 0 : 1);
+    const size = bytes - this.#bytes;
+    if (size > LIMITS.recordBytes && lettersIn(cells) > LIMITS.recordBytes) this.tooLargeAt ??= line;
+    this.#rows.push({ line, cells, bytes: size });
+    this.#bytes = bytes;
+    this.#emptyLines = emptyLines;
+    this.#countedLines = lines;
+    this.nextLine = line + 1 + (isOneLine ? 0 : lineEndsIn(cells));
+    return true;
+  }
+}
+
+function lettersIn(cells: readonly string[]): number {
+  return cells.reduce((count, cell) => count + cell.length + 1, 0);
+}
+
+function lineEndsIn(cells: readonly string[]): number {
+  return cells.reduce((count, cell) => count + (cell.match(LINE_END)?.length ?? 0), 0);
+}
+
+function asUnreadable(error: unknown, line: number): unknown {
+  if (!(error instanceof CsvError)) return error;
+  const column = typeof error['index'] === 'number' ? error['index'] + 1 : 1;
+  const facts = { line, column };
+  if (error.code === 'CSV_QUOTE_NOT_CLOSED') {
+    const message = `The row that begins on line ${line} opens a quote in field ${column} that is never closed.`;
+    return unreadable('quote', message, facts, 'Close the quote, or drop the whole file once more.');
+  }
+  const message = `The row that begins on line ${line} has a quote in the middle of field ${column}.`;
+  return unreadable('quote', message, facts, 'Put the whole field in quotes and double each quote within it.');
+}
+
+function tooLarge(line: number) {
+  const message = `The row that begins on line ${line} is longer than ${LIMITS.recordBytes} bytes.`;
+  const facts = { line, limit: LIMITS.recordBytes };
+  return unreadable('too-large', message, facts, 'Look there for a quote that is never closed.');
+}

@@ -1,0 +1,78 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { PoSyncError } from '../core/errors.ts';
+import type { Stamp } from '../core/regular-file.ts';
+import { readBytes } from './bytes.ts';
+import type { Encoding, EncodingFault } from './encoding.ts';
+import { unreadable } from './unreadable.ts';
+import { hasUtf8Letters } from './utf8.ts';
+
+/**
+ * Whether content that is not UTF-8 at one byte is written in single bytes throughout: then no character beyond ASCII
+ * is rightly UTF-8 anywhere, and the file does not just end in the middle of one.
+ */
+export async function isSingleByteText(
+  handle: FileHandle,
+  stamp: Stamp,
+  gzip: boolean,
+  fault: EncodingFault,
+): Promise<boolean> {
+  let bytes = 0;
+  let tail = Buffer.alloc(0);
+  for await (const chunk of readBytes(handle, stamp, { gzip })) {
+    const joined = Buffer.concat([tail, chunk]);
+    if (hasUtf8Letters(joined)) return false;
+    tail = joined.subarray(-3);
+    bytes += chunk.length;
+  }
+  return !isCutOff(tail, bytes - fault.byte);
+}
+
+/** The last bytes begin a character of several bytes and nothing follows. */
+function isCutOff(tail: Buffer, left: number): boolean {
+  const [first = 0, second = 0x80, third = 0x80] = tail.subarray(-left);
+  const expected = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
+  return left < expected && left <= 3 && (second & 0xc0) === 0x80 && (third & 0xc0) === 0x80;
+}
+
+/** The error for bytes that are not the encoding, with line, column and byte. */
+export async function encodingError(
+  handle: FileHandle,
+  stamp: Stamp,
+  gzip: boolean,
+  fault: EncodingFault,
+): Promise<PoSyncError> {
+  const place = await placeOf(handle, stamp, gzip, fault);
+  const { line, column, value } = place;
+  const message = `Line ${line}, column ${column} (byte ${fault.byte}, ${value}) is not ${fault.encoding}.`;
+  const mend = 'Save the file as UTF-8, or say its encoding in the mapping of its source.';
+  return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, mend);
+}
+
+/** Column in characters of the encoding's own width; lines end with LF, CRLF or CR. */
+async function placeOf(handle: FileHandle, stamp: Stamp, gzip: boolean, { encoding, byte }: EncodingFault) {
+  const width = encoding === 'utf-16le' || encoding === 'utf-16be' ? 2 : 1;
+  let place = { line: 1, start: 0 };
+  let position = 0;
+  let before = 0;
+  let value = 'missing';
+  for await (const chunk of readBytes(handle, stamp, { gzip })) {
+    for (let i = width - 1; i < chunk.length && position + i < byte; i += width) {
+      const unit = unitAt(chunk, i, encoding);
+      const isEnd = unit === 13 || (unit === 10 && before !== 13);
+      if (isEnd) place = { line: place.line + 1, start: position + i + 1 };
+      else if (unit === 10) place.start = position + i + 1;
+      before = unit;
+    }
+    const found = chunk[byte - position];
+    if (found !== undefined) value = `0x${found.toString(16).toUpperCase().padStart(2, '0')}`;
+    position += chunk.length;
+    if (position > byte) break;
+  }
+  return { line: place.line, column: Math.floor((byte - place.start) / width) + 1, value };
+}
+
+function unitAt(chunk: Buffer, last: number, encoding: Encoding): number {
+  if (encoding === 'utf-16le') return chunk.readUInt16LE(last - 1);
+  if (encoding === 'utf-16be') return chunk.readUInt16BE(last - 1);
+  return chunk[last] ?? 0;
+}

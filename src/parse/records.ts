@@ -1,0 +1,88 @@
+import type { FileHandle } from 'node:fs/promises';
+import { openRegularFile } from '../core/regular-file.ts';
+import type { SourceRecord } from '../order/record.ts';
+import { type Columns, ownCells } from './columns.ts';
+import { readContent } from './content.ts';
+import { openRowParser, type Row } from './csv/row-parser.ts';
+import { openTableBody } from './csv/table-body.ts';
+import { mendsIn, mendsOf } from './fixes.ts';
+import type { JsonReading, Proof, TableReading } from './inspection.ts';
+import { takeErrorKeys } from './json/error-keys.ts';
+import { type JsonRecord, openJsonParser } from './json/json-records.ts';
+import { type SheetRow, tableRows } from './xlsx/sheet-row.ts';
+import { readWorkbook } from './xlsx/workbook.ts';
+
+/** The records of one piece of a file. `lineOf` tells where an object within a JSON record begins. */
+export type RecordPage = { records: readonly SourceRecord[]; lineOf: (container: object) => number | undefined };
+
+/**
+ * The second pass: the records of a proved file with their places, page by page, in the file's order.
+ * PoSyncError `file-changed` when the file is no longer the one that was proved.
+ */
+export async function* readRecords(
+  path: string,
+  proof: Proof,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RecordPage> {
+  await using handle = await openRegularFile(path);
+  yield* pagesOf(handle, proof, signal);
+}
+
+async function* pagesOf(handle: FileHandle, { stamp, reading }: Proof, signal: AbortSignal | undefined) {
+  if (reading.kind === 'table' && reading.workbook) {
+    return yield* sheetPages(readWorkbook(handle, stamp, { sheet: reading.workbook.sheet, signal }), reading);
+  }
+  const content = readContent(handle, stamp, { ...reading, signal });
+  switch (reading.kind) {
+    case 'table':
+      return yield* tablePages(content, reading);
+    case 'json':
+      return yield* jsonPages(content, reading);
+    case 'empty':
+      return;
+  }
+}
+
+async function* tablePages(content: AsyncIterable<Buffer>, reading: TableReading): AsyncGenerator<RecordPage> {
+  const parser = openRowParser(reading);
+  const body = openTableBody(reading.hasSepLine);
+  const pageOf = (rows: Row[]) => ({
+    records: body.take(rows).map((row) => toRecord(row, reading.columns)),
+    lineOf: nowhere,
+  });
+  for await (const chunk of content) yield pageOf(await parser.write(chunk));
+  yield pageOf(await parser.end());
+}
+
+async function* sheetPages(pages: AsyncIterable<SheetRow[]>, reading: TableReading): AsyncGenerator<RecordPage> {
+  const body = openTableBody(false);
+  const { columns, workbook } = reading;
+  for await (const rows of tableRows(pages, workbook?.decimal ?? 'auto', () => columns.at)) {
+    yield { records: body.take(rows).map((row) => toRecord(row, columns)), lineOf: nowhere };
+  }
+}
+
+function toRecord({ line, cells }: Row, columns: Columns): SourceRecord {
+  const mends = mendsOf(cells, columns.errorColumns);
+  return { kind: 'row', place: { line }, cells: ownCells(cells, columns), ...(mends && { mends }) };
+}
+
+function nowhere(): undefined {
+  return undefined;
+}
+
+async function* jsonPages(content: AsyncIterable<Buffer>, { layout }: JsonReading): AsyncGenerator<RecordPage> {
+  const parser = openJsonParser(layout);
+  const pageOf = (found: JsonRecord[]) => ({
+    records: found.map(fromObject),
+    lineOf: (container: object) => parser.lineOf(container),
+  });
+  for await (const chunk of content) yield pageOf(parser.write(chunk));
+  yield pageOf(parser.end());
+}
+
+function fromObject({ line, pointer, value }: JsonRecord): SourceRecord {
+  const mends = mendsIn(value);
+  takeErrorKeys(value);
+  return { kind: 'object', place: { line, pointer }, value, ...(mends && { mends }) };
+}

@@ -1,0 +1,87 @@
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../core/clock.ts';
+import { PoSyncError } from '../core/errors.ts';
+import { redisTrouble } from '../events/delivery.ts';
+import type { Log } from '../log/log.ts';
+import { connectRedis, type Redis } from './connect.ts';
+import { type Keys, keysOf } from './keys.ts';
+import { openPrivateRedis } from './private-server/private-server.ts';
+import { openRedisTime, type RedisTime } from './redis-time.ts';
+
+/** The store of one environment, the same for the daemon and every command. */
+export type Store = AsyncDisposable & {
+  redis: Redis;
+  /** For BullMQ: no automatic pipelines. */
+  plain: Redis;
+  keys: Keys;
+  time: RedisTime;
+  /** A private server of ours, or one that was configured. */
+  private: boolean;
+};
+
+type Deps = { clock: Clock; log: Log; signal?: AbortSignal };
+
+/**
+ * Opens the configured Redis, or adopts or starts the private one, and refuses one that would forget orders.
+ * Throws PoSyncError `redis-…`.
+ */
+export async function openStore(config: Config, { clock, log, signal }: Deps): Promise<Store> {
+  await using resources = new AsyncDisposableStack();
+  const url = config.redis.url ?? (await openPrivate());
+  const onTrouble = (error: Error) => redisTrouble(log, { reason: error.message });
+  const redis = await connect(url, false);
+  const plain = await connect(url, true);
+  await refuseEviction(redis);
+  const time = await openRedisTime(redis, clock);
+  const kept = resources.move();
+  const keys = keysOf(config.environment, baseUrlOf(config));
+  return {
+    redis,
+    plain,
+    keys,
+    time,
+    private: config.redis.url === undefined,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+
+  async function openPrivate(): Promise<string> {
+    const server = await openPrivateRedis({ data: config.data, clock, log, ...(signal ? { signal } : {}) });
+    return resources.use(server).url;
+  }
+
+  async function connect(address: string, isPlain: boolean): Promise<Redis> {
+    const connection = await connectRedis(address, { plain: isPlain, onTrouble });
+    resources.defer(() => quit(connection));
+    return connection;
+  }
+}
+
+function baseUrlOf({ environments, environment }: Config): string {
+  return environments[environment]?.baseUrl ?? '';
+}
+
+/** `quit` never ends while Redis is away. */
+async function quit(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') await redis.quit().catch(() => redis.disconnect());
+  // On a connection that ended already, disconnecting would only hold the process for two seconds.
+  else if (redis.status !== 'end') redis.disconnect();
+}
+
+async function refuseEviction(redis: Redis): Promise<void> {
+  const policy = await policyOf(redis);
+  if (policy === undefined || policy === 'noeviction') return;
+  throw new PoSyncError(
+    'redis-evicts',
+    `Redis has maxmemory-policy ${policy}: it would throw orders away when its memory is full.`,
+    {
+      mend: 'Set maxmemory-policy noeviction.',
+      facts: { policy },
+    },
+  );
+}
+
+/** From INFO, which also a managed Redis answers that forbids CONFIG. */
+async function policyOf(redis: Redis): Promise<string | undefined> {
+  const info = await redis.info('memory');
+  return /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+}

@@ -1,0 +1,48 @@
+import { basename } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../core/clock.ts';
+import { toError } from '../core/errors.ts';
+import { ordersForgotten } from '../events/delivery.ts';
+import { expiryFailed, reportsExpired } from '../events/report.ts';
+import type { Batches } from '../ledger/batches.ts';
+import type { Horizon } from '../ledger/retention.ts';
+import type { Log } from '../log/log.ts';
+import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
+
+type Deps = { config: Config; batches: Batches; horizon: Horizon; clock: Clock; log: Log };
+
+/**
+ * Removes reports and settled files older than `reports.keep`, but never what still waits for a person, and forgets
+ * orders over the ledger's horizon.
+ */
+export async function keepHouse({ config, batches, horizon, clock, log }: Deps): Promise<void> {
+  const began = clock.monotonic();
+  const now = clock.now();
+  const { path, keep } = config.reports;
+  const reports = await expireReports({
+    path,
+    keep,
+    now,
+    keepOpen: async (name) => isNeeded(await batches.find(name)),
+  });
+  for (const removed of reports.removed) await batches.forget(basename(removed));
+  const rounds = [reports];
+  for (const source of config.sources) {
+    if (source.type === 'inbox') rounds.push(await expireSettled(source.path, keep, now));
+  }
+  tell(rounds, Math.round(clock.monotonic() - began), log);
+  const forgotten = await horizon.forget(now);
+  if (forgotten > 0) ordersForgotten(log, { orders: forgotten });
+}
+
+function isNeeded(batch: Awaited<ReturnType<Batches['find']>>): boolean {
+  return batch !== undefined && (batch.state !== 'done' || batch.open > 0);
+}
+
+function tell(rounds: readonly Expired[], durationMs: number, log: Log): void {
+  const removed = rounds.reduce((sum, round) => sum + round.removed.length, 0);
+  if (removed > 0) reportsExpired(log, { removed, durationMs });
+  for (const { path, error } of rounds.flatMap(({ failed }) => failed)) {
+    expiryFailed(log, { path, error: toError(error).message });
+  }
+}

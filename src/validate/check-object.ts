@@ -1,0 +1,131 @@
+import type { Mapping } from '../config/config.ts';
+import { sourceOfNumber } from '../order/json-number.ts';
+import { LIMITS } from '../order/limits.ts';
+import type { Item } from '../order/order.ts';
+import type { Place } from '../order/place.ts';
+import { type QuantityText, readJsonQuantity, readQuantity } from '../order/quantity.ts';
+import type { Problem, SourceRecord } from '../order/record.ts';
+import { shorten, textFault, trimBlanks } from '../order/text.ts';
+import { type Found, find } from './find-key.ts';
+import { type Fault, problemOf } from './problem.ts';
+
+/** One JSON object, read as one order. `items` is there when nothing is wrong. */
+export type CheckedObject = { number: string; items?: Item[]; problems: Problem[] };
+
+type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
+
+/** Where an object or array within the record begins, where that is another line than the record's. */
+export type LineOf = (container: object) => number | undefined;
+
+/** Reads one JSON value as an order; tells everything that is wrong with it. */
+export function checkObject(record: ObjectRecord, mapping: Mapping, lineOf: LineOf): CheckedObject {
+  const { place, value } = record;
+  if (!isObject(value)) return { number: '', problems: [problemOf('not-an-object', place, '', shown(value))] };
+  const problems: Problem[] = [];
+  const number = textIn(value, 'purchaseOrderNumber', place, mapping, problems);
+  stateIn(value, place, mapping, problems);
+  const items = itemsIn(value, place, mapping, lineOf, problems);
+  return problems.length === 0 ? { number, items, problems } : { number, problems };
+}
+
+type TextField = 'purchaseOrderNumber' | 'articleCode';
+
+/** The text of a field, "" when it has none. Whole numbers count as their digits, as long as those are exact. */
+function textIn(value: object, field: TextField, place: Place, mapping: Mapping, problems: Problem[]): string {
+  const found = find(value, mapping.fields[field]);
+  const preset = field === 'articleCode' ? mapping.defaults.articleCode : undefined;
+  const text = isAbsent(found) ? preset : asText(found.value);
+  const fault = found.isAmbiguous ? 'ambiguous-key' : text === undefined ? notText(found) : textFault(text);
+  if (fault === 'missing') problems.push(problemAt(fault, found, place, shown(found.value), keysBeside(value, found)));
+  else if (fault)
+    problems.push(problemAt(fault, found, place, found.isAmbiguous ? found.keys : (text ?? shown(found.value))));
+  return text ?? '';
+}
+
+function notText(found: Found): Fault {
+  return isAbsent(found) ? 'missing' : 'not-text';
+}
+
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'string') return trimBlanks(value);
+  const source = sourceOfNumber(value);
+  return source !== undefined && /^\d{1,15}$/.test(source) ? source : undefined;
+}
+
+function stateIn(value: object, place: Place, mapping: Mapping, problems: Problem[]): void {
+  const found = find(value, mapping.fields.orderState);
+  const preset = mapping.defaults.orderState ?? 'NEW';
+  const state = isAbsent(found) ? preset : asText(found.value);
+  if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
+  else if (state !== 'NEW') problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
+}
+
+function itemsIn(value: object, place: Place, mapping: Mapping, lineOf: LineOf, problems: Problem[]): Item[] {
+  const found = find(value, mapping.fields.items);
+  const list = found.value;
+  if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
+  else if (isAbsent(found)) problems.push(problemAt('no-items', found, place, '', keysBeside(value, found)));
+  else if (!Array.isArray(list)) problems.push(problemAt('not-a-list', found, place, shown(list)));
+  else if (list.length === 0) problems.push(problemAt('no-items', found, place, '[]'));
+  else if (list.length > LIMITS.items) problems.push(problemAt('too-many-items', found, place, String(list.length)));
+  else
+    return list.flatMap((item: unknown, index) =>
+      itemOf(item, within(place, found, index, item, lineOf), mapping, problems),
+    );
+  return [];
+}
+
+function itemOf(item: unknown, place: Place, mapping: Mapping, problems: Problem[]): Item[] {
+  if (!isObject(item)) {
+    problems.push(problemOf('not-an-object', place, '', shown(item)));
+    return [];
+  }
+  const articleCode = textIn(item, 'articleCode', place, mapping, problems);
+  const found = find(item, mapping.fields.quantity);
+  const read = quantityOf(found, mapping);
+  if ('value' in read) return [{ articleCode, quantity: read.value }];
+  problems.push(problemAt(read.fault, found, place, isAbsent(found) ? '' : shown(found.value)));
+  return [];
+}
+
+function quantityOf(found: Found, mapping: Mapping): QuantityText | { fault: Fault } {
+  const isWhole = mapping.quantity === 'integer';
+  if (found.isAmbiguous) return { fault: 'ambiguous-key' };
+  if (isAbsent(found)) return readQuantity(mapping.defaults.quantity ?? '', mapping.decimal, isWhole);
+  if (typeof found.value === 'string') return readQuantity(trimBlanks(found.value), mapping.decimal, isWhole);
+  const source = sourceOfNumber(found.value);
+  return source === undefined ? { fault: 'not-a-number' } : readJsonQuantity(source, isWhole);
+}
+
+function isAbsent({ value }: Found): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function problemAt(fault: Fault, found: Found, place: Place, value: string, detail = value): Problem {
+  const pointer = `${place.pointer ?? ''}${found.pointer}`;
+  return problemOf(fault, { line: place.line, pointer }, found.name, value, detail);
+}
+
+/** Which keys an object has instead of the one that was looked for; "" when it is there. */
+function keysBeside(value: object, found: Found): string {
+  if (found.value !== undefined) return '';
+  const keys = Object.keys(value).slice(0, SHOWN_KEYS);
+  return shorten(keys.map((key) => JSON.stringify(key)).join(', '), 120);
+}
+
+const SHOWN_KEYS = 10;
+
+function within(place: Place, list: Found, index: number, item: unknown, lineOf: LineOf): Place {
+  const line = (isObject(item) ? lineOf(item) : undefined) ?? place.line;
+  return { line, pointer: `${place.pointer ?? ''}${list.pointer}/${index}` };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** A value as its JSON text; "" for what is not there. */
+function shown(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null').slice(0, 1000);
+}

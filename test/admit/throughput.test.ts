@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { measureThroughput } from '../../src/admit/throughput.ts';
+
+describe('throughput', () => {
+  function opened() {
+    let now = 0;
+    const throughput = measureThroughput({ now: () => now, monotonic: () => now, sleep: async () => undefined });
+    /** So many outcomes a second for so many seconds. */
+    function go(perSecond: number, seconds: number): number {
+      for (let i = 0; i < perSecond * seconds; i += 1) {
+        now += 1000 / perSecond;
+        throughput.count();
+      }
+      return throughput.fewSeconds();
+    }
+    return { throughput, go, rest: (ms: number) => (now += ms) };
+  }
+
+  it('lets some hundred orders wait before anything is known', () => {
+    expect(opened().throughput.fewSeconds()).toBe(400);
+  });
+
+  it('lets what takes four seconds wait, as soon as a quarter of a second tells', () => {
+    const { go } = opened();
+    expect(go(2_000, 0.3)).toBeCloseTo(8_000, -2);
+  });
+
+  it('is bounded', () => {
+    const { go } = opened();
+    expect(go(50_000, 1)).toBe(20_000);
+    expect(opened().go(1, 10)).toBe(400);
+  });
+
+  it('forgets a pace that is over within seconds', () => {
+    const { go, rest, throughput } = opened();
+    go(2_000, 1);
+    rest(1_000);
+    expect(throughput.fewSeconds()).toBeGreaterThan(4_000);
+    rest(20_000);
+    expect(throughput.fewSeconds()).toBe(400);
+  });
+});

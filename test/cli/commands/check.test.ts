@@ -1,0 +1,185 @@
+import { mkdtempSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { checkCommand } from '../../../src/cli/commands/check.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { fakeShell } from '../../support/fake-shell.ts';
+import { inboxSource } from '../../support/inbox-source.ts';
+import { mappingOf } from '../../support/read-text.ts';
+import { textRows, writeWorkbook } from '../../support/write-workbook.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'po-sync-check-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+const config: Config = {
+  file: path.join(folder, 'po-sync.yaml'),
+  environment: 'staging',
+  data: folder,
+  redis: {},
+  environments: {},
+  sources: [inboxSource(folder), inboxSource(folder, { name: 'erp', mapping: 'erp' })],
+  mappings: {
+    erp: mappingOf({ delimiter: ';', fields: { purchaseOrderNumber: 'PO', articleCode: 'ART', quantity: 'QTY' } }),
+  },
+  reports: { path: folder, keep: 0 },
+  ledger: { keep: 'forever' },
+  notify: [],
+  delivery: {
+    concurrency: 1,
+    timeout: 1,
+    attempts: 1,
+    backoff: { initial: 1, max: 1 },
+    settle: 1,
+    probe: { initial: 1, max: 1 },
+    onDoubt: 'verify',
+    refusalHold: { share: 1, of: 1 },
+  },
+  admin: { host: '127.0.0.1', port: 0 },
+  log: { level: 'silent' },
+};
+
+async function check(
+  files: Record<string, string | Buffer>,
+  more: { source?: string; json?: boolean } = {},
+  also: string[] = [],
+) {
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
+  const shell = fakeShell({ cwd: folder });
+  const args = { files: [...Object.keys(files), ...also], json: false, ...more };
+  return { code: await checkCommand(args, shell, config), ...shell.written };
+}
+
+const GOOD = 'purchaseOrderNumber,articleCode,quantity\n1,A,2\n1,B,3\n2,C,1\n';
+
+describe('po-sync check', () => {
+  test('shows the format and the first order exactly as it would be sent', async () => {
+    const { code, out } = await check({ 'good.csv': GOOD });
+    expect(code).toBe(0);
+    expect(out).toBe(
+      `good.csv: csv, delimiter ",", utf-8; 3 rows
+good.csv: 2 orders, all valid
+First order as it would be sent:
+{
+  "purchaseOrderNumber": "1",
+  "orderState": "NEW",
+  "items": [
+    {
+      "articleCode": "A",
+      "quantity": 2
+    },
+    {
+      "articleCode": "B",
+      "quantity": 3
+    }
+  ]
+}
+`,
+    );
+  });
+
+  test('tells every problem with file, line, column, value and what would be right', async () => {
+    const { code, out } = await check({ 'bad.csv': `${GOOD}3,,"1,000"\n4,D\n` });
+    expect(code).toBe(2);
+    const lines = out.split('\n').filter((line) => line.startsWith('bad.csv:5') || line.startsWith('bad.csv:6'));
+    expect(lines).toEqual([
+      'bad.csv:5: articleCode: is empty; a value is needed (order 3)',
+      'bad.csv:5: quantity: "1,000" can be read in two ways; write 1000 or 1, or set decimal in the mapping of the source (order 3)',
+      'bad.csv:6: has fewer fields than the header (2 instead of 3); check for a missing delimiter or a line break within a field (order 4)',
+    ]);
+    expect(out).toContain('bad.csv: 4 orders, 2 invalid\n');
+  });
+
+  test('names the line of a file that cannot be read', async () => {
+    const { code, err } = await check({ 'open.csv': `${GOOD}3,"D,1\n` });
+    expect(code).toBe(2);
+    expect(err).toContain('open.csv:5: unreadable-quote: The row that begins on line 5 opens a quote in field 2');
+  });
+
+  test('reads with the mapping of the named source', async () => {
+    const { code, out } = await check({ 'erp.csv': 'PO;ART;QTY\n7;X;1\n' }, { source: 'erp' });
+    expect(code).toBe(0);
+    expect(out).toContain('"purchaseOrderNumber": "7"');
+  });
+
+  test('refuses an unknown source and names the nearest', async () => {
+    await expect(check({ 'good.csv': GOOD }, { source: 'epr' })).rejects.toMatchObject({
+      code: 'source-unknown',
+      mend: 'Did you mean erp?',
+    });
+  });
+
+  test('ends with 1 when a file is not there, after it has checked the others', async () => {
+    const { code, out, err } = await check({ 'good.csv': GOOD }, {}, ['missing.csv']);
+    expect(code).toBe(1);
+    expect(out).toContain('good.csv: 2 orders, all valid');
+    expect(err).toContain('missing.csv: file-missing: There is no file');
+  });
+
+  test('gives one JSON document for several files', async () => {
+    const files = {
+      'good.csv': GOOD,
+      'bad.json': '[{"purchaseOrderNumber":"1","items":[{"articleCode":"A"}]}]',
+      'open.csv': `${GOOD}"`,
+    };
+    const { code, out, err } = await check(files, { json: true });
+    expect([code, err]).toEqual([2, '']);
+    expect(JSON.parse(out)).toMatchObject({
+      files: [
+        { file: 'good.csv', format: { type: 'csv', delimiter: ',' }, records: 3, problems: [], orders: 2, invalid: 0 },
+        {
+          file: 'bad.json',
+          orders: 1,
+          invalid: 1,
+          first: null,
+          problems: [{ order: '1', line: 1, pointer: '/0/items/0/quantity', field: 'quantity', code: 'missing' }],
+        },
+        { file: 'open.csv', error: { code: 'unreadable-quote', line: 5 } },
+      ],
+    });
+  });
+
+  test('shows controls and bidi marks from the file as codes', async () => {
+    const text = 'purchaseOrderNumber,articleCode,quantity\n\u202e1,\u001b[2J,2\n\u202e2,C\u200e,1\n';
+    for (const json of [false, true]) {
+      const { out } = await check({ 'hostile\u001b.csv': text }, { json });
+      expect(out).toContain('\\u202e');
+      expect(out).toContain('\\u001b');
+      for (const hidden of ['\u001b', '\u202e', '\u200e']) expect(out).not.toContain(hidden);
+    }
+  });
+
+  test('reads a workbook, and names its rows', async () => {
+    const book = await writeWorkbook(
+      textRows([
+        ['purchaseOrderNumber', 'articleCode', 'quantity'],
+        ['0012', 'A', '2'],
+        ['0013', 'B', '1,000'],
+      ]),
+    );
+    const { code, out } = await check({ 'orders.xlsx': book });
+    expect(code).toBe(2);
+    expect(out).toContain('orders.xlsx: xlsx; 2 rows\n');
+    expect(out).toContain('orders.xlsx:3: quantity: "1,000" can be read in two ways');
+    expect(out).toContain('"purchaseOrderNumber": "0012"');
+  });
+
+  test('says what is wrong with a workbook that is none', async () => {
+    const { code, err } = await check({ 'orders.xlsx': Buffer.from('PK\x03\x04') });
+    expect([code, err]).toEqual([2, expect.stringContaining('orders.xlsx: unreadable-zip: The workbook is damaged')]);
+  });
+
+  test('does not repeat a number without end', async () => {
+    const { out } = await check({ 'long.csv': `${GOOD}${'9'.repeat(5_000)},A,x\n` });
+    expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThan(400);
+  });
+
+  test('says of an empty file that there is nothing to send', async () => {
+    const { code, out } = await check({ 'empty.csv': '' });
+    expect([code, out]).toEqual([
+      0,
+      'empty.csv: csv, delimiter ",", utf-8; 0 rows\nempty.csv: 0 orders, nothing to send\n',
+    ]);
+  });
+});

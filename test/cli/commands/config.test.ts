@@ -1,0 +1,55 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { configSchemaCommand, configShowCommand } from '../../../src/cli/commands/config.ts';
+import { configJsonSchema } from '../../../src/config/json-schema.ts';
+import { LEAST, loadText } from '../../support/config-text.ts';
+import { fakeShell } from '../../support/fake-shell.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+const ENV = {
+  PO_SYNC_STAGING_CLIENT_ID: 'canary-id',
+  PO_SYNC_STAGING_CLIENT_SECRET_FILE: '/run/canary',
+  PO_SYNC_REDIS_URL: 'redis://:canary-pw@127.0.0.1/0',
+  PO_SYNC_ADMIN_TOKEN: 'canary-token',
+};
+
+async function show(args: { json?: boolean }, text = LEAST) {
+  await using folder = await makeTempFolder();
+  await writeFile(path.join(folder.path, 'po.yaml'), text);
+  const shell = fakeShell({ cwd: folder.path, env: ENV });
+  const code = await configShowCommand({ config: 'po.yaml', ...args }, shell);
+  return { code, ...shell.written };
+}
+
+it('show prints a configuration that can be read again, and which variables are set', async () => {
+  const { code, out, err } = await show({});
+  expect([code, err]).toEqual([0, '']);
+  expect(loadText(out).ok).toBe(true);
+  expect(out).toContain('#   PO_SYNC_STAGING_CLIENT_ID: set\n#   PO_SYNC_STAGING_CLIENT_SECRET: set by a file\n');
+  expect(out).toContain('redis://[redacted]@127.0.0.1/0');
+  expect(out).not.toContain('canary');
+});
+
+it('show --json prints one document and nothing else', async () => {
+  const { code, out, err } = await show({ json: true }, `${LEAST}mappings: { erp: {} }\n`);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).not.toContain('canary');
+  expect(JSON.parse(out)).toMatchObject({
+    config: { environment: 'staging', delivery: { timeout: 30_000 } },
+    variables: { PO_SYNC_STAGING_CLIENT_ID: 'set', PO_SYNC_ADMIN_TOKEN: 'set' },
+    warnings: ['po.yaml:6:13 mappings.erp: is not used by any source'],
+  });
+});
+
+it('show tells warnings apart from the configuration', async () => {
+  const { out, err } = await show({}, `${LEAST}mappings: { erp: {} }\n`);
+  expect(err).toBe('po.yaml:6:13 mappings.erp: is not used by any source\n');
+  expect(out).not.toContain('not used');
+});
+
+it('schema prints the JSON Schema', async () => {
+  const shell = fakeShell();
+  expect(await configSchemaCommand({}, shell)).toBe(0);
+  expect(JSON.parse(shell.written.out)).toEqual(configJsonSchema());
+});

@@ -1,0 +1,178 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type SandboxArgs, sandboxCommand } from '../../../src/cli/commands/sandbox.ts';
+import type { Shell } from '../../../src/cli/shell.ts';
+import { exchange } from '../../support/exchange.ts';
+import { fakeShell } from '../../support/fake-shell.ts';
+import { CREDENTIALS, runSandbox, startSandboxProcess } from '../../support/sandbox-process.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+import { until } from '../../support/until.ts';
+
+let folder: AsyncDisposable & { path: string };
+
+beforeAll(async () => {
+  folder = await makeTempFolder();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+test('tells its addresses on the first line, serves, and ends well on SIGTERM', async () => {
+  await using sandbox = await startSandboxProcess(path.join(folder.path, 'served'), ['--auth-port', '0', '--record']);
+  expect(sandbox).toMatchObject({
+    environment: 'staging',
+    baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1$/),
+    authUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+  });
+  expect((await exchange('GET', `${sandbox.baseUrl}/purchase-orders`)).status).toBe(401);
+  expect((await exchange('GET', `${sandbox.authUrl}/rehearsal`)).json).toMatchObject({ environment: 'staging' });
+  expect(await sandbox.end('SIGTERM')).toBe(0);
+});
+
+test('three environments run beside each other in one process, told by their shells', async () => {
+  const stopping = new AbortController();
+  const names = ['staging', 'uat', 'production'];
+  const shells = names.map((name) => {
+    const prefix = `PO_SYNC_${name.toUpperCase()}_CLIENT`;
+    const env = { [`${prefix}_ID`]: `${name}-id`, [`${prefix}_SECRET`]: `${name}-secret` };
+    return fakeShell({ env, cwd: folder.path, signal: stopping.signal });
+  });
+  const running = names.map((environment, nth) => sandboxCommand({ environment }, shells[nth] ?? fakeShell()));
+  for (const [nth, environment] of names.entries()) {
+    const told = await until(`${environment} to start`, () => shells[nth]?.written.out || undefined);
+    expect(JSON.parse(told)).toMatchObject({ environment });
+  }
+  stopping.abort('SIGTERM');
+  expect(await Promise.all(running)).toEqual([0, 0, 0]);
+});
+
+test('ends with an error when it cannot keep orders any more', async () => {
+  const threads: Worker[] = [];
+  const hear = (thread: Worker) => threads.push(thread);
+  process.on('worker', hear);
+  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path });
+  const running = sandboxCommand({ environment: 'staging', data: 'broken' }, shell);
+  await until('the sandbox', () => shell.written.out || undefined);
+  process.off('worker', hear);
+  await threads[0]?.terminate();
+  await expect(running).rejects.toMatchObject({ code: 'sandbox-ended', mend: expect.stringContaining('again') });
+});
+
+test('reads credentials from files, and the environment from a variable', async () => {
+  const secret = path.join(folder.path, 'secret');
+  await writeFile(secret, 'from-a-file\n', { mode: 0o600 });
+  const stopping = new AbortController();
+  const env = {
+    PO_SYNC_ENVIRONMENT: 'my-own',
+    PO_SYNC_MY_OWN_CLIENT_ID: 'someone',
+    PO_SYNC_MY_OWN_CLIENT_SECRET_FILE: 'secret',
+  };
+  const shell = fakeShell({ env, cwd: folder.path, signal: stopping.signal });
+  const running = sandboxCommand({ data: 'own' }, shell);
+  const { authUrl } = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
+  const body = 'grant_type=client_credentials&client_id=someone&client_secret=from-a-file';
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  expect((await exchange('POST', `${authUrl}/oauth2/token`, { headers, body })).status).toBe(200);
+  stopping.abort('SIGTERM');
+  expect(await running).toBe(0);
+});
+
+test('every example of a rehearsal starts', async () => {
+  const rehearsals = path.resolve('config/rehearsals');
+  for (const name of await readdir(rehearsals)) {
+    const stopping = new AbortController();
+    const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
+    const faults = path.join(rehearsals, name);
+    const running = sandboxCommand({ environment: 'staging', data: name, authPort: '0', faults }, shell);
+    await until(name, () => shell.written.out || undefined);
+    stopping.abort('SIGTERM');
+    expect(await running).toBe(0);
+  }
+});
+
+test('a call that crashes is told on standard error', async () => {
+  const stopping = new AbortController();
+  await writeFile(path.join(folder.path, 'crash.yaml'), 'faults: [{ kind: crash, on: token }]');
+  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
+  const running = sandboxCommand({ environment: 'staging', faults: 'crash.yaml' }, shell);
+  const { authUrl } = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
+  expect((await exchange('POST', `${authUrl}/oauth2/token`)).status).toBe(500);
+  expect(shell.written.err).toBe('The sandbox failed to answer a call: A rehearsed crash.\n');
+  stopping.abort('SIGTERM');
+  await running;
+});
+
+describe('what cannot be used is one clear error', () => {
+  const env = CREDENTIALS;
+  const refused = (args: SandboxArgs, more: Partial<Shell> = {}) =>
+    expect(
+      sandboxCommand(
+        { environment: 'staging', data: 'unused', ...args },
+        fakeShell({ env, cwd: folder.path, ...more }),
+      ),
+    ).rejects;
+
+  test.each([
+    [{ port: '99999' }, '--port is "99999".'],
+    [{ port: '1e3' }, '--port is "1e3".'],
+    [{ authPort: 'x' }, '--auth-port is "x".'],
+    [{ tokenPath: '/token' }, '--token-path is "/token".'],
+    [{ scopes: 'read delete' }, '--scopes is "delete".'],
+    [{ scopes: ' ' }, '--scopes is " ".'],
+    [{ onDuplicate: 'ignore' }, '--on-duplicate is "ignore".'],
+    [{ tokenLifetime: '0' }, '--token-lifetime is "0".'],
+    [{ listShape: 'tree' }, '--list-shape is "tree".'],
+    [{ listItems: 'true' }, '--list-items is "true".'],
+  ])('%j', async (args, message) => {
+    await refused(args).toMatchObject({ code: 'flag-invalid', message, mend: expect.stringMatching(/^It must be /) });
+  });
+
+  test.each(['10.0.0.0/33', 'fe80::/129', 'localhost', '10.0.0.0/8/8', '10.0.0.0/', ''])(
+    '--allow-ip %s',
+    async (range) => {
+      await refused({ allowIp: [range] }).toMatchObject({ code: 'sandbox-allow-ip-invalid' });
+    },
+  );
+
+  test('a name that is no environment', async () => {
+    const name = { environment: '../up', env: { PO_SYNC____UP_CLIENT_ID: 'x', PO_SYNC____UP_CLIENT_SECRET: 'x' } };
+    await refused(name, name).toMatchObject({ code: 'sandbox-environment-invalid' });
+  });
+
+  test('a data folder that cannot be made', async () => {
+    await writeFile(path.join(folder.path, 'file'), '');
+    await refused({ data: 'file/in-it' }).toMatchObject({ code: 'sandbox-data-unusable' });
+  });
+
+  test('a fault file that is not there', async () => {
+    await refused({ faults: 'nowhere.yaml' }).toMatchObject({ code: 'file-unreadable' });
+  });
+
+  test('missing credentials: none are made up', async () => {
+    const message = 'The sandbox has no credentials for staging: PO_SYNC_STAGING_CLIENT_ID is not set.';
+    await refused({}, { env: {} }).toMatchObject({ code: 'secret-missing', message });
+  });
+
+  test('no environment', async () => {
+    await expect(sandboxCommand({}, fakeShell({ env }))).rejects.toMatchObject({ code: 'environment-missing' });
+  });
+});
+
+test('a process that cannot do its work says so in a line or two and exits with 1', async () => {
+  await using sandbox = await startSandboxProcess(path.join(folder.path, 'first'));
+  const flags = ['--environment', 'staging', '--data', path.join(folder.path, 'second')];
+  const taken = await runSandbox([...flags, '--port', new URL(sandbox.baseUrl).port]);
+  expect(taken).toEqual({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(/^po-sync: Port \d+ on 127\.0\.0\.1 is in use/),
+  });
+  expect(taken.err.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
+});
+
+test('two processes cannot use one data folder', async () => {
+  const data = path.join(folder.path, 'shared');
+  await using _first = await startSandboxProcess(data);
+  const second = await runSandbox(['--environment', 'staging', '--data', data]);
+  expect(second).toMatchObject({ code: 1, err: expect.stringContaining('Another sandbox is using') });
+});

@@ -1,0 +1,84 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { statusText } from '../../../src/cli/commands/status.ts';
+import { openPaint } from '../../../src/cli/terminal/paint.ts';
+import { textWidth } from '../../../src/core/text-width.ts';
+import type { Batch } from '../../../src/ledger/batches.ts';
+import type { Status } from '../../../src/operate/read-status.ts';
+import { noOutcomes } from '../../../src/order/outcome.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const BATCH: Batch = {
+  batch: '20261121T115500Z-inbox-orders-3f2a91c0',
+  no: 1,
+  source: 'inbox',
+  kind: 'inbox',
+  name: 'orders\u001b[2J.csv',
+  path: '/srv/inbox/processing/x/orders.csv',
+  state: 'open',
+  startedAt: NOW - 300_000,
+  lastAt: NOW,
+  total: 5000,
+  cancelled: false,
+  counts: { ...noOutcomes(), accepted: 1200 },
+  open: 3,
+};
+const STATUS: Status = {
+  environment: 'staging',
+  baseUrl: 'https://api.staging.example.com/api/v1',
+  redis: { private: true },
+  now: NOW,
+  daemons: [{ pid: 4711, version: '0.1.0', host: 'host-a', since: NOW - 7_200_000 }],
+  sources: [
+    { name: 'inbox', type: 'inbox', path: '/srv/po-sync/inbox', state: 'ok' },
+    { name: 'erp', type: 'export', path: '/mnt/erp/orders.csv', state: 'unreachable', code: 'EACCES' },
+  ],
+  queue: { waitingJobs: 61, unsettledOrders: 1204, ordersInDoubt: 2 },
+  deadLetters: 3,
+  batches: [BATCH],
+  token: { present: true, expiresInMs: 2_467_000 },
+  pauses: [
+    { code: 'operator', reason: 'paused by anna\u202e', since: NOW - 60_000, held: true },
+    { code: 'api-down', reason: 'connect ECONNREFUSED', since: NOW - 192_000, held: false },
+  ],
+};
+const plain = openPaint({ isTTY: false, env: {} });
+
+describe('the status', () => {
+  it('reads without colour', () => {
+    expect(statusText(STATUS, { paint: plain, columns: undefined })).toBe(
+      [
+        'staging  https://api.staging.example.com/api/v1',
+        '  delivery      paused for 1 min: paused by anna\\u202e (until a person ends it)',
+        '                paused for 3 min 12 s: connect ECONNREFUSED (goes on by itself)',
+        '  daemons       1 daemon alive: host-a:4711 for 2 h (0.1.0)',
+        '  token         present, good for 41 min 7 s',
+        '  queue         1,204 orders not settled, 2 in doubt being looked up; 61 jobs waiting',
+        '  dead letters  3 orders need a person; `po-sync dead-letters list`',
+        '',
+        'Sources',
+        '  source  type    state                 path                 last file',
+        '  inbox   inbox   ok                    /srv/po-sync/inbox   –',
+        '  erp     export  unreachable (EACCES)  /mnt/erp/orders.csv  –',
+        '',
+        'Batches under way',
+        '  batch                                   file                 state           done  accepted  open  taken',
+        '  20261121T115500Z-inbox-orders-3f2a91c0  orders\\u001b[2J.csv  sending  1,200/5,000      1200     3  5 min ago',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it.each([100, 80, 70])('keeps its tables within %i columns', (columns) => {
+    const text = statusText(STATUS, { paint: plain, columns });
+    const tables = text.slice(text.indexOf('Sources')).split('\n');
+    expect(Math.max(...tables.map(textWidth))).toBeLessThanOrEqual(columns);
+  });
+
+  it('says the same in colour', () => {
+    const coloured = statusText(STATUS, { paint: openPaint({ isTTY: true, env: {} }), columns: undefined });
+    const bare = stripVTControlCharacters(coloured);
+    expect(coloured).not.toBe(bare);
+    expect(bare).toBe(statusText(STATUS, { paint: plain, columns: undefined }));
+  });
+});

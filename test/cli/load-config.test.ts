@@ -1,0 +1,98 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openConfig } from '../../src/cli/load-config.ts';
+import { LEAST } from '../support/config-text.ts';
+import { fakeShell } from '../support/fake-shell.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const NO_CONFIRM = { confirm: false };
+
+/** A working folder with configuration files, each told apart by its admin port. */
+async function folderWith(files: Record<string, string>) {
+  const folder = await makeTempFolder();
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(path.join(folder.path, path.dirname(name)), { recursive: true });
+    await writeFile(path.join(folder.path, name), text);
+  }
+  return folder;
+}
+const withPort = (port: number) => `${LEAST}admin: { port: ${port} }\n`;
+
+describe('the file', () => {
+  const files = { 'a.yaml': withPort(1), 'b.yaml': withPort(2), 'config/po-sync.yaml': withPort(3) };
+
+  it.each([
+    ['the flag', { config: 'a.yaml' }, { PO_SYNC_CONFIG: 'b.yaml' }, 1],
+    ['the variable', {}, { PO_SYNC_CONFIG: 'b.yaml' }, 2],
+    ['its usual place', {}, { PO_SYNC_CONFIG: '' }, 3],
+  ])('is named by %s', async (_, args, env, port) => {
+    await using folder = await folderWith(files);
+    const { config } = await openConfig(args, fakeShell({ cwd: folder.path, env }), NO_CONFIRM);
+    expect(config.admin.port).toBe(port);
+    expect(config.sources[0]?.path).toBe(path.resolve(path.dirname(config.file), '../inbox'));
+  });
+
+  it('that is missing is told once, with what to do', async () => {
+    await using folder = await folderWith({});
+    const refusal = openConfig({ config: 'no.yaml' }, fakeShell({ cwd: folder.path }), NO_CONFIRM);
+    await expect(refusal).rejects.toMatchObject({
+      code: 'config-missing',
+      message: `there is no configuration file ${path.join(folder.path, 'no.yaml')}.`,
+      mend: expect.stringContaining('Copy config/po-sync.example.yaml there'),
+    });
+  });
+
+  it.each([
+    ['a folder', '.', 'it is not a file'],
+    ['a file as a folder', 'a.yaml/x', 'ENOTDIR'],
+    ['a device', '/dev/zero', 'it is not a file'],
+    ['bytes that are not UTF-8', 'latin.yaml', 'it is not UTF-8'],
+    ['a huge file', 'huge.yaml', 'it is larger than 1 MB'],
+  ])('that is %s is told', async (_, config, reason) => {
+    await using folder = await folderWith({ 'a.yaml': LEAST, 'huge.yaml': '# '.repeat(600_000) });
+    await writeFile(path.join(folder.path, 'latin.yaml'), Buffer.from([0x61, 0xe4, 0x0a]));
+    const refusal = openConfig({ config }, fakeShell({ cwd: folder.path }), NO_CONFIRM);
+    await expect(refusal).rejects.toMatchObject({
+      code: 'config-unreadable',
+      message: expect.stringContaining(reason),
+    });
+  });
+});
+
+it('throws one error with every problem as a line that an editor can follow', async () => {
+  await using folder = await folderWith({ 'po.yaml': `${LEAST}delivery: { atempts: 5, timeout: 1 }\n` });
+  const shell = fakeShell({ cwd: folder.path });
+  const refusal = openConfig({ config: 'po.yaml', environment: 'uat' }, shell, NO_CONFIRM);
+  await expect(refusal).rejects.toMatchObject({
+    code: 'config-invalid',
+    message: [
+      '3 problems in the configuration:',
+      '--environment: there is no environment "uat" (known: staging)',
+      'po.yaml:6:13 delivery.atempts: is not a known key (did you mean attempts?)',
+      'po.yaml:6:34 delivery.timeout: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 1',
+    ].join('\n'),
+    mend: 'Every key is described in docs/configuration.md.',
+  });
+});
+
+it('gives warnings as sentences, also of a file that everybody can write', async () => {
+  await using folder = await folderWith({ 'po.yaml': `${LEAST}mappings: { erp: {} }\n` });
+  const file = path.join(folder.path, 'po.yaml');
+  await chmod(file, 0o646);
+  const { warnings } = await openConfig({ config: 'po.yaml' }, fakeShell({ cwd: folder.path }), NO_CONFIRM);
+  expect(warnings).toEqual([
+    `${file} can be written by every user of this machine (chmod o-w)`,
+    'po.yaml:6:13 mappings.erp: is not used by any source',
+  ]);
+});
+
+it('wants a protected environment confirmed, where the command acts on it', async () => {
+  await using folder = await folderWith({ 'po.yaml': LEAST.replace('{ baseUrl', '{ protected: true, baseUrl') });
+  const shell = fakeShell({ cwd: folder.path });
+  const open = (confirm: string | undefined, needs: boolean) =>
+    openConfig({ config: 'po.yaml', ...(confirm === undefined ? {} : { confirm }) }, shell, { confirm: needs });
+  await expect(open(undefined, true)).rejects.toMatchObject({ code: 'confirmation-missing' });
+  await expect(open(undefined, false)).resolves.toBeDefined();
+  await expect(open('staging', true)).resolves.toBeDefined();
+});

@@ -1,0 +1,118 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { finalLine, type LiveState, liveLines } from '../../../src/cli/terminal/live-lines.ts';
+import { openPaint } from '../../../src/cli/terminal/paint.ts';
+import { textWidth } from '../../../src/core/text-width.ts';
+import type { Batch } from '../../../src/ledger/batches.ts';
+import { noOutcomes } from '../../../src/order/outcome.ts';
+
+const plain = openPaint({ isTTY: true, env: { NO_COLOR: '1' } });
+const colour = openPaint({ isTTY: true, env: {} });
+
+function batchOf(more: Partial<Batch> = {}): Batch {
+  return {
+    batch: '20261121T071500Z-inbox-orders-3f2a91c0',
+    no: 1,
+    source: 'inbox',
+    kind: 'inbox',
+    name: 'orders.csv',
+    path: '/inbox/processing/b/orders.csv',
+    state: 'open',
+    startedAt: 0,
+    lastAt: 12_000,
+    total: 5000,
+    cancelled: false,
+    counts: { ...noOutcomes(), accepted: 2247, invalid: 3 },
+    open: 3,
+    ...more,
+  };
+}
+
+function linesOf(state: Partial<LiveState>, columns = 100, paint = plain): string[] {
+  return liveLines({ now: 200_000, pause: undefined, batches: [], ...state }, { paint, columns });
+}
+
+describe('a batch under way', () => {
+  it('shows how far it is, its pace, what is left, and what needs a person', () => {
+    expect(linesOf({ batches: [{ batch: batchOf(), pace: 55 }] })).toEqual([
+      'orders.csv  ██████████░░░░░░░░░░░░░░   45%  2,250/5,000  55/s  50 s left  3 need a person',
+    ]);
+  });
+
+  it('stands in columns with others, and has no pace while it waits', () => {
+    const waiting = batchOf({ name: 'b.csv', total: 60, counts: noOutcomes() });
+    const batches = [
+      { batch: waiting, pace: 0 },
+      { batch: batchOf(), pace: 55 },
+    ];
+    expect(linesOf({ batches }, 80)).toEqual([
+      'b.csv       ░░░░░░░░░░░░░░    0%  0/60',
+      'orders.csv  ██████░░░░░░░░   45%  2,250/5,000  55/s  50 s left  3 need a person',
+    ]);
+  });
+
+  it('shows no end while it is read, and none while delivery pauses', () => {
+    const { total: _, ...reading } = batchOf();
+    expect(linesOf({ batches: [{ batch: reading, pace: 7 }] })).toEqual([
+      'orders.csv  reading, 2,250 done  7/s  3 need a person',
+    ]);
+    const pause = { code: 'http-503', reason: 'the API answers 503', since: 80_000 };
+    const [first, second] = linesOf({ pause, batches: [{ batch: batchOf(), pace: 0 }] });
+    expect(first).toBe('paused  for 2 min, goes on by itself: the API answers 503');
+    expect(second).not.toMatch(/left|\/s/);
+  });
+
+  it('says that it is held and why', () => {
+    const held = batchOf({ held: { reason: '40 of the last 40 answers refuse alike', since: 0 } });
+    expect(linesOf({ batches: [{ batch: held, pace: undefined }] }, 140)[0]).toContain(
+      'held: 40 of the last 40 answers refuse alike',
+    );
+  });
+
+  it('tells an operator how to end their pause', () => {
+    const pause = { code: 'operator', reason: 'paused by mia', since: 199_000 };
+    expect(linesOf({ pause })).toEqual(['paused  for 1 s, po-sync resume ends it: paused by mia']);
+  });
+
+  it('is counted only when there are too many', () => {
+    const batches = Array.from({ length: 12 }, (_, i) => ({ batch: batchOf({ batch: `b${i}` }), pace: undefined }));
+    expect(linesOf({ batches })).toHaveLength(9);
+    expect(linesOf({ batches }).at(-1)).toBe('and 4 more; po-sync batches list');
+  });
+
+  it.each([20, 30, 40, 60, 80, 200])('fits a terminal of %d columns', (columns) => {
+    const pause = { code: 'x', reason: '那个很长的理由'.repeat(20), since: 0 };
+    const names = ['orders.csv', 'a very long name of a file that goes on and on.csv', '注文書の一覧と明細データ.csv'];
+    const batches = names.map((name) => ({ batch: batchOf({ name }), pace: 0.4 }));
+    for (const line of linesOf({ pause, batches }, columns)) expect(textWidth(line)).toBeLessThan(columns);
+  });
+
+  it('shows what a file name hides', () => {
+    const [line] = linesOf({ batches: [{ batch: batchOf({ name: '\u001B[2Jx\u202E.csv' }), pace: undefined }] });
+    expect(line).toContain('\\u001b[2Jx\\u202e.csv');
+  });
+
+  it('says the same with colour as without', () => {
+    const state = { batches: [{ batch: batchOf(), pace: 55 }] };
+    const [painted = ''] = linesOf(state, 100, colour);
+    expect(painted).toContain('\u001B[');
+    expect([stripVTControlCharacters(painted)]).toEqual(linesOf(state));
+  });
+});
+
+describe('a finished batch', () => {
+  it('leaves one line with its outcomes and its report', () => {
+    expect(finalLine(batchOf({ total: 2250 }), '/reports/b/report.html', plain)).toBe(
+      '! orders.csv  2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person  /reports/b/report.html\n',
+    );
+    const fine = batchOf({ total: 1, counts: { ...noOutcomes(), accepted: 1 } });
+    expect(finalLine(fine, '/r', plain)).toBe('✓ orders.csv  1 order in 12 s: 1 accepted  /r\n');
+    const empty = batchOf({ total: 0, lastAt: 0, counts: noOutcomes() });
+    expect(finalLine(empty, '/r', plain)).toBe('✓ orders.csv  0 orders in under a second  /r\n');
+  });
+
+  it('that could not be read says so', () => {
+    const { total: _, ...unreadable } = batchOf();
+    expect(finalLine(unreadable, '/r', plain)).toBe('✗ orders.csv  unreadable, nothing of it was sent  /r\n');
+  });
+});

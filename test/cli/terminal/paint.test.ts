@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { openPaint } from '../../../src/cli/terminal/paint.ts';
+
+it.each([
+  [true, {}, true],
+  [true, { NO_COLOR: '1' }, false],
+  [true, { NO_COLOR: '' }, false],
+  [false, {}, false],
+])('on a terminal %j with %j there is colour: %j', (isTTY, env, coloured) => {
+  expect(openPaint({ isTTY, env })('bad', 'x') !== 'x').toBe(coloured);
+});

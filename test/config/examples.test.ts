@@ -1,0 +1,49 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { mappingSchema } from '../../src/config/mapping-schema.ts';
+import { proveFile } from '../../src/parse/inspect.ts';
+import { readOrders } from '../../src/validate/read-orders.ts';
+import { inShort } from '../support/read-text.ts';
+
+const folder = path.resolve(import.meta.dirname, '../../config/examples');
+const item = (articleCode: string, quantity: number) => ({ articleCode, quantity });
+const order = (purchaseOrderNumber: string, ...items: object[]) => ({ purchaseOrderNumber, orderState: 'NEW', items });
+
+/** What becomes of each sample with the mapping of its name. */
+const EXPECTED: Record<string, unknown[]> = {
+  'sap.txt': [
+    order('4500017891', item('000000000000100345', 1200), item('000000000000100346', 1200)),
+    order('4500017892', item('PUMPE-7', 2)),
+    { 4500017893: ['5 MENGE not-positive'] },
+  ],
+  'business-central.json': [
+    order('106001', item('1896-S', 5), item('1900-S', 12)),
+    { 106002: ['36 quantity not-whole'] },
+  ],
+  'spreadsheet.csv': [
+    order('A-17', item('Paint, white', 2.5), item('Brush', 10)),
+    order('A-18', item('Ladder "XL"', 1)),
+    { 'A-19': ['8 Qty ambiguous-number'] },
+  ],
+};
+
+describe('the example mappings', () => {
+  test.each(Object.entries(EXPECTED))('read %s', async (sample, expected) => {
+    const name = path.parse(sample).name;
+    const example: unknown = parse(await readFile(path.join(folder, `${name}.yaml`), 'utf8'));
+    expect(example).toMatchObject({ mappings: { [name]: {} } });
+    const mapping = mappingSchema.parse(Object(example).mappings[name]);
+    const file = path.join(folder, sample);
+    const proof = await proveFile(file, mapping);
+    const orders = [];
+    for await (const one of readOrders(file, proof, mapping)) orders.push(one);
+    expect(inShort(orders)).toEqual(expected);
+  });
+
+  test('each have a sample', async () => {
+    const names = (await readdir(folder)).map((file) => path.parse(file).name);
+    expect(new Set(names)).toEqual(new Set(Object.keys(EXPECTED).map((file) => path.parse(file).name)));
+  });
+});

@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type HttpCall, type HttpEnd, openHttp } from '../../src/core/http.ts';
+
+/** A server that treats each connection as it is told, and records what came in. */
+async function serve(treat: (socket: Socket, received: () => string) => void) {
+  const server: Server = createServer();
+  const sockets = new Set<Socket>();
+  let received = '';
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      received += chunk.toString();
+    });
+    treat(socket, () => received);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return {
+    url: new URL(`http://127.0.0.1:${port}/orders?a=1`),
+    received: () => received,
+    connections: () => sockets.size,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const BODY = '{"purchaseOrderNumber":"4711"}';
+
+describe('http', () => {
+  const open: AsyncDisposable[] = [];
+  afterEach(async () => {
+    for (const one of open.splice(0)) await one[Symbol.asyncDispose]();
+  });
+
+  async function post(url: URL, more: Partial<HttpCall> = {}): Promise<HttpEnd> {
+    const http = openHttp({ connections: 2, connectTimeout: 500 });
+    open.push(http);
+    return http.call({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/json' },
+      body: BODY,
+      timeout: 1000,
+      ...more,
+    });
+  }
+
+  async function server(treat: (socket: Socket, received: () => string) => void) {
+    const opened = await serve(treat);
+    open.push(opened);
+    return opened;
+  }
+
+  /** Answers once the whole request is in. */
+  function answering(text: string, then: 'keep' | 'end' | 'reset' = 'keep') {
+    return (socket: Socket) =>
+      socket.on('data', (chunk) => {
+        if (!chunk.toString().includes(BODY)) return;
+        socket.write(text);
+        if (then === 'end') socket.end();
+        if (then === 'reset') socket.resetAndDestroy();
+      });
+  }
+
+  it('gives a complete answer', async () => {
+    const { url, received } = await server(answering('HTTP/1.1 201 Created\r\ncontent-length: 2\r\nx-a: b\r\n\r\n{}'));
+    const end = await post(url);
+    expect(end).toMatchObject({ kind: 'answered', answer: { status: 201, headers: { 'x-a': 'b' } } });
+    expect(received()).toMatch(/^POST \/orders\?a=1 HTTP\/1\.1\r\n/);
+  });
+
+  it('calls a refused connection unsent', async () => {
+    const gone = await serve(() => undefined);
+    await gone[Symbol.asyncDispose]();
+    expect(await post(gone.url)).toMatchObject({ kind: 'unsent' });
+  });
+
+  it('calls an unknown host unsent', async () => {
+    expect(await post(new URL('http://no-such-host.invalid/'))).toMatchObject({ kind: 'unsent' });
+  });
+
+  it('calls a failed TLS handshake unsent', async () => {
+    const { url } = await server((socket) => socket.on('data', () => socket.resetAndDestroy()));
+    expect(await post(new URL(`https://127.0.0.1:${url.port}/`))).toMatchObject({ kind: 'unsent' });
+  });
+
+  it('calls a hanging TLS handshake unsent', async () => {
+    const { url } = await server(() => undefined);
+    expect(await post(new URL(`https://127.0.0.1:${url.port}/`))).toMatchObject({ kind: 'unsent' });
+  });
+
+  it.each<[string, (socket: Socket) => unknown]>([
+    ['reset after the body', (socket) => socket.on('data', () => socket.resetAndDestroy())],
+    ['closed after the body', (socket) => socket.on('data', () => socket.end())],
+    ['no answer until the timeout', () => undefined],
+    ['half a status line', answering('HTTP/1.1 20', 'end')],
+    ['what is not HTTP', answering('SSH-2.0-OpenSSH\r\n', 'end')],
+  ])('calls it broken: %s', async (_, treat) => {
+    const { url } = await server(treat);
+    const end = await post(url);
+    expect(end).toMatchObject({ kind: 'broken' });
+    expect(end).not.toHaveProperty('status');
+  });
+
+  it('calls a truncated body broken, and tells its status', async () => {
+    const { url } = await server(answering('HTTP/1.1 201 Created\r\ncontent-length: 100\r\n\r\n{"status"', 'end'));
+    expect(await post(url)).toMatchObject({ kind: 'broken', status: 201 });
+  });
+
+  it('calls a body that never ends broken at its limit', async () => {
+    const { url } = await server(answering(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(5000)}`));
+    expect(await post(url, { maxBytes: 1000 })).toMatchObject({ kind: 'broken', status: 200 });
+  });
+
+  it('ends a slow answer at the timeout', async () => {
+    const { url } = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n1'));
+    const began = performance.now();
+    expect(await post(url, { timeout: 1_000 })).toMatchObject({ kind: 'broken', status: 200 });
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  it('writes not one byte when it may not any more', async () => {
+    const { url, received } = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
+    expect(await post(url, { mayWrite: () => false })).toMatchObject({ kind: 'unsent' });
+    expect(received()).toBe('');
+  });
+
+  it('writes nothing later when it was given up in the queue of its connection', async () => {
+    const { url, received } = await server(() => undefined);
+    const http = openHttp({ connections: 1 });
+    open.push(http);
+    const call = { method: 'POST', url, headers: {}, body: BODY } as const;
+    const first = http.call({ ...call, timeout: 900 });
+    const queued = await http.call({ ...call, body: 'second', timeout: 200 });
+    expect(queued).toMatchObject({ kind: 'unsent' });
+    expect(await first).toMatchObject({ kind: 'broken' });
+    expect(received()).not.toContain('second');
+  });
+
+  it('never follows a redirect and never sends twice', async () => {
+    const elsewhere = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
+    const { url } = await server(
+      answering(`HTTP/1.1 307 Temporary Redirect\r\nlocation: ${elsewhere.url.href}\r\ncontent-length: 0\r\n\r\n`),
+    );
+    expect(await post(url)).toMatchObject({ kind: 'answered', answer: { status: 307 } });
+    expect(elsewhere.received()).toBe('');
+  });
+});

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { next } from '../../src/ledger/state.ts';
+import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
+import { policy } from '../support/entry.ts';
+import { until } from '../support/until.ts';
+
+/** Every number stored exactly once. */
+function once(numbers: readonly string[]): Map<string, number> {
+  return new Map(numbers.map((number) => [number, 1]));
+}
+
+function byNumber(stored: Map<string, number>): Map<string, number> {
+  return new Map([...stored].sort(([a], [b]) => a.localeCompare(b)));
+}
+
+describe('delivery', () => {
+  it('sends every order of a batch once and finishes the batch', async () => {
+    await using rig = await openDeliveryRig();
+    const numbers = numbersOf(200);
+    await rig.submit('b1', numbers);
+    await rig.settled();
+    expect(byNumber(rig.stored())).toEqual(once(numbers));
+    expect(await rig.batches.find('b1')).toMatchObject({ open: 0, counts: { accepted: 200 } });
+    expect(await rig.batches.finished()).toEqual(['b1']);
+  });
+
+  it('asks for one token for all of it', async () => {
+    await using rig = await openDeliveryRig();
+    await rig.submit('b1', numbersOf(50));
+    await rig.settled();
+    expect(rig.events.filter(({ type }) => type === 'token')).toHaveLength(1);
+  });
+
+  it('never has more calls in flight than allowed', async () => {
+    await using rig = await openDeliveryRig({
+      delivery: { concurrency: 3 },
+      faults: { faults: [{ kind: 'delay', by: '20ms' }] },
+    });
+    await rig.submit('b1', numbersOf(40));
+    await rig.settled();
+    let inFlight = 0;
+    let most = 0;
+    for (const event of rig.events) {
+      if (event.type === 'received') most = Math.max(most, ++inFlight);
+      if (event.type === 'answered' && event.on === 'create') inFlight -= 1;
+    }
+    expect(most).toBe(3);
+  });
+
+  it('sends nothing twice when connections drop before and after the order was stored', async () => {
+    const faults = [
+      { kind: 'drop', when: 'before', share: 0.15, how: 'reset' },
+      { kind: 'drop', when: 'after', share: 0.15 },
+      { kind: 'cut', share: 0.1 },
+      { kind: 'answer', status: 500, when: 'after', share: 0.1 },
+      { kind: 'answer', status: 502, body: 'html', when: 'before', share: 0.1 },
+    ];
+    await using rig = await openDeliveryRig({ faults: { seed: 7, faults } });
+    const numbers = numbersOf(60);
+    await rig.submit('b1', numbers);
+    await rig.settled(50_000);
+    expect(byNumber(rig.stored())).toEqual(once(numbers));
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 60 } });
+  });
+
+  it('tells a refused order with the words of the API and goes on with the others', async () => {
+    const refuse = { kind: 'answer', status: 400, message: 'PO-2: articleCode is invalid', orders: ['PO-2'] };
+    await using rig = await openDeliveryRig({ faults: { faults: [refuse] } });
+    await rig.submit('b1', ['PO-1', 'PO-2', 'PO-3']);
+    await rig.settled();
+    expect(await rig.batches.find('b1')).toMatchObject({ open: 1, counts: { accepted: 2, refused: 1 } });
+    const [result] = await rig.batches.results('b1', [1]);
+    expect(result).toMatchObject({ outcome: 'refused', code: '400', httpStatus: 400, attempts: 1 });
+    expect(result?.message).toBe('PO-2: articleCode is invalid');
+  });
+
+  it('renews a token that was revoked, once, and loses no order', async () => {
+    await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'revoke', calls: '20' }] } });
+    const numbers = numbersOf(60);
+    await rig.submit('b1', numbers);
+    await rig.settled();
+    expect(byNumber(rig.stored())).toEqual(once(numbers));
+    expect(rig.events.filter(({ type }) => type === 'token')).toHaveLength(2);
+    expect(rig.lines.filter(({ msg }) => String(msg).startsWith('delivery paused'))).toEqual([]);
+  });
+
+  it('pauses while the API is away, costs no order its budget, tells it once, and goes on by itself', async () => {
+    await using rig = await openDeliveryRig({
+      delivery: { attempts: 1 },
+      faults: { faults: [{ kind: 'outage', address: 'api', from: '0s', until: '5s' }] },
+      sandbox: { authPort: 0 },
+    });
+    const numbers = numbersOf(30);
+    await rig.submit('b1', numbers);
+    await rig.settled();
+    expect(byNumber(rig.stored())).toEqual(once(numbers));
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 30, failed: 0 } });
+    const told = rig.lines.map(({ msg }) => String(msg));
+    expect(told.filter((msg) => msg.startsWith('delivery paused'))).toHaveLength(1);
+    expect(told.filter((msg) => msg === 'delivery goes on')).toHaveLength(1);
+    expect(await rig.side.gate.during(0, rig.store.time.now())).toMatchObject([{ code: 'api-down' }]);
+  });
+
+  it.each([
+    [403, 'http-403'],
+    [404, 'http-404'],
+    [307, 'http-307'],
+  ])('pauses at HTTP %i instead of failing orders', async (status, code) => {
+    await using rig = await openDeliveryRig({
+      delivery: { attempts: 1 },
+      faults: { faults: [{ kind: 'answer', status, until: '4s', body: 'html' }] },
+    });
+    await rig.submit('b1', numbersOf(20));
+    await until('a pause', () => rig.side.gate.current()?.code === code);
+    await rig.settled();
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 20 } });
+  });
+
+  it('pauses when the credentials are refused, without hammering the token endpoint', async () => {
+    await using rig = await openDeliveryRig({ secret: 'wrong' });
+    await rig.submit('b1', numbersOf(20));
+    await until('a pause', () => rig.side.gate.current()?.code === 'token-refused');
+    expect(rig.stored().size).toBe(0);
+    expect(rig.events.filter(({ type }) => type === 'token').length).toBeLessThan(12);
+    expect(await rig.side.ledger.unsettled()).toBe(20);
+  });
+
+  it('slows down for 429 as long as the API says', async () => {
+    await using rig = await openDeliveryRig({
+      // Calls that are on their way already are not slowed down.
+      delivery: { concurrency: 1 },
+      faults: { faults: [{ kind: 'answer', status: 429, calls: '1', retryAfter: '1s' }] },
+    });
+    await rig.submit('b1', numbersOf(20));
+    await rig.settled();
+    const refused = rig.events.find((event) => event.type === 'answered' && event.status === 429);
+    const later = rig.events.filter((event) => event.type === 'received' && event.at > (refused?.at ?? 0) + 100);
+    expect(Math.min(...later.map(({ at }) => at)) - (refused?.at ?? 0)).toBeGreaterThan(900);
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 20 } });
+  });
+
+  it('keeps to the rate limit, smoothly', async () => {
+    await using rig = await openDeliveryRig({ environment: { rateLimit: { max: 50, per: 1000 } } });
+    await rig.submit('b1', numbersOf(60));
+    await rig.settled();
+    const times = rig.events.flatMap((event) => (event.type === 'received' ? [event.at] : []));
+    const within = times.map((from) => times.filter((at) => at >= from && at < from + 500).length);
+    expect(Math.max(...within)).toBeLessThan(45);
+  });
+
+  it('holds a batch whose orders are refused alike, and nothing else, until it is released', async () => {
+    const refuse = {
+      kind: 'answer',
+      status: 400,
+      message: 'articleCode is invalid',
+      orders: ['WRONG-*'],
+      calls: '1-20',
+    };
+    await using rig = await openDeliveryRig({
+      delivery: { concurrency: 4, refusalHold: { share: 0.5, of: 10 } },
+      faults: { faults: [refuse] },
+    });
+    const wrong = numbersOf(200).map((number) => `WRONG-${number}`);
+    await rig.submit('b1', wrong);
+    await until('the hold', async () => (await rig.batches.held()).includes('b1'));
+    await rig.submit('b2', numbersOf(20));
+    await until('the other batch', async () => (await rig.batches.finished()).includes('b2'));
+    const held = await rig.batches.find('b1');
+    expect(held).toMatchObject({ held: { reason: expect.stringContaining('articleCode is invalid') } });
+    expect(held?.counts.refused).toBeLessThan(16);
+    expect(await rig.side.ledger.unsettled()).toBe(200 - (held?.counts.refused ?? 0));
+    await rig.batches.release('b1');
+    await until('the release', () => !rig.side.held.has('b1'));
+    for (const number of wrong) await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
+    await rig.settled();
+    const { counts } = (await rig.batches.find('b1')) ?? {};
+    expect((counts?.accepted ?? 0) + (counts?.refused ?? 0)).toBe(200);
+    expect(counts?.accepted).toBeGreaterThan(100);
+  });
+
+  it('puts orders back that the queue lost', async () => {
+    await using rig = await openDeliveryRig();
+    const { keys, redis, time } = rig.store;
+    await rig.side.gate.close('test', 'held by the test');
+    await rig.submit('b1', numbersOf(30));
+    const jobs = await redis.keys(`${keys.prefix}:orders:c-*`);
+    await redis.del(`${keys.prefix}:orders:wait`, ...jobs);
+    for (const number of numbersOf(30)) await redis.zadd(keys.due, time.now(), number);
+    await rig.side.gate.open();
+    await rig.settled();
+    expect(byNumber(rig.stored())).toEqual(once(numbersOf(30)));
+  });
+
+  it('leaves orders in doubt to a person where the list cannot be had', async () => {
+    await using rig = await openDeliveryRig({
+      faults: {
+        faults: [
+          { kind: 'drop', when: 'after', attempts: '1' },
+          { kind: 'answer', on: 'list', status: 403 },
+        ],
+      },
+    });
+    await rig.submit('b1', numbersOf(4));
+    await rig.settled();
+    expect(byNumber(rig.stored())).toEqual(once(numbersOf(4)));
+    expect(await rig.batches.find('b1')).toMatchObject({ open: 4, counts: { inDoubt: 4 } });
+  });
+
+  it('takes an acceptance that comes after the attempt was given up for the proof it is', async () => {
+    await using rig = await openDeliveryRig({
+      delivery: { timeout: 10_000 },
+      faults: {
+        faults: [
+          { kind: 'delay', when: 'after', by: '2s' },
+          { kind: 'answer', on: 'list', status: 403 },
+        ],
+      },
+    });
+    await rig.submit('b1', ['PO-0001']);
+    await until('the order at the API', () => rig.stored().size === 1);
+    const [known] = await rig.side.ledger.lookup(['PO-0001']);
+    if (known?.kind !== 'open') throw new Error('its answer came too soon');
+    const lapse = next(known.entry, { kind: 'lapsed', at: known.entry.deadline ?? 0 }, policy);
+    expect(await rig.side.ledger.take(known.entry, lapse)).toBe(true);
+    await rig.settled();
+    expect(await rig.batches.find('b1')).toMatchObject({ open: 0, counts: { accepted: 1 } });
+  });
+});

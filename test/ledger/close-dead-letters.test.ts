@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Batches, openBatches } from '../../src/ledger/batches.ts';
+import { openPutAside } from '../../src/ledger/close-dead-letters.ts';
+import { type Entry, OTHER } from '../../src/ledger/entry.ts';
+import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
+import type { Deed } from '../../src/ledger/operator-action.ts';
+import { type LedgerEvent, next } from '../../src/ledger/state.ts';
+import { entryOf, orderOf, policy } from '../support/entry.ts';
+import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+
+const FILE = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
+const DEED: Deed = { at: 5000, who: 'anna', what: 'discarded' };
+const NO = { code: '400', message: 'no such article', httpStatus: 400 };
+
+describe('putting a dead letter aside', () => {
+  let store: OpenRedis;
+  let ledger: Ledger;
+  let batches: Batches;
+  let putAside: ReturnType<typeof openPutAside>;
+
+  beforeAll(async () => {
+    store = await openTestRedis();
+    ledger = openLedger(store);
+    batches = openBatches({ ...store, owner: 'daemon-1' });
+    putAside = openPutAside(store);
+  });
+  beforeEach(async () => {
+    await store.redis.flushall();
+    await store.identity.establish();
+    // As when the API's list was read.
+    await store.redis.del(store.keys.takeOver);
+  });
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  async function refused(batch = 'b1', ordinal = 0): Promise<Entry> {
+    const { no } = await batches.begin({ ...FILE, batch }, 1000);
+    const entry = entryOf({ batch, batchNo: no, ordinal, order: orderOf('4711') });
+    await ledger.enter(entry, undefined, 5000);
+    const begun = await go(entry, { kind: 'begin', at: store.time.now(), deadline: store.time.now() + 32_000 });
+    return go(begun, { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'refused', answer: NO } });
+  }
+
+  async function go(entry: Entry, event: LedgerEvent): Promise<Entry> {
+    const step = next(entry, event, policy);
+    expect(await ledger.take(entry, step)).toBe(true);
+    return step.kind === 'move' || step.kind === 'dead' ? step.entry : entry;
+  }
+
+  const letter = { number: '4711', kind: 'refused' };
+
+  it('closes it, frees the number and tells who did it', async () => {
+    const entry = await refused();
+    expect(await putAside({ batch: 'b1', letter, fields: ['0'], entry, by: DEED })).toEqual({ closed: 1 });
+    expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
+    expect(await ledger.unsettled()).toBe(0);
+    expect(await batches.find('b1')).toMatchObject({ open: 0, counts: { refused: 1 } });
+    expect(await batches.toRefresh()).toEqual(['b1']);
+    expect(await batches.closings('b1')).toEqual([
+      { ...letter, at: '1970-01-01T00:00:05.000Z', by: 'discarded', who: 'anna' },
+    ]);
+    expect(await ledger.deeds('4711')).toEqual([DEED]);
+    expect(await store.redis.hlen(store.keys.waiting)).toBe(0);
+  });
+
+  it('closes it once', async () => {
+    const entry = await refused();
+    await putAside({ batch: 'b1', letter, fields: ['0'], entry, by: DEED });
+    expect(await putAside({ batch: 'b1', letter, fields: ['0'], by: DEED })).toEqual({ closed: 0 });
+    expect(await batches.find('b1')).toMatchObject({ open: 0 });
+  });
+
+  it('leaves an order that was changed meanwhile', async () => {
+    const entry = await refused();
+    const late = { ...entry, version: entry.version - 1 };
+    expect(await putAside({ batch: 'b1', letter, fields: ['0'], entry: late, by: DEED })).toBe('late');
+    expect(await batches.find('b1')).toMatchObject({ open: 1 });
+    expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open' }]);
+  });
+
+  it("leaves the number's other dead letters waiting", async () => {
+    await refused();
+    await batches.begin({ ...FILE, batch: 'b2' }, 1000);
+    const result = { outcome: 'conflict', attempts: 0, at: 1, code: 'other-content', message: 'x' } as const;
+    await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
+    const closed = await putAside({
+      batch: 'b2',
+      letter: { number: '4711', kind: 'conflict' },
+      fields: ['3'],
+      by: DEED,
+    });
+    expect(closed).toEqual({ closed: 1 });
+    expect(await store.redis.hget(store.keys.waiting, '4711')).toBe('b1/0');
+    expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open', entry: { state: 'refused' } }]);
+  });
+
+  it('remembers that the API has the number with other content', async () => {
+    const entry = await refused();
+    const conflict: Entry = { ...entry, state: 'conflict' };
+    await putAside({
+      batch: 'b1',
+      letter: { number: '4711', kind: 'conflict' },
+      fields: ['0'],
+      entry: conflict,
+      by: DEED,
+    });
+    expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'accepted', compact: { digest: OTHER, batchNo: 0 } }]);
+  });
+
+  it('a settled batch counts nothing more when one of its orders is sent again', async () => {
+    const entry = await refused();
+    await batches.admitted('b1', 1);
+    await batches.done('b1');
+    const again: Entry = { ...entry, version: entry.version + 1, state: 'queued' };
+    await ledger.take(entry, { kind: 'move', entry: again, due: 9000 });
+    const sending = await go(again, { kind: 'begin', at: store.time.now(), deadline: store.time.now() + 32_000 });
+    await go(sending, { kind: 'answered', at: 7000, attempt: 2, verdict: { kind: 'accepted' } });
+    expect(await batches.find('b1')).toMatchObject({ open: 0, state: 'done', counts: { refused: 1, accepted: 0 } });
+    expect(await batches.finished()).toEqual([]);
+  });
+});

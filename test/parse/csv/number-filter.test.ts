@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { openNumberFilter } from '../../../src/parse/csv/number-filter.ts';
+
+const number = (i: number) => `PO-2026-${i}`;
+
+function falselyFound(has: (number: string) => boolean): number {
+  let found = 0;
+  for (let i = 0; i < 20_000; i++) if (has(`other-${i}`)) found += 1;
+  return found / 20_000;
+}
+
+describe('a set of numbers', () => {
+  test('finds what was added, and of the rest hardly any', () => {
+    const filter = openNumberFilter(50_000);
+    for (let i = 0; i < 50_000; i++) filter.add(number(i));
+    for (let i = 0; i < 50_000; i++) expect(filter.has(number(i))).toBe(true);
+    expect(falselyFound(filter.has)).toBeLessThan(0.03);
+    expect(filter.size).toBeGreaterThan(49_000);
+  });
+
+  test('still does when it is folded to the room that it needs', () => {
+    const filter = openNumberFilter(1_000_000);
+    for (let i = 0; i < 1_000; i++) filter.add(number(i));
+    const folded = filter.folded();
+    for (let i = 0; i < 1_000; i++) expect(folded.has(number(i))).toBe(true);
+    expect(falselyFound(folded.has)).toBeLessThan(0.03);
+    expect(folded.size).toBe(filter.size);
+  });
+
+  test('that is smaller than what comes finds everything all the same', () => {
+    const filter = openNumberFilter(10);
+    for (let i = 0; i < 5_000; i++) filter.add(number(i));
+    for (let i = 0; i < 5_000; i++) expect(filter.has(number(i))).toBe(true);
+  });
+});

@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { appendFile, mkdir, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { proveFile } from '../../src/parse/inspect.ts';
+import { readOrders } from '../../src/validate/read-orders.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const ROWS = 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n2,B,2\n';
+
+const HEADER = 'purchaseOrderNumber,articleCode,quantity\n';
+const MANY = HEADER + Array.from({ length: 200_000 }, (_, i) => `${i},C,3\n`).join('');
+
+async function openFile(content: string | Buffer = ROWS) {
+  const folder = await makeTempFolder();
+  const file = path.join(folder.path, 'orders.csv');
+  await writeFile(file, content);
+  return { file, folder: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+/** A signal that is asked before each chunk is read, and does something before one of them. */
+function atChunk(chunk: number, act: () => void): AbortSignal {
+  const { signal } = new AbortController();
+  let asked = 0;
+  signal.throwIfAborted = () => {
+    asked += 1;
+    if (asked === chunk) act();
+  };
+  return signal;
+}
+
+async function count(orders: AsyncIterable<unknown>): Promise<number> {
+  let n = 0;
+  for await (const _ of orders) n += 1;
+  return n;
+}
+
+describe('a proof', () => {
+  test('names size and hash of the file as dropped, also of a gzip', async () => {
+    for (const content of [Buffer.from(ROWS), gzipSync(ROWS)]) {
+      await using it = await openFile(content);
+      const proof = await proveFile(it.file, undefined);
+      expect(proof).toMatchObject({
+        records: 2,
+        bytes: content.length,
+        sha256: createHash('sha256').update(content).digest('hex'),
+      });
+    }
+  });
+
+  test('of a large file counts every row', async () => {
+    await using it = await openFile(MANY);
+    expect(await proveFile(it.file, undefined)).toMatchObject({ records: 200_000 });
+  });
+
+  test.each([
+    ['appended to', (file: string) => appendFile(file, '3,C,3\n')],
+    ['overwritten in place with the same length', (file: string) => writeFile(file, ROWS.replace('A', 'X'))],
+    [
+      'replaced',
+      async (file: string) => {
+        await writeFile(`${file}.new`, ROWS);
+        await rename(`${file}.new`, file);
+      },
+    ],
+    [
+      'given its old times back',
+      async (file: string) => {
+        const { atime, mtime } = await stat(file);
+        await writeFile(file, ROWS.replace('A', 'X'));
+        await utimes(file, atime, mtime);
+      },
+    ],
+  ])('does not hold for a file that was %s since', async (_, change) => {
+    await using it = await openFile();
+    const proof = await proveFile(it.file, undefined);
+    expect(await count(readOrders(it.file, proof, undefined))).toBe(2);
+    await change(it.file);
+    await expect(count(readOrders(it.file, proof, undefined))).rejects.toMatchObject({ code: 'file-changed' });
+  });
+
+  test('is not given for a file that is half written, which is no reason to refuse it', async () => {
+    await using it = await openFile(`${MANY}9,"Z`);
+    const signal = atChunk(3, () => appendFileSync(it.file, '",9\n'));
+    await expect(proveFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
+    expect(await proveFile(it.file, undefined)).toMatchObject({ records: 200_001 });
+  });
+
+  test('is not given for a file that changes meanwhile, and no order of the changed part comes out', async () => {
+    await using it = await openFile(MANY);
+    const signal = atChunk(3, () => appendFileSync(it.file, '4,D,4\n'));
+    await expect(proveFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
+    const proof = await proveFile(it.file, undefined);
+    const orders = readOrders(it.file, proof, undefined);
+    expect((await orders.next()).value).toMatchObject({ number: '0' });
+    await writeFile(it.file, MANY.replaceAll(',C,', ',X,'));
+    await expect(count(orders)).rejects.toMatchObject({ code: 'file-changed' });
+  });
+
+  test('is given up when it is no longer wanted', async () => {
+    await using it = await openFile(MANY);
+    await expect(proveFile(it.file, undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+  });
+});
+
+describe('what is no regular file is refused without hanging', () => {
+  test('pipes, links, folders, devices, and what is not there', async () => {
+    await using it = await openFile();
+    const pipes = [0, 1, 2, 3, 4, 5].map((i) => path.join(it.folder, `pipe${i}`));
+    for (const pipe of pipes) await promisify(execFile)('mkfifo', [pipe]);
+    await symlink(it.file, path.join(it.folder, 'link.csv'));
+    await mkdir(path.join(it.folder, 'folder.csv'));
+    const others = ['link.csv', 'folder.csv'].map((name) => path.join(it.folder, name));
+    const refused = await Promise.allSettled(
+      [...pipes, ...others, '/dev/zero'].map((file) => proveFile(file, undefined)),
+    );
+    for (const result of refused) expect(result).toMatchObject({ reason: { code: 'not-a-file' } });
+    await expect(proveFile(path.join(it.folder, 'none'), undefined)).rejects.toMatchObject({ code: 'file-missing' });
+    expect(await proveFile(it.file, undefined)).toMatchObject({ records: 2 });
+  });
+});

@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { startLoop } from '../../src/core/loop.ts';
+import { type DeliveryRig, numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
+import { orderOf } from '../support/entry.ts';
+import { until } from '../support/until.ts';
+
+/** Lets the rig notice and mend a rollback the way the daemon does. */
+function mending(rig: DeliveryRig): AsyncDisposable {
+  const tick = async () => {
+    await rig.side.takeOver.tick();
+  };
+  return startLoop(tick, { pause: 20, clock: systemClock, onTrouble: () => undefined });
+}
+
+describe('take-over', () => {
+  it('tells a new ledger what the API already has: the same order is a duplicate, other content a conflict', async () => {
+    await using rig = await openDeliveryRig();
+    const token = await rig.api.token();
+    await rig.api.create(orderOf('PO-0001'), token);
+    await rig.side.takeOver.first(new AbortController().signal);
+    const [known] = await rig.side.ledger.lookup(['PO-0001']);
+    expect(known).toMatchObject({ kind: 'accepted', compact: { batchNo: 0, attempts: 0 } });
+  });
+
+  it('sends nothing more after a flush until the list was read, and nothing twice then', async () => {
+    await using rig = await openDeliveryRig();
+    await using _mending = mending(rig);
+    const numbers = numbersOf(40);
+    await rig.submit('b1', numbers);
+    await rig.settled();
+    await rig.store.redis.flushall();
+    // Whoever reads its files again knows nothing of what was sent; the first intent meets the new life.
+    await rig.submit('b2', [...numbers, 'PO-NEW']);
+    await until('the hold', () => rig.side.gate.current()?.code === 'ledger-rolled-back');
+    expect(rig.lines.filter(({ msg }) => String(msg).startsWith('Redis knows less'))).toHaveLength(1);
+    const before = rig.events.filter(({ type }) => type === 'received').length;
+    await until('the end of the hold', () => rig.side.gate.current() === undefined);
+    const waiting = await rig.store.redis.zrange(rig.store.keys.due, 0, '-1');
+    for (const number of waiting) await rig.store.redis.zadd(rig.store.keys.due, rig.store.time.now(), number);
+    await rig.settled();
+    expect(rig.stored()).toEqual(new Map([...numbers, 'PO-NEW'].map((number) => [number, 1])));
+    expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(before + 1);
+  });
+
+  it('sends nothing that had passed the gate and waited for its turn when the flush was noticed', async () => {
+    await using rig = await openDeliveryRig({ environment: { rateLimit: { max: 10, per: 1000 } } });
+    const numbers = numbersOf(8);
+    await rig.submit('b1', numbers);
+    await rig.settled();
+    await rig.store.redis.flushall();
+    await rig.submit('b2', numbers);
+    await until('the hold', () => rig.side.gate.current()?.code === 'ledger-rolled-back');
+    // Long enough for the turn of each.
+    await until('the turns', async () => (await rig.side.queue.waiting()) === 0);
+    await delay(1_000);
+    expect(rig.stored()).toEqual(new Map(numbers.map((number) => [number, 1])));
+  });
+
+  it('waits for a person where the list cannot be had after a rollback', async () => {
+    await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'answer', on: 'list', status: 403 }] } });
+    await using _mending = mending(rig);
+    await rig.submit('b1', numbersOf(5));
+    await rig.settled();
+    await rig.store.redis.flushall();
+    await rig.submit('b2', numbersOf(5));
+    await until('the reason', () => rig.side.gate.current()?.reason.includes('run reconcile'));
+    expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(5);
+  });
+
+  it('lets a new ledger go on where the list cannot be had', async () => {
+    await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'answer', on: 'list', status: 405 }] } });
+    await rig.side.takeOver.first(new AbortController().signal);
+    await rig.submit('b1', numbersOf(5));
+    await rig.settled();
+    expect(rig.stored().size).toBe(5);
+  });
+});

@@ -1,0 +1,109 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Entry } from '../../src/ledger/entry.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import { openQueue } from '../../src/queue/queue.ts';
+import { openCanaries } from '../../src/reconcile/canaries.ts';
+import { openVerifier } from '../../src/reconcile/verifier.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { entryOf, orderOf, policy } from '../support/entry.ts';
+import { openTestRedis } from '../support/open-redis.ts';
+
+const { settle } = policy;
+const LOST = { code: 'no-answer', message: 'no complete answer' };
+
+/** A verifier over a real Redis; time and what the list shows are the test's. */
+async function openVerifierRig() {
+  await using stack = new AsyncDisposableStack();
+  const { server, redis, keys, identity } = stack.use(await openTestRedis());
+  const plain = await connectRedis(server.url, { plain: true });
+  stack.defer(() => plain.disconnect());
+  const queue = stack.use(openQueue({ redis: plain, keys, onTrouble: () => undefined }));
+  const ledger = openLedger({ redis, keys, identity });
+  const rig = { now: 1_000_000, shown: [] as string[] };
+  const time = { now: () => rig.now, sync: async () => undefined };
+  const canaries = openCanaries({ redis, keys, clock: systemClock, time });
+
+  async function list(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
+    for (const purchaseOrderNumber of rig.shown) onOrder({ purchaseOrderNumber });
+    return { kind: 'complete', orders: rig.shown.length };
+  }
+
+  const log = pino({ level: 'silent' });
+  const verifier = openVerifier({ ledger, queue, redis, keys, time, owner: 'rig', policy, log, canaries, list });
+
+  /** Puts an order into the ledger whose attempt ended without an answer just now. */
+  async function doubt(number: string): Promise<void> {
+    const entry: Entry = entryOf({ order: orderOf(number), version: rig.now });
+    const unknown: Entry = { ...entry, version: rig.now + 1, state: 'unknown', maybeSentAt: rig.now, answer: LOST };
+    await ledger.enter(entry, undefined, rig.now);
+    await ledger.take(entry, { kind: 'move', entry: unknown, doubt: rig.now + settle });
+  }
+
+  /** Reads one list so much later. */
+  async function tickAfter(span: number): Promise<void> {
+    rig.now += span;
+    await verifier.tick();
+  }
+
+  async function stateOf(number: string): Promise<string> {
+    const [known] = await ledger.lookup([number]);
+    return known?.kind === 'open' ? known.entry.state : (known?.kind ?? 'nothing');
+  }
+
+  const kept = stack.move();
+  return { rig, canaries, doubt, tickAfter, stateOf, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+describe('verifier', () => {
+  it('leaves an order to a person only after lists lacked a canary for ten settles', async () => {
+    await using opened = await openVerifierRig();
+    const { canaries, doubt, tickAfter, stateOf } = opened;
+    await canaries.remember('OLD');
+    await tickAfter(2 * settle);
+    await doubt('A');
+    await tickAfter(settle);
+    await tickAfter(9 * settle);
+    expect(await stateOf('A')).toBe('unknown');
+    await tickAfter(settle);
+    expect(await stateOf('A')).toBe('inDoubt');
+  });
+
+  it('gives an order ten settles of its own also where lists were bad long ago', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, canaries, doubt, tickAfter, stateOf } = opened;
+    await canaries.remember('OLD');
+    await tickAfter(2 * settle);
+    await doubt('A');
+    await tickAfter(settle);
+    // Found, though in a list that lacks the canary: then nobody is in doubt for long, and no list is read.
+    rig.shown = ['A'];
+    await tickAfter(settle);
+    expect(await stateOf('A')).toBe('accepted');
+    await tickAfter(100 * settle);
+    await doubt('B');
+    await tickAfter(settle);
+    expect(await stateOf('B')).toBe('unknown');
+    rig.shown = ['OLD', 'A', 'B'];
+    await tickAfter(settle);
+    expect(await stateOf('B')).toBe('accepted');
+  });
+
+  it('sends an order again after two good lists, a settle apart, that lack it', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, canaries, doubt, tickAfter, stateOf } = opened;
+    await canaries.remember('OLD');
+    rig.shown = ['OLD'];
+    await tickAfter(2 * settle);
+    await doubt('A');
+    await tickAfter(settle - 1);
+    expect(await stateOf('A')).toBe('unknown');
+    await tickAfter(1);
+    await tickAfter(settle - 1);
+    expect(await stateOf('A')).toBe('unknown');
+    await tickAfter(1);
+    expect(await stateOf('A')).toBe('retry');
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { deadLetterOf } from '../../src/report/dead-letter.ts';
+import { AT, problem, rows } from '../support/reported.ts';
+
+const records = rows(4, ['7', 'A', '1'], ['7', 'B', '1,5']);
+
+it('tells the first problem, all problems, and every line of the order', () => {
+  const problems = [problem(5), problem(5, { field: 'MATNR', code: 'missing' })];
+  const letter = deadLetterOf({ ordinal: 0, number: '7', place: { line: 5 }, records, valid: false, problems }, AT);
+  expect(letter).toMatchObject({
+    purchaseOrderNumber: '7',
+    kind: 'invalid',
+    stage: 'validation',
+    code: 'quantity-not-whole',
+    problems,
+    attempts: 0,
+    firstAt: AT,
+    lastAt: AT,
+    location: { line: 5, lines: [4, 5] },
+  });
+  expect(letter).not.toHaveProperty('payload');
+});
+
+it('keeps the pointer of JSON input', () => {
+  const place = { line: 1, pointer: '/orders/3' };
+  const object = { kind: 'object' as const, place, value: {} };
+  const order = { ordinal: 0, number: '', place, records: [object], valid: false as const, problems: [problem(1)] };
+  expect(deadLetterOf(order, AT).location).toEqual(place);
+});
+
+it('groups orders whose numbers and values alone differ', () => {
+  const one = { ordinal: 0, number: '7', place: { line: 5 }, records, valid: false as const };
+  const signature = (number: string, value: string) => {
+    const message = `${value} of order ${number} is not whole.`;
+    return deadLetterOf({ ...one, number, problems: [problem(5, { value, message })] }, AT).signature;
+  };
+  expect(signature('alpha', 'one')).toBe(signature('beta', 'two'));
+});

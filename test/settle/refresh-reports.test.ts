@@ -1,0 +1,81 @@
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openBatches } from '../../src/ledger/batches.ts';
+import { writeReport } from '../../src/report/write-report.ts';
+import { refreshReports } from '../../src/settle/refresh-reports.ts';
+import { openTestRedis } from '../support/open-redis.ts';
+import { dead, inputOf, reportOf, rows } from '../support/reported.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
+const CLOSED_AT = '2026-11-22T08:00:00.000Z';
+
+it.each(['closings', 'find'] as const)(
+  'a dead letter that closes after %s was read is closed in the report too',
+  async (call) => {
+    await using store = await openTestRedis();
+    await using reports = await makeTempFolder();
+    const { redis, keys } = store;
+    const orders = ['1', '2', '3'].map((number, i) => dead(rows(i + 2, [number, 'A', '1']), 'refused', '400', 'No'));
+    await writeReport(inputOf(join(reports.path, BATCH), orders, { report: reportOf(orders, { batch: BATCH }) }));
+    const batches = openBatches({ redis, keys, owner: 'test' });
+    await batches.begin({ batch: BATCH, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' }, 1);
+    await redis.hset(keys.batch(BATCH), { open: 3 });
+    await batches.done(BATCH);
+
+    /** As commit.lua does it. */
+    async function close(number: string): Promise<void> {
+      const closing = { number, at: CLOSED_AT, by: 'accepted', batch: 'later' };
+      await redis.hset(keys.closed(BATCH), number, JSON.stringify(closing));
+      await redis.hincrby(keys.batch(BATCH), 'open', -1);
+      await redis.sadd(keys.refresh, BATCH);
+    }
+
+    await close('1');
+    let isLate = false;
+    const meanwhile = async <T>(name: string, value: Promise<T>): Promise<T> => {
+      const read = await value;
+      if (name === call && !isLate) {
+        isLate = true;
+        await close('2');
+      }
+      return read;
+    };
+    const busy = {
+      ...batches,
+      find: (name: string) => meanwhile('find', batches.find(name)),
+      closings: (name: string) => meanwhile('closings', batches.closings(name)),
+    };
+    for (let round = 0; round < 3; round += 1) await refreshReports({ batches: busy, reports: reports.path });
+    const read = async (name: string) => JSON.parse(await readFile(join(reports.path, BATCH, name), 'utf8'));
+    expect(await read('report.json')).toMatchObject({ open: 1 });
+    const letters: { closed?: object }[] = await read('dead-letters.json');
+    expect(letters.map(({ closed }) => closed !== undefined)).toEqual([true, true, false]);
+  },
+);
+
+it('a report that cannot be written keeps no other waiting', async () => {
+  await using store = await openTestRedis();
+  await using reports = await makeTempFolder();
+  const { redis, keys } = store;
+  const batches = openBatches({ redis, keys, owner: 'test' });
+  const names = ['a', 'b', 'c'].map((letter) => BATCH.replace('orders', letter));
+  for (const batch of names) {
+    const orders = [dead(rows(2, ['1', 'A', '1']), 'refused', '400', 'No')];
+    await writeReport(inputOf(join(reports.path, batch), orders, { report: reportOf(orders, { batch }) }));
+    await batches.begin({ batch, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' }, 1);
+    await batches.done(batch);
+    await redis.hset(keys.closed(batch), '0', JSON.stringify({ number: '1', at: CLOSED_AT, by: 'accepted' }));
+    await redis.sadd(keys.refresh, batch);
+  }
+  // A folder where the list belongs.
+  const [broken = '', ...others] = names;
+  await rm(join(reports.path, broken, 'dead-letters.json'));
+  await mkdir(join(reports.path, broken, 'dead-letters.json'));
+  await expect(refreshReports({ batches, reports: reports.path })).rejects.toThrow();
+  for (const name of others) {
+    expect(JSON.parse(await readFile(join(reports.path, name, 'report.json'), 'utf8'))).toMatchObject({ open: 0 });
+  }
+  expect(await batches.toRefresh()).toEqual([broken]);
+});

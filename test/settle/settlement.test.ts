@@ -1,0 +1,127 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import pino from 'pino';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { openGate } from '../../src/deliver/circuit-breaker.ts';
+import { claimFile } from '../../src/intake/claim.ts';
+import { openBatches } from '../../src/ledger/batches.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import { proveFile } from '../../src/parse/inspect.ts';
+import type { Report } from '../../src/report/report.ts';
+import { openSettlement } from '../../src/settle/settlement.ts';
+import { inboxSource } from '../support/inbox-source.ts';
+import { openTestRedis } from '../support/open-redis.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
+
+/** Two daemons on one folder and one Redis, and a file whose only order is counted. */
+async function openPlace() {
+  await using stack = new AsyncDisposableStack();
+  const store = stack.use(await openTestRedis());
+  const { path: folder } = stack.use(await makeTempFolder());
+  const [inbox, reports] = [path.join(folder, 'inbox'), path.join(folder, 'reports')];
+  await mkdir(inbox);
+  await writeFile(path.join(inbox, 'orders.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,,1\n');
+  const source = inboxSource(inbox);
+  const file = await claimFile(path.join(inbox, 'orders.csv'), source, new Date());
+  if (file === 'taken') throw new Error('nobody else is here');
+  const ledger = openLedger(store);
+  const deps = { ...store, clock: systemClock, probe: { initial: 100, max: 100 } };
+  const gate = openGate({ ...deps, onPaused: () => undefined, onResumed: () => undefined });
+
+  /** `slowly`: each report of it waits until `go` was called. */
+  function daemon(owner: string, slowly = false) {
+    const batches = openBatches({ ...store, owner });
+    const { promise: gone, resolve: go } = Promise.withResolvers<void>();
+    let arrived = false;
+    const slow: typeof gate = {
+      ...gate,
+      async during(from, to) {
+        arrived = true;
+        await gone;
+        return gate.during(from, to);
+      },
+    };
+    const settlement = openSettlement({
+      batches,
+      ledger,
+      ...store,
+      gate: slowly ? slow : gate,
+      sources: [source],
+      mappingOf: () => undefined,
+      reports,
+      environment: 'staging',
+      clock: systemClock,
+      log: pino({ level: 'silent' }),
+      proofs: new Map(),
+      onSettled: () => undefined,
+    });
+    return { batches, settlement, go, arrived: () => arrived };
+  }
+
+  const { batches } = daemon('first');
+  const { batch } = await batches.begin(file, store.time.now());
+  const { sha256, bytes, records, shape, warnings } = await proveFile(file.path, undefined, {});
+  await batches.proved(batch, { sha256, bytes, records, shape, warnings });
+  const invalid = { outcome: 'invalid', attempts: 0, at: store.time.now(), code: 'empty', message: '' } as const;
+  await ledger.count(batch, store.time.now(), [{ ordinal: 0, number: 'PO-1', result: invalid }]);
+  await batches.admitted(batch, 1);
+  const kept = stack.move();
+  return {
+    batch,
+    batches,
+    daemon,
+    /** Lets it settle until the batch is done. */
+    settled: ({ tick }: { tick: () => Promise<void> }) =>
+      until('the end', async () => {
+        await tick();
+        return (await batches.find(batch))?.state === 'done';
+      }),
+    report: async (): Promise<Report> => JSON.parse(await readFile(path.join(reports, batch, 'report.json'), 'utf8')),
+    /** As a daemon does that died directly before its last step. */
+    async forgetThatItIsDone(): Promise<void> {
+      await store.redis.hset(store.keys.batch(batch), { state: 'open' });
+      await store.redis.sadd(store.keys.finished, batch);
+      await store.redis.sadd(store.keys.active, batch);
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+describe('settlement', () => {
+  it('has the last word: progress that another daemon was about to tell does not replace the final report', async () => {
+    await using place = await openPlace();
+    const [slow, quick] = [place.daemon('slow', true), place.daemon('quick')];
+    const telling = slow.settlement.progress(place.batch);
+    await until('the slow one to be about to write', slow.arrived);
+    await quick.settlement.tick();
+    await quick.settlement[Symbol.asyncDispose]();
+    slow.go();
+    await telling;
+    await place.settled(quick.settlement);
+    expect(await place.report()).toMatchObject({ state: 'finished', counts: { invalid: 1 } });
+  });
+
+  it('gives the final report back when it is taken up again after the file was put away', async () => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first');
+    await place.settled(settlement);
+    await place.forgetThatItIsDone();
+    await settlement.progress(place.batch);
+    expect(await place.report()).toMatchObject({ state: 'running' });
+    await place.settled(settlement);
+    expect(await place.report()).toMatchObject({ state: 'finished', counts: { orders: 1, invalid: 1 }, open: 1 });
+  });
+
+  it('does not wait at a batch whose report somebody else writes, who may be dead', async () => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first');
+    const theirs = await place.daemon('other').batches.lease(place.batch, 'reportLease');
+    await settlement.tick();
+    await settlement[Symbol.asyncDispose]();
+    expect(await place.batches.find(place.batch)).toMatchObject({ state: 'open' });
+    await theirs?.release();
+    await place.settled(settlement);
+  });
+});

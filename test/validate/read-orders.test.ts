@@ -1,0 +1,308 @@
+import { describe, expect, test } from 'vitest';
+import { inShort, mappingOf, readText } from '../support/read-text.ts';
+
+const HEADER = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const item = (articleCode: string, quantity = 1) => ({ articleCode, quantity });
+const order = (purchaseOrderNumber: string, ...items: object[]) => ({ purchaseOrderNumber, orderState: 'NEW', items });
+
+function table(...rows: string[]): string {
+  return [HEADER, ...rows, ''].join('\n');
+}
+
+describe('rows of a table', () => {
+  test('with one number that follow each other are one order, items in their order', async () => {
+    const { orders, proof } = await readText(table('1,NEW,B,2', '1,NEW,A,1', '2,NEW,C,3'));
+    expect(inShort(orders)).toEqual([order('1', item('B', 2), item('A', 1)), order('2', item('C', 3))]);
+    expect(orders.map(({ ordinal, place }) => [ordinal, place.line])).toEqual([
+      [0, 2],
+      [1, 4],
+    ]);
+    expect(proof.records).toBe(3);
+  });
+
+  test('with one number that stand apart are joined, after the others', async () => {
+    const { orders } = await readText(table('1,NEW,A,1', '2,NEW,B,1', '1,NEW,C,1', '3,NEW,D,1', '2,NEW,E,1'));
+    expect(inShort(orders)).toEqual([
+      order('3', item('D')),
+      order('1', item('A'), item('C')),
+      order('2', item('B'), item('E')),
+    ]);
+    expect(orders.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2]);
+  });
+
+  test('hold their whole order back when one of them is wrong, wherever it stands', async () => {
+    const { orders } = await readText(table('1,NEW,A,1', '2,NEW,B,1', '1,NEW,C,x'));
+    expect(inShort(orders)).toEqual([order('2', item('B')), { 1: ['4 quantity not-a-number'] }]);
+    expect(orders[1]).toMatchObject({ place: { line: 4 }, records: [{ place: { line: 2 } }, { place: { line: 4 } }] });
+  });
+
+  test('are told with everything that is wrong in them', async () => {
+    const { orders } = await readText(table(`${'9'.repeat(257)},OPEN,,-1`));
+    expect(inShort(orders)).toEqual([
+      {
+        ['9'.repeat(257)]: [
+          '2 purchaseOrderNumber too-long',
+          '2 orderState wrong-state',
+          '2 articleCode missing',
+          '2 quantity not-positive',
+        ],
+      },
+    ]);
+  });
+
+  test('without a number are an invalid order each', async () => {
+    const { orders } = await readText(table(',NEW,A,1', ',NEW,B,1', ' ,NEW,C,1'));
+    expect(inShort(orders)).toEqual([2, 3, 4].map((line) => ({ '': [`${line} purchaseOrderNumber missing`] })));
+  });
+
+  test('with too few or too many fields are wrong, and hold their order', async () => {
+    const { orders } = await readText(table('1,NEW,A', '1,NEW,A,1', '2,NEW,A,1,x'));
+    expect(inShort(orders)).toEqual([{ 1: ['2 too-few-fields'] }, { 2: ['4 too-many-fields'] }]);
+  });
+
+  test('of the wrong width hold the order whose number stands beside its column', async () => {
+    const rows = [
+      'text,purchaseOrderNumber,articleCode,quantity',
+      'x,11,A,1',
+      'a,b,11,C,2',
+      '12,D,1',
+      'y,12,E,1',
+      'z,13,F,1',
+    ];
+    const { orders } = await readText(rows.join('\n'));
+    expect(inShort(orders)).toEqual([
+      { 11: ['2 row-in-doubt'] },
+      { b: ['3 too-many-fields'] },
+      { D: ['4 too-few-fields'] },
+      { 12: ['5 row-in-doubt'] },
+      order('13', item('F')),
+    ]);
+  });
+
+  test('stand on the line where they begin, also after line breaks within quotes', async () => {
+    for (const newline of ['\n', '\r\n', '\r']) {
+      const text = [
+        '',
+        HEADER,
+        `1,NEW,"A${newline}${newline}B",1`,
+        '',
+        '2,NEW,C,x',
+        `3,NEW,"D${newline}",1`,
+        '4,NEW,E,0',
+      ].join(newline);
+      const { orders } = await readText(text);
+      const lines = orders.map((one) => [one.number, one.place.line]);
+      expect(lines, JSON.stringify(newline)).toEqual([
+        ['1', 3],
+        ['2', 7],
+        ['3', 8],
+        ['4', 10],
+      ]);
+    }
+  });
+
+  test('without any value are skipped and told', async () => {
+    const { orders, proof } = await readText(table(',,,', '1,NEW,A,1', ' , ,,'));
+    expect(inShort(orders)).toEqual([order('1', item('A'))]);
+    expect(proof).toMatchObject({ records: 1, warnings: ['2 rows without any value were skipped.'] });
+  });
+
+  test('keep leading zeros, and lose the blanks around their values', async () => {
+    const { orders } = await readText(table(' 007 ,NEW,\u00a000A ,007'));
+    expect(inShort(orders)).toEqual([order('007', item('00A', 7))]);
+  });
+
+  test('are whole at the end of the file without a line end', async () => {
+    const { orders } = await readText(`${HEADER}\n1,NEW,A,12`);
+    expect(inShort(orders)).toEqual([order('1', item('A', 12))]);
+  });
+
+  test('of more than ten thousand lines are no order that is sent', async () => {
+    const { orders } = await readText(table(...Array.from({ length: 10_001 }, (_, i) => `1,NEW,A${i},1`), '2,NEW,B,1'));
+    expect(inShort(orders)).toEqual([{ 1: ['2 too-many-items'] }, order('2', item('B'))]);
+  });
+
+  test('that stand apart are the same orders on disk as in memory', async () => {
+    const rows = Array.from(
+      { length: 900 },
+      (_, i) => `PO-${i % 300},NEW,"A ""${i}""\n;",${i % 7 === 0 ? 'x' : 1 + (i % 5)}`,
+    );
+    const inMemory = await readText(table(...rows));
+    const onDisk = await readText(table(...rows), undefined, { memory: 1000 });
+    const byNumber = (one: typeof inMemory) =>
+      one.orders.map((o) => ({ ...o, ordinal: 0 })).sort((a, b) => a.number.localeCompare(b.number));
+    expect(inMemory.orders).toHaveLength(300);
+    expect(byNumber(onDisk)).toEqual(byNumber(inMemory));
+    expect(onDisk.orders.map(({ ordinal }) => ordinal)).toEqual(Array.from({ length: 300 }, (_, i) => i));
+    expect(await readText(table(...rows), undefined, { memory: 1000 }).then(({ orders }) => orders)).toEqual(
+      onDisk.orders,
+    );
+  });
+});
+
+describe('a mapping', () => {
+  const erp = mappingOf({
+    fields: { purchaseOrderNumber: ['PO_NO', 'Bestellung'], articleCode: 'Material No', quantity: 'MENGE' },
+  });
+
+  test('finds columns by any accepted name, case and spacing forgiven', async () => {
+    const { orders } = await readText('text;BESTELLUNG; materialno ;Menge\nx;1;A;5\n', erp);
+    expect(inShort(orders)).toEqual([order('1', item('A', 5))]);
+    expect(orders[0]?.records[0]).toEqual({ kind: 'row', place: { line: 2 }, cells: ['x', '1', 'A', '5'] });
+  });
+
+  test('gives fixed values where the column or its value is absent', async () => {
+    const mapping = mappingOf({ defaults: { articleCode: 'SERVICE', quantity: 1 } });
+    expect(inShort((await readText('purchaseOrderNumber\n1\n', mapping)).orders)).toEqual([
+      order('1', item('SERVICE')),
+    ]);
+    const { orders } = await readText('purchaseOrderNumber,articleCode,quantity\n1,,3\n2,A,\n', mapping);
+    expect(inShort(orders)).toEqual([order('1', item('SERVICE', 3)), order('2', item('A'))]);
+  });
+
+  test('names the columns of the file in problems', async () => {
+    const { orders } = await readText('PO_NO|MATERIALNO|MENGE\n1|A|x\n', erp);
+    expect(inShort(orders)).toEqual([{ 1: ['2 MENGE not-a-number'] }]);
+  });
+
+  test('allows fractions where it says so', async () => {
+    const { orders } = await readText(table('1,NEW,A,"2,5"', '2,NEW,B,1.25'), mappingOf({ quantity: 'number' }));
+    expect(inShort(orders)).toEqual([order('1', item('A', 2.5)), order('2', item('B', 1.25))]);
+  });
+});
+
+describe('a fix file', () => {
+  test('loses its error columns and the apostrophes before formulas, and says that it is one', async () => {
+    const text = `${HEADER},note,_error_line,_error_code,_error_message\n1,NEW,'=A1,1,'-x,2,missing,is empty\n2,NEW,B,1,\n`;
+    const { orders, proof } = await readText(text);
+    expect(inShort(orders)).toEqual([order('1', item('=A1')), order('2', item('B'))]);
+    expect(proof.isFixFile).toBe(true);
+    expect(proof.shape.header).toEqual([...HEADER.split(','), 'note']);
+    expect(orders[0]?.records[0]).toMatchObject({ cells: ['1', 'NEW', '=A1', '1', '-x'] });
+  });
+
+  test('with a value right of its error columns is of the wrong width still', async () => {
+    const { orders } = await readText(`${HEADER},_error_line,_error_code,_error_message\n1,NEW,A,1,2,c,m,surplus\n`);
+    expect(inShort(orders)).toEqual([{ 1: ['2 too-many-fields'] }]);
+  });
+
+  test('only is restored; an apostrophe in another file is a value', async () => {
+    const { orders, proof } = await readText(table("1,NEW,'=A1,1"));
+    expect(inShort(orders)).toEqual([order('1', item("'=A1"))]);
+    expect(proof.isFixFile).toBe(false);
+  });
+
+  test('of JSON loses its error keys', async () => {
+    const value = { ...order('1', item('A')), _error_line: 1, _error_code: 'x', _error_message: 'y' };
+    const { orders, proof } = await readText(JSON.stringify([value]));
+    expect(proof.isFixFile).toBe(true);
+    expect(orders[0]?.records[0]).toMatchObject({ value: order('1', item('A')) });
+    expect(JSON.stringify(orders[0]?.records)).not.toContain('_error_');
+  });
+});
+
+describe('JSON', () => {
+  const one = order('1', item('A', 2));
+  const two = order('2', item('B'), item('C', 3));
+
+  test.each([
+    ['an array', JSON.stringify([one, two]), 'json'],
+    ['an array, indented', JSON.stringify([one, two], null, 2), 'json'],
+    ['an object holding one array', JSON.stringify({ meta: { at: [1] }, orders: [one, two] }), 'json'],
+    ['an object holding one array named as the items are', JSON.stringify({ items: [one, two] }), 'json'],
+    ['one object a line', `${JSON.stringify(one)}\n${JSON.stringify(two)}\n`, 'ndjson'],
+    [
+      'one object a line with CRLF and without last line end',
+      `${JSON.stringify(one)}\r\n${JSON.stringify(two)}`,
+      'ndjson',
+    ],
+  ])('holds orders as %s', async (_, text, type) => {
+    const { orders, proof } = await readText(text);
+    expect(inShort(orders)).toEqual([one, two]);
+    expect(proof).toMatchObject({ records: 2, shape: { format: { type } } });
+  });
+
+  test('may be one order', async () => {
+    const { orders } = await readText(JSON.stringify(one, null, 1));
+    expect(inShort(orders)).toEqual([one]);
+    expect(orders[0]?.place).toEqual({ line: 1, pointer: '' });
+  });
+
+  test('tells places by line and pointer', async () => {
+    const bad = { ...two, orderState: 'OLD', items: [item('B'), { articleCode: 7.5, quantity: '1,000' }] };
+    const { orders } = await readText(JSON.stringify({ 'a/b': [one, bad] }, null, 1));
+    expect(orders[1]).toMatchObject({ valid: false, place: { line: 13, pointer: '/a~1b/1' } });
+    expect(orders[1]).toMatchObject({
+      problems: [
+        { line: 13, pointer: '/a~1b/1/orderState', field: 'orderState', code: 'wrong-state', value: 'OLD' },
+        { line: 21, pointer: '/a~1b/1/items/1/articleCode', field: 'articleCode', code: 'not-text', value: '7.5' },
+        { line: 21, pointer: '/a~1b/1/items/1/quantity', field: 'quantity', code: 'ambiguous-number', value: '1,000' },
+      ],
+    });
+  });
+
+  test('keeps every character of a text, also a zero-width one at its beginning', async () => {
+    const text = '[{"purchaseOrderNumber":"\ufeff1","items":[{"articleCode":"\\ufeffA\u200b","quantity":1}]}]';
+    expect(inShort((await readText(text)).orders)).toEqual([order('\ufeff1', item('\ufeffA\u200b'))]);
+  });
+
+  test('keeps the same number twice as two orders', async () => {
+    const { orders } = await readText(JSON.stringify([one, one]));
+    expect(inShort(orders)).toEqual([one, one]);
+  });
+
+  test('reads names, nested paths and whole numbers as the mapping says', async () => {
+    const mapping = mappingOf({
+      fields: { purchaseOrderNumber: 'header.number', items: 'Lines', articleCode: ['sku'], quantity: 'amount.value' },
+    });
+    const text =
+      '{"Header":{"Number":4711},"lines":[{"SKU":"A","amount":{"value":2}}],"constructor":1,"__proto__":{"x":1}}';
+    const { orders } = await readText(text, mapping);
+    expect(inShort(orders)).toEqual([order('4711', item('A', 2))]);
+    expect(({} as { x?: number }).x).toBeUndefined();
+  });
+
+  test.each([
+    ['null', ' not-an-object'],
+    ['[1]', ' not-an-object'],
+    ['{}', 'purchaseOrderNumber missing', 'items no-items'],
+    ['{"purchaseOrderNumber":12345678901234567890,"items":[]}', 'purchaseOrderNumber not-text', 'items no-items'],
+    ['{"purchaseOrderNumber":"1","items":{}}', 'items not-a-list'],
+    ['{"purchaseOrderNumber":"\\ud800","items":[1]}', 'purchaseOrderNumber lone-surrogate', ' not-an-object'],
+    ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":true}]}', 'quantity not-a-number'],
+    ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":1e400}]}', 'quantity not-a-number'],
+    ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":12345678901234567890}]}', 'quantity too-large'],
+    ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","Quantity":1,"QUANTITY":2}]}', 'Quantity ambiguous-key'],
+  ])('%s is no order that is sent', async (text, ...problems) => {
+    const { orders } = await readText(`[${text}]`);
+    const found = orders.flatMap((one) =>
+      one.valid ? ['valid'] : one.problems.map(({ field, code }) => `${field} ${code}`),
+    );
+    expect(found).toEqual(problems);
+  });
+
+  test('names the keys that an object has instead of the one it needs', async () => {
+    const { orders } = await readText('[{"number":"1","lines":[]},{"purchaseOrderNumber":null,"items":[]}]');
+    const said = orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ value, message }) => [value, message])));
+    expect(said).toEqual([
+      ['', 'is not there; the object has "number", "lines"'],
+      ['', 'has no items; at least one is needed; the object has "number", "lines"'],
+      ['null', 'is empty; a value is needed'],
+      ['[]', 'has no items; at least one is needed'],
+    ]);
+  });
+
+  test('keeps numbers as they were written and every key, for the fix file', async () => {
+    const text = '{"purchaseOrderNumber":"1","price":1.10,"id":12345678901234567890,"__proto__":{"x":1},"items":[]}';
+    const { orders } = await readText(text);
+    const [record] = orders[0]?.records ?? [];
+    expect(record?.kind === 'object' && JSON.stringify(record.value)).toBe(text);
+  });
+});
+
+test('an empty file, a byte order mark alone or a header alone holds no orders', async () => {
+  for (const text of ['', '\ufeff', '\n\n', HEADER, `${HEADER}\r\n`, '[]', '{"orders":[]}', '\ufeff []\n']) {
+    const { proof, orders } = await readText(text);
+    expect([proof.records, orders], JSON.stringify(text)).toEqual([0, []]);
+  }
+});
