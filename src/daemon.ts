@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { startAdmin } from './admin/start-admin.ts';
-import { openAdmission } from './admit/admit.ts';
-import { openHeldBack } from './admit/held-back.ts';
+import { createAdmission } from './admit/admit.ts';
+import { createHeldBack } from './admit/held-back.ts';
 import { type IngestDeps, ingest } from './admit/ingest.ts';
-import { openZeroGuard } from './admit/zero-guard.ts';
+import { createZeroGuard } from './admit/zero-guard.ts';
 import type { Config } from './config/config.ts';
 import { environmentOf } from './config/environment-of.ts';
 import { mappingFor } from './config/mapping-for.ts';
@@ -13,19 +13,19 @@ import type { Secrets } from './config/secrets.ts';
 import type { Clock } from './core/clock.ts';
 import { codeOf, PoSyncError } from './core/errors.ts';
 import { startLoop } from './core/loop.ts';
-import { openPermits } from './core/semaphore.ts';
+import { createSemaphore } from './core/semaphore.ts';
 import { deliveryTrouble } from './events/delivery.ts';
 import { openSources } from './intake/sources.ts';
 import type { Batch } from './ledger/batches.ts';
-import { openCorrected } from './ledger/corrected-export.ts';
-import { openTold } from './ledger/known-invalid.ts';
-import { openHorizon } from './ledger/retention.ts';
+import { createCorrectedExport } from './ledger/corrected-export.ts';
+import { createKnownInvalid } from './ledger/known-invalid.ts';
+import { createRetention } from './ledger/retention.ts';
 import type { Log } from './log/log.ts';
 import { type NoticeSurroundings, openNotices } from './notify/notices.ts';
-import { type Backlog, openBacklog } from './operate/backlog.ts';
+import { type Backlog, createBacklog } from './operate/backlog.ts';
 import { openHeartbeat, type Self } from './operate/heartbeat.ts';
-import type { Proof } from './parse/inspection.ts';
-import { openDeliverySide } from './reconcile/delivery-side.ts';
+import type { Inspection } from './parse/inspection.ts';
+import { createDeliverySide } from './reconcile/delivery-side.ts';
 import { openStore } from './redis/store.ts';
 import { keepHouse } from './settle/housekeeping.ts';
 import { openSettlement } from './settle/settlement.ts';
@@ -82,7 +82,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   );
   const { redis, keys, time } = store;
   const environment = environmentOf(config);
-  const side = openDeliverySide({
+  const side = createDeliverySide({
     config,
     environment,
     secrets,
@@ -97,7 +97,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   resources.use(side.queue);
   await firstToken(side);
   await side.establishLedger();
-  await side.takeOver.first(stopping.signal);
+  await side.rebuild.first(stopping.signal);
   // Each time Redis comes back it may be another one, or an older self.
   redis.on('ready', () => {
     side.establishLedger().catch(onTrouble);
@@ -105,18 +105,18 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
 
   const { batches } = side;
   const notices = resources.use(openNotices({ config, store, side, clock, log, surroundings: input.notices }));
-  const proofs = new Map<string, Proof>();
+  const inspections = new Map<string, Inspection>();
   const mappingOf = (source: string) => mappingFor(config, source);
   const settlement = openSettlement({
     batches,
     ledger: side.ledger,
     ...store,
-    gate: side.gate,
+    breaker: side.breaker,
     sources: config.sources,
     mappingOf,
     clock,
     log,
-    proofs,
+    inspections,
     reports: config.reports.path,
     environment: config.environment,
     onSettled: (batch, needPerson) => {
@@ -125,36 +125,36 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     },
   });
   resources.use(settlement);
-  const horizon = openHorizon({ redis, keys, keep: config.ledger.keep });
-  const heldBack = openHeldBack({ batches, ledger: side.ledger, redis, keys, clock });
-  const admit = openAdmission({
+  const retention = createRetention({ redis, keys, keep: config.ledger.keep });
+  const heldBack = createHeldBack({ batches, ledger: side.ledger, redis, keys, clock });
+  const admit = createAdmission({
     ledger: side.ledger,
     queue: side.queue,
     time,
     clock,
     throughput: { ...side.throughput, fewSeconds: () => side.throughput.fewSeconds() + heldBack.orders() },
-    turns: openPermits(4),
+    turns: createSemaphore(4),
     nameOf: batches.nameOf,
-    shown: horizon.shown,
-    told: openTold({ redis, keys }),
-    corrected: openCorrected({ redis, keys }),
+    shown: retention.shown,
+    told: createKnownInvalid({ redis, keys }),
+    corrected: createCorrectedExport({ redis, keys }),
     isCancelled: batches.isCancelled,
   });
-  const guard = openZeroGuard({ ledger: side.ledger, redis, keys });
+  const guard = createZeroGuard({ ledger: side.ledger, redis, keys });
   const ingestDeps: IngestDeps = {
     batches,
     admit: async (batch, page, file, signal) =>
       (await heldBack.released(batch.batch, signal)) && admit(batch, await guard(page, file), file, signal),
     mappingOf,
     log,
-    proofs,
+    inspections,
     stopping: stopping.signal,
     onProgress: settlement.progress,
     onUnreadable: settlement.settleUnreadable,
   };
 
   every(10_000, () => time.sync());
-  every(500, () => side.gate.refresh());
+  every(500, () => side.breaker.refresh());
   every(500, side.held.refresh);
   every(1_000, heldBack.tick);
   every(250, settlement.tick);
@@ -163,14 +163,14 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   // Keeps what we know of it current, so that a rollback is noticed whoever did the work that is lost.
   every(1_000, side.establishLedger);
   every(1_000, async () => {
-    await side.takeOver.tick();
+    await side.rebuild.tick();
   });
   every(Math.min(1_000, config.delivery.settle / 10), side.verifier.tick);
   const heart = resources.use(openHeartbeat({ redis, keys, time, id: owner, self: input.self }));
   every(3_000, () => heart.beat());
   every(1_000, notices.tick);
   every(2_000, () => tellProgress());
-  every(HOUR, () => keepHouse({ config, batches, horizon, clock, log }));
+  every(HOUR, () => keepHouse({ config, batches, retention, clock, log }));
 
   const sources = resources.use(
     await openSources({
@@ -191,7 +191,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   every(1_000, sources.reclaim);
   const adminPort = input.admin ? (await openAdmin()).port : undefined;
   // Last, so that it is the first to stop, and nothing was sent when a start fails.
-  const worker = side.queue.work(config.delivery.concurrency, side.deliverChunk);
+  const worker = side.queue.work(config.delivery.concurrency, side.deliverJob);
   resources.defer(() => worker.stop(config.delivery.timeout + DRAIN_MARGIN));
   resources.defer(() => stopping.abort());
 
@@ -221,13 +221,13 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     adminPort,
     watch: sources.start,
     takePresent: sources.settleOnce,
-    ...openBacklog({ ledger: side.ledger, batches, gate: side.gate, reading: sources.reading }),
+    ...createBacklog({ ledger: side.ledger, batches, breaker: side.breaker, reading: sources.reading }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
 
 /** A clear no to the first token ends the start; an endpoint that is away is waited for like any later trouble. */
-async function firstToken({ tokens }: ReturnType<typeof openDeliverySide>): Promise<void> {
+async function firstToken({ tokens }: ReturnType<typeof createDeliverySide>): Promise<void> {
   await tokens.get().catch((error: unknown) => {
     if (codeOf(error) !== 'token-unavailable') throw error;
   });
@@ -239,7 +239,7 @@ async function makeFolder(path: string, key: string): Promise<void> {
       'folder-unusable',
       `the folder ${path} cannot be made (${codeOf(error) ?? 'unknown error'}).`,
       {
-        mend: `Make it, or correct ${key} in the configuration.`,
+        remedy: `Make it, or correct ${key} in the configuration.`,
         facts: { path },
         cause: error,
       },

@@ -60,9 +60,9 @@ try {
   // What the user can mend is told in a line or two; anything else is a bug and shows where.
   const told = error instanceof PoSyncError ? describe(error) : (toError(error).stack ?? String(error));
   if (shell.argv.includes('--json')) {
-    const { code, facts, mend } =
-      error instanceof PoSyncError ? error : { code: 'internal', facts: {}, mend: undefined };
-    shell.out(`${JSON.stringify({ error: { code, message: toError(error).message, mend, facts } })}\n`);
+    const { code, facts, remedy } =
+      error instanceof PoSyncError ? error : { code: 'internal', facts: {}, remedy: undefined };
+    shell.out(`${JSON.stringify({ error: { code, message: toError(error).message, remedy, facts } })}\n`);
   } else {
     shell.err(`po-sync: ${told}\n`);
   }

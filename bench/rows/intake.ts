@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
-import { proveFile } from '../../src/parse/inspect.ts';
+import { inspectFile } from '../../src/parse/inspect.ts';
 import { readOrderPages } from '../../src/validate/read-orders.ts';
 import { medianRatio } from '../median.ts';
 import type { Row } from './row.ts';
@@ -25,8 +25,8 @@ export const intake: Row = {
 };
 
 async function readBoth(file: string): Promise<void> {
-  const proof = await proveFile(file, undefined);
-  for await (const page of readOrderPages(file, proof, undefined)) void page;
+  const inspection = await inspectFile(file, undefined);
+  for await (const page of readOrderPages(file, inspection, undefined)) void page;
 }
 
 async function readBare(file: string): Promise<void> {

@@ -87,13 +87,13 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
 function unavailable(host: string, port: number, cause: unknown): PoSyncError {
   const facts = { host, port };
   if (codeOf(cause) === 'EADDRINUSE') {
-    const mend = 'Set another admin.port, or PO_SYNC_ADMIN_PORT=0 for any free one; perhaps po-sync runs already.';
-    return new PoSyncError('port-occupied', `the admin port ${host}:${port} is occupied.`, { mend, facts, cause });
+    const remedy = 'Set another admin.port, or PO_SYNC_ADMIN_PORT=0 for any free one; perhaps po-sync runs already.';
+    return new PoSyncError('port-occupied', `the admin port ${host}:${port} is occupied.`, { remedy, facts, cause });
   }
   const reason = codeOf(cause) ?? toError(cause).message;
-  const mend = 'Correct admin.host and admin.port.';
+  const remedy = 'Correct admin.host and admin.port.';
   return new PoSyncError('admin-unavailable', `the admin port cannot be opened at ${host}:${port} (${reason}).`, {
-    mend,
+    remedy,
     facts,
     cause,
   });
@@ -101,7 +101,7 @@ function unavailable(host: string, port: number, cause: unknown): PoSyncError {
 
 function unguarded(host: string): PoSyncError {
   return new PoSyncError('admin-token-missing', `the admin port at ${host} could be reached by other machines.`, {
-    mend: 'Set PO_SYNC_ADMIN_TOKEN, or admin.host to 127.0.0.1.',
+    remedy: 'Set PO_SYNC_ADMIN_TOKEN, or admin.host to 127.0.0.1.',
     facts: { host },
   });
 }

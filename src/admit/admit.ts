@@ -1,20 +1,20 @@
 import type { Clock } from '../core/clock.ts';
-import type { Permits } from '../core/semaphore.ts';
+import type { Semaphore } from '../core/semaphore.ts';
 import { type Admission, admit, type Known } from '../ledger/admission.ts';
 import type { Batch } from '../ledger/batches.ts';
-import type { Corrected } from '../ledger/corrected-export.ts';
+import type { CorrectedExport } from '../ledger/corrected-export.ts';
 import { type Entry, versionAfter } from '../ledger/entry.ts';
-import { type Chunk, chunkSize } from '../ledger/job.ts';
-import type { Told } from '../ledger/known-invalid.ts';
+import { type Job, jobSize } from '../ledger/job.ts';
+import type { KnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { SWEEP_AFTER } from '../ledger/state.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/checked-order.ts';
-import { digestOf, markOf } from '../order/digest.ts';
+import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { LEADING_ZEROS_LOST } from '../order/fixing.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
-import { type Ended, openCounting } from './counting.ts';
+import { createCounting, type Ended } from './counting.ts';
 import type { Throughput } from './throughput.ts';
 
 export type AdmitDeps = {
@@ -23,13 +23,13 @@ export type AdmitDeps = {
   time: RedisTime;
   clock: Clock;
   /** Files admit page by page, in turn. */
-  turns: Permits;
+  turns: Semaphore;
   throughput: Throughput;
   /** The batch behind a short number. */
   nameOf(batchNo: number): Promise<string | undefined>;
-  told: Told;
+  told: KnownInvalid;
   /** A batch shows these numbers as they were accepted. */
-  corrected: Corrected;
+  corrected: CorrectedExport;
   /** A source shows these settled numbers again. */
   shown(numbers: readonly string[], now: number): Promise<void>;
   /** Whether a person took the batch back: then nothing more of it is to be sent. */
@@ -47,9 +47,9 @@ export type Admit = (
 const LOOK_AGAIN = 20;
 
 /** Builds the admission step of intake. */
-export function openAdmission(deps: AdmitDeps): Admit {
+export function createAdmission(deps: AdmitDeps): Admit {
   const { ledger, queue, time, clock, throughput } = deps;
-  const count = openCounting(deps);
+  const count = createCounting(deps);
 
   /** A full queue is waited for here, so that a small file never stands behind all of a huge one. */
   async function room(signal: AbortSignal): Promise<boolean> {
@@ -66,7 +66,7 @@ export function openAdmission(deps: AdmitDeps): Admit {
     const batch = { ...found, cancelled: await deps.isCancelled(found.batch) };
     const invalid = page.filter((order): order is InvalidOrder => !order.valid);
     await count(batch, invalid.map(countInvalid));
-    const size = chunkSize(file.records);
+    const size = jobSize(file.records);
     const valid = page.filter((order): order is ValidOrder => order.valid);
     for (const orders of once(valid)) await admitValid(batch, orders, size, file.isFixFile);
   }
@@ -76,7 +76,7 @@ export function openAdmission(deps: AdmitDeps): Admit {
     // What the file tells again when the report is written is not kept.
     const message = code === LEADING_ZEROS_LOST ? (problems[0]?.message ?? '') : '';
     const result = { outcome: 'invalid', attempts: 0, at: time.now(), code, message } as const;
-    return { ordinal, number, result, mark: markOf(records) };
+    return { ordinal, number, result, fingerprint: fingerprintOf(records) };
   }
 
   /** Every number occurs once among `orders`. What somebody else changed meanwhile is looked at again. */
@@ -104,9 +104,9 @@ export function openAdmission(deps: AdmitDeps): Admit {
 
   async function countedNow(batch: Batch, plans: readonly Plan[]): Promise<Ended[]> {
     const results = await Promise.all(plans.map(({ admission }) => resultOf(batch, admission)));
-    return plans.flatMap(({ order, digest: mark }, i) => {
+    return plans.flatMap(({ order, digest: fingerprint }, i) => {
       const result = results[i];
-      return result ? [{ ordinal: order.ordinal, number: order.number, result, mark }] : [];
+      return result ? [{ ordinal: order.ordinal, number: order.number, result, fingerprint }] : [];
     });
   }
 
@@ -151,18 +151,18 @@ export function openAdmission(deps: AdmitDeps): Admit {
     );
     const groups = inGroups(fresh, size);
     const entered = await Promise.all(groups.map((group) => enterGroup(batch, group)));
-    await queue.add(entered.flatMap(({ chunk }) => (chunk ? [chunk] : [])));
+    await queue.add(entered.flatMap(({ job }) => (job ? [job] : [])));
     return entered.flatMap(({ lost }) => lost);
   }
 
-  async function enterGroup(batch: Batch, group: readonly Fresh[]): Promise<{ chunk?: Chunk; lost: ValidOrder[] }> {
+  async function enterGroup(batch: Batch, group: readonly Fresh[]): Promise<{ job?: Job; lost: ValidOrder[] }> {
     const job = queue.nameJob();
     const now = time.now();
     const enter = (one: Fresh) => ledger.enter(entryOf(batch, one, job, now), one.before, now + SWEEP_AFTER);
     const entered = await Promise.all(group.map(enter));
     const mine = group.filter((_, i) => entered[i]);
     const lost = group.filter((_, i) => !entered[i]).map(({ order }) => order);
-    return mine.length > 0 ? { chunk: chunkOf(batch, job, mine), lost } : { lost };
+    return mine.length > 0 ? { job: chunkOf(batch, job, mine), lost } : { lost };
   }
 
   return async (batch, page, file, signal) => {
@@ -200,7 +200,7 @@ function entryOf(batch: Batch, { order, digest, before }: Fresh, job: string, no
   };
 }
 
-function chunkOf(batch: Batch, id: string, plans: readonly Plan[]): Chunk {
+function chunkOf(batch: Batch, id: string, plans: readonly Plan[]): Job {
   const lines = plans.map(({ order }) => order.place.line);
   const span = lines.length === 1 ? `${lines[0]}` : `${Math.min(...lines)}–${Math.max(...lines)}`;
   return {

@@ -12,7 +12,7 @@ const LOOK_AGAIN = 200;
 const NOTICED = 1_000;
 
 /** Keeps held batches out of the way of the others: their orders take no room in the queue, their files wait. */
-export function openHeldBack({ batches, ledger, redis, keys, clock }: Deps) {
+export function createHeldBack({ batches, ledger, redis, keys, clock }: Deps) {
   let count = 0;
 
   /** Counts anew how many orders wait for a person's word. */

@@ -1,12 +1,12 @@
 import type { Mapping } from '../config/config.ts';
 import { PoSyncError } from '../core/errors.ts';
-import { batchAdmitted, batchUnreadable, fileProved } from '../events/batch.ts';
+import { batchAdmitted, batchUnreadable, fileInspected } from '../events/batch.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
-import { openPager } from '../order/pager.ts';
-import { proveFile } from '../parse/inspect.ts';
-import type { Proof } from '../parse/inspection.ts';
+import { createPager } from '../order/pager.ts';
+import { inspectFile } from '../parse/inspect.ts';
+import type { Inspection } from '../parse/inspection.ts';
 import { unreadable } from '../parse/unreadable.ts';
 import { readOrderPages } from '../validate/read-orders.ts';
 import type { Admit } from './admit.ts';
@@ -24,7 +24,7 @@ export type IngestDeps = {
   mappingOf(source: string): Mapping | undefined;
   log: Log;
   /** Proofs are kept for settlement. */
-  proofs: Map<string, Proof>;
+  inspections: Map<string, Inspection>;
   stopping: AbortSignal;
   /** Called for a batch that just became known or changed, to keep its report current. */
   onProgress(batch: string): Promise<void>;
@@ -51,17 +51,17 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
     const mapping = deps.mappingOf(file.source);
-    const proof = await prove(file, batch, mapping, signal);
-    if (proof instanceof PoSyncError) {
-      batchUnreadable(log, { ...named(file), code: proof.code, reason: proof.message });
-      return { end: 'unreadable', sha256: await deps.onUnreadable(batch, proof) };
+    const inspection = await prove(file, batch, mapping, signal);
+    if (inspection instanceof PoSyncError) {
+      batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message });
+      return { end: 'unreadable', sha256: await deps.onUnreadable(batch, inspection) };
     }
-    const { sha256, bytes, records, shape, warnings } = proof;
-    keepProof(deps.proofs, file.batch, proof);
+    const { sha256, bytes, records, shape, warnings } = inspection;
+    keepProof(deps.inspections, file.batch, inspection);
     await batches.proved(file.batch, { sha256, bytes, records, shape, warnings });
-    fileProved(log, { ...named(file), records, bytes });
+    fileInspected(log, { ...named(file), records, bytes });
     await deps.onProgress(file.batch);
-    const total = await admitAll(file, batch, proof, mapping, signal, deps);
+    const total = await admitAll(file, batch, inspection, mapping, signal, deps);
     if (total === undefined) return { end: 'left' };
     await batches.admitted(file.batch, total);
     batchAdmitted(log, { ...named(file), orders: total });
@@ -75,10 +75,10 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
 }
 
 /** The newest only: settlement proves a file once more whose proof is gone. */
-function keepProof(proofs: Map<string, Proof>, batch: string, proof: Proof): void {
-  proofs.set(batch, proof);
-  const [oldest] = proofs.keys();
-  if (proofs.size > PROOFS && oldest !== undefined) proofs.delete(oldest);
+function keepProof(inspections: Map<string, Inspection>, batch: string, inspection: Inspection): void {
+  inspections.set(batch, inspection);
+  const [oldest] = inspections.keys();
+  if (inspections.size > PROOFS && oldest !== undefined) inspections.delete(oldest);
 }
 
 async function prove(
@@ -86,10 +86,10 @@ async function prove(
   batch: Batch,
   mapping: Mapping | undefined,
   signal: AbortSignal,
-): Promise<Proof | PoSyncError> {
+): Promise<Inspection | PoSyncError> {
   try {
-    const proof = await proveFile(file.path, mapping, { signal });
-    return batch.begunWith === undefined || batch.begunWith === proof.sha256 ? proof : changedSince(batch);
+    const inspection = await inspectFile(file.path, mapping, { signal });
+    return batch.begunWith === undefined || batch.begunWith === inspection.sha256 ? inspection : changedSince(batch);
   } catch (error) {
     if (error instanceof PoSyncError && error.code.startsWith('unreadable')) return error;
     throw error;
@@ -109,21 +109,21 @@ function changedSince(batch: Batch): PoSyncError {
 async function admitAll(
   file: ClaimedFile,
   batch: Batch,
-  proof: Proof,
+  inspection: Inspection,
   mapping: Mapping | undefined,
   signal: AbortSignal,
   deps: IngestDeps,
 ): Promise<number | undefined> {
-  await deps.batches.admitting(file.batch, proof.sha256);
+  await deps.batches.admitting(file.batch, inspection.sha256);
   const isCounted = await deps.batches.counted(file.batch);
-  const pager = openPager(PAGE);
+  const pager = createPager(PAGE);
   let total = 0;
-  for await (const orders of readOrderPages(file.path, proof, mapping, { signal })) {
+  for await (const orders of readOrderPages(file.path, inspection, mapping, { signal })) {
     total += orders.length;
     const pages = orders.filter(({ ordinal }) => !isCounted(ordinal)).flatMap(pager.add);
-    for (const page of pages) if (!(await deps.admit(batch, page, proof, signal))) return undefined;
+    for (const page of pages) if (!(await deps.admit(batch, page, inspection, signal))) return undefined;
   }
-  return (await deps.admit(batch, pager.rest(), proof, signal)) ? total : undefined;
+  return (await deps.admit(batch, pager.rest(), inspection, signal)) ? total : undefined;
 }
 
 function named(file: ClaimedFile): { batch: string; source: string; file: string } {

@@ -11,7 +11,7 @@ const LONGEST = 40;
  * Holds orders of a fix file back whose number a spreadsheet took the leading zeros from: 10, where 0010 waits for a
  * person and nothing is known of 10. Sent, it would be another order.
  */
-export function openZeroGuard({ ledger, redis, keys }: { ledger: Ledger; redis: Redis; keys: Keys }) {
+export function createZeroGuard({ ledger, redis, keys }: { ledger: Ledger; redis: Redis; keys: Keys }) {
   return async (page: readonly CheckedOrder[], { isFixFile }: { isFixFile: boolean }): Promise<CheckedOrder[]> => {
     if (!isFixFile) return [...page];
     return await Promise.all(page.map(guarded));
@@ -21,7 +21,7 @@ export function openZeroGuard({ ledger, redis, keys }: { ledger: Ledger; redis: 
     if (!order.valid || !isBare(order.number)) return order;
     const padded = Array.from({ length: LONGEST - order.number.length }, (_, i) => '0'.repeat(i + 1) + order.number);
     const [own, ...others] = await redis.hmget(keys.waiting, order.number, ...padded);
-    const was = padded[others.findIndex((marks) => marks !== null)];
+    const was = padded[others.findIndex((fingerprints) => fingerprints !== null)];
     if (was === undefined || own !== null) return order;
     const [known] = await ledger.lookup([order.number]);
     return known?.kind === 'nothing' ? heldBack(order, was) : order;

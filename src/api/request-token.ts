@@ -36,7 +36,7 @@ export async function requestToken(
     return { ...readGrant(answer, `${authUrl}${path}`), path };
   }
   throw new PoSyncError('token-refused', `${authUrl} knows no token endpoint at ${paths.join(' or ')}.`, {
-    mend: 'Check authUrl and tokenPath of the environment.',
+    remedy: 'Check authUrl and tokenPath of the environment.',
   });
 }
 
@@ -79,14 +79,14 @@ function refusalOf(status: number, body: unknown, address: string): PoSyncError 
       'token-refused',
       `the token endpoint ${address} refuses the credentials: ${code} (HTTP ${status}).`,
       {
-        mend: mendFor(code),
+        remedy: mendFor(code),
         facts,
       },
     );
   }
   return status === 401 || status === 403
     ? new PoSyncError('token-refused', `the token endpoint ${address} answers HTTP ${status}.`, {
-        mend: mendFor(''),
+        remedy: mendFor(''),
         facts,
       })
     : new PoSyncError('token-unavailable', `the token endpoint ${address} answers HTTP ${status}`, { facts });

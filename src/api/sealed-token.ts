@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 /** A token at rest: times are Redis milliseconds, `mark` names the token without telling it. */
-export type StoredToken = { value: string; mark: string; softAt: number; hardAt: number; path: string };
+export type StoredToken = { value: string; fingerprint: string; softAt: number; hardAt: number; path: string };
 
 /**
  * Seals tokens for Redis with AES-256-GCM. The key comes from the client secret, and where the token belongs is
@@ -16,7 +16,7 @@ export function tokenSeal(clientSecret: string, belongsTo: string) {
     const cipher = createCipheriv('aes-256-gcm', key, iv);
     cipher.setAAD(bound);
     const sealed = Buffer.concat([cipher.update(JSON.stringify(token), 'utf8'), cipher.final()]);
-    return `${token.mark}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64')}`;
+    return `${token.fingerprint}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64')}`;
   }
 
   /** Undefined when the text is damaged, of another secret or of another place: then a new token is asked for. */
@@ -37,6 +37,6 @@ export function tokenSeal(clientSecret: string, belongsTo: string) {
 }
 
 /** A short name of a token that does not tell it. */
-export function markOf(value: string): string {
+export function fingerprintOf(value: string): string {
   return createHash('sha256').update(value).digest('hex').slice(0, 16);
 }

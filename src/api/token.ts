@@ -6,12 +6,12 @@ import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import { type Credentials, type Grant, requestToken, TOKEN_PATHS, type TokenPath } from './request-token.ts';
-import { markOf, type StoredToken, tokenSeal } from './sealed-token.ts';
+import { fingerprintOf, type StoredToken, tokenSeal } from './sealed-token.ts';
 
 /** A token in hand, with the place it belongs to. */
-export type BearerToken = { value: string; mark: string; environment: string; baseUrl: string };
+export type BearerToken = { value: string; fingerprint: string; environment: string; baseUrl: string };
 
-export type TokenSource = ReturnType<typeof openTokens>;
+export type TokenSource = ReturnType<typeof createTokenSource>;
 
 type TokenDeps = {
   redis: Redis;
@@ -41,7 +41,7 @@ if t and string.sub(t, 1, #ARGV[1]) == ARGV[1] then return redis.call('DEL', KEY
  * The one token of an environment, shared by all workers and daemons through Redis: one request per renewal,
  * whoever needs it. Renewed ahead of expiry while the old one still serves; all margins scale with its lifetime.
  */
-export function openTokens(deps: TokenDeps) {
+export function createTokenSource(deps: TokenDeps) {
   const { redis, keys, clock, time, environment, baseUrl } = deps;
   const { seal, open } = tokenSeal(
     deps.credentials.clientSecret,
@@ -56,14 +56,14 @@ export function openTokens(deps: TokenDeps) {
     if (current === undefined || now >= current.hardAt) current = await renew();
     // Still good, but soon not: renewed beside the work. A failure is met again at the hard limit.
     else if (now >= current.softAt) renew().catch(toError);
-    const { value, mark } = current;
-    return { value, mark, environment, baseUrl };
+    const { value, fingerprint } = current;
+    return { value, fingerprint, environment, baseUrl };
   }
 
   /** The API refused this very token: forget it, for everybody, unless a newer one is there already. */
-  async function invalidate(mark: string): Promise<void> {
-    if (current?.mark === mark) current = undefined;
-    await redis.eval(INVALIDATE, 1, keys.token, `${mark}.`);
+  async function invalidate(fingerprint: string): Promise<void> {
+    if (current?.fingerprint === fingerprint) current = undefined;
+    await redis.eval(INVALIDATE, 1, keys.token, `${fingerprint}.`);
   }
 
   function renew(): Promise<StoredToken> {
@@ -108,7 +108,7 @@ export function openTokens(deps: TokenDeps) {
   }
 
   function keep(token: StoredToken): StoredToken {
-    if (token.mark !== current?.mark) deps.onToken?.(token.value);
+    if (token.fingerprint !== current?.fingerprint) deps.onToken?.(token.value);
     current = token;
     return token;
   }
@@ -120,7 +120,7 @@ export function openTokens(deps: TokenDeps) {
 function storable({ value, lifetime, path }: Grant, asked: number): StoredToken {
   const softAt = asked + lifetime * (0.85 + Math.random() * 0.05);
   const hardAt = asked + lifetime - Math.min(10_000, lifetime * 0.05);
-  return { value, mark: markOf(value), softAt, hardAt, path };
+  return { value, fingerprint: fingerprintOf(value), softAt, hardAt, path };
 }
 
 function pathsToTry(wanted: TokenPath | 'auto', known: string | undefined): readonly TokenPath[] {

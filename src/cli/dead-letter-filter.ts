@@ -1,12 +1,12 @@
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError } from '../core/errors.ts';
-import type { LetterFilter } from '../operate/found-dead-letter.ts';
+import type { DeadLetterFilter } from '../operate/found-dead-letter.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
-import type { DeskArgs } from './operator-context.ts';
+import type { OperatorContextArgs } from './operator-context.ts';
 import type { Since } from './since.ts';
 
 /** The filters of `dead-letters` as they were typed. */
-export type LetterArgs = DeskArgs & {
+export type DeadLetterArgs = OperatorContextArgs & {
   batch?: string;
   kind?: string;
   signature?: string;
@@ -15,13 +15,16 @@ export type LetterArgs = DeskArgs & {
 };
 
 /** What every acting command of `dead-letters` takes beside the filters. */
-export type ActingArgs = LetterArgs & { yes: boolean; dryRun: boolean };
+export type ActingArgs = DeadLetterArgs & { yes: boolean; dryRun: boolean };
 
 /** As reports write them. */
 export const KINDS: readonly DeadLetterKind[] = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
 
 /** The open letters that are meant. Throws PoSyncError `kind-unknown`. */
-export function letterFilter({ batch, kind, signature, since, order }: LetterArgs, clock: Clock): LetterFilter {
+export function deadLetterFilter(
+  { batch, kind, signature, since, order }: DeadLetterArgs,
+  clock: Clock,
+): DeadLetterFilter {
   const known = KINDS.find((one) => one.toLowerCase() === kind?.toLowerCase());
   if (kind !== undefined && known === undefined) throw unknownKind(kind);
   return {
@@ -36,7 +39,7 @@ export function letterFilter({ batch, kind, signature, since, order }: LetterArg
 
 function unknownKind(kind: string): PoSyncError {
   return new PoSyncError('kind-unknown', `There are no dead letters of the kind ${kind}.`, {
-    mend: `The kinds are ${KINDS.join(', ')}.`,
+    remedy: `The kinds are ${KINDS.join(', ')}.`,
     facts: { kind },
   });
 }

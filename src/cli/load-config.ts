@@ -36,7 +36,7 @@ function invalid(file: string, name: string, problems: readonly ConfigProblem[])
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
   const lines = [`${count} in the configuration:`, ...problems.map((problem) => sentenceOf(problem, name))];
   return new PoSyncError('config-invalid', lines.join('\n'), {
-    mend: 'Every key is described in docs/configuration.md.',
+    remedy: 'Every key is described in docs/configuration.md.',
     facts: { file, problems: problems.length },
   });
 }

@@ -92,8 +92,8 @@ function addBatches(program: Command, shell: Shell, done: Done): void {
 }
 
 function addDeadLetters(program: Command, shell: Shell, done: Done): void {
-  const letters = program.command('dead-letters').description('orders that need a person');
-  limited(filtered(letters.command('list')), 50)
+  const deadLetters = program.command('dead-letters').description('orders that need a person');
+  limited(filtered(deadLetters.command('list')), 50)
     .description('which, why, and of which kinds')
     .option('--all', 'closed ones too', false)
     .action(async (_, command: Command) =>
@@ -104,7 +104,7 @@ function addDeadLetters(program: Command, shell: Shell, done: Done): void {
         ),
       ),
     );
-  acting(filtered(letters.command('retry')))
+  acting(filtered(deadLetters.command('retry')))
     .description('send them again as they are, after a look at ledger and list')
     .option('--rate <orders>', 'at most so many orders a second', whole)
     .action(async (_, command: Command) =>
@@ -115,7 +115,7 @@ function addDeadLetters(program: Command, shell: Shell, done: Done): void {
         ),
       ),
     );
-  acting(filtered(letters.command('discard')))
+  acting(filtered(deadLetters.command('discard')))
     .description('give them up; their numbers are free again')
     .action(async (_, command: Command) =>
       done(
@@ -125,7 +125,7 @@ function addDeadLetters(program: Command, shell: Shell, done: Done): void {
         ),
       ),
     );
-  acting(letters.command('resolve'))
+  acting(deadLetters.command('resolve'))
     .description('settle an order in doubt')
     .argument('<order>', 'order number')
     .addOption(

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { openTokens } from '../api/token.ts';
+import { createTokenSource } from '../api/token.ts';
 import type { Config } from '../config/config.ts';
 import { environmentOf } from '../config/environment-of.ts';
 import { loadSecrets } from '../config/secrets.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { openHttp } from '../core/http.ts';
-import { type Gate, openGate } from '../deliver/circuit-breaker.ts';
-import { type Batches, openBatches } from '../ledger/batches.ts';
-import { type Ledger, openLedger } from '../ledger/ledger.ts';
+import { type CircuitBreaker, createCircuitBreaker } from '../deliver/circuit-breaker.ts';
+import { type Batches, createBatches } from '../ledger/batches.ts';
+import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import type { Policy } from '../ledger/state.ts';
 import { createLog, type Log } from '../log/log.ts';
-import { openApiList } from '../operate/api-list.ts';
-import { type Operator, openOperator } from '../operate/operator.ts';
+import { createApiList } from '../operate/api-list.ts';
+import { createOperator, type Operator } from '../operate/operator.ts';
 import { type OrderQueue, openQueue } from '../queue/queue.ts';
 import { policyOf } from '../reconcile/delivery-side.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -21,10 +21,10 @@ import { openStore, type Store } from '../redis/store.ts';
 import { type ConfigArgs, openConfig } from './load-config.ts';
 import type { Shell } from './shell.ts';
 
-export type DeskArgs = ConfigArgs & { json: boolean };
+export type OperatorContextArgs = ConfigArgs & { json: boolean };
 
 /** What an operator's command works with: the store that the daemons use, and all that reads and writes it. */
-export type Desk = AsyncDisposable & {
+export type OperatorContext = AsyncDisposable & {
   config: Config;
   environment: string;
   reports: string;
@@ -38,7 +38,7 @@ export type Desk = AsyncDisposable & {
   batches: Batches;
   ledger: Ledger;
   queue: OrderQueue;
-  gate: Gate;
+  breaker: CircuitBreaker;
   policy: Policy;
   operator: Operator;
 };
@@ -47,7 +47,11 @@ export type Desk = AsyncDisposable & {
  * Opens the store of the daemons for a command. `confirm`: the command acts, so a protected environment must be
  * confirmed. Throws PoSyncError as `openConfig` and `openStore`.
  */
-export async function openDesk(args: DeskArgs, shell: Shell, { confirm }: { confirm: boolean }): Promise<Desk> {
+export async function openOperatorContext(
+  args: OperatorContextArgs,
+  shell: Shell,
+  { confirm }: { confirm: boolean },
+): Promise<OperatorContext> {
   const { config } = await openConfig(args, shell, { confirm });
   await using resources = new AsyncDisposableStack();
   const clock = systemClock;
@@ -55,7 +59,7 @@ export async function openDesk(args: DeskArgs, shell: Shell, { confirm }: { conf
   const store: Store = resources.use(await openStore(config, { clock, log, signal: shell.signal }));
   const { redis, plain, keys, time } = store;
   const owner = randomUUID();
-  const gate = openGate({
+  const breaker = createCircuitBreaker({
     redis,
     keys,
     clock,
@@ -77,24 +81,28 @@ export async function openDesk(args: DeskArgs, shell: Shell, { confirm }: { conf
     redis,
     keys,
     time,
-    batches: openBatches({ redis, keys, owner }),
+    batches: createBatches({ redis, keys, owner }),
     // A command never begins an attempt, so it need not know what the ledger must have reached.
-    ledger: openLedger({ redis, keys, identity: { known: () => ({ life: '', seq: 0 }), saw: () => undefined } }),
+    ledger: createLedger({
+      redis,
+      keys,
+      identity: { known: () => ({ epoch: '', sequence: 0 }), saw: () => undefined },
+    }),
     queue,
-    gate,
+    breaker,
     policy: policyOf(config),
-    operator: openOperator(shell.env, time),
+    operator: createOperator(shell.env, time),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
 
 /** Reads the API's list with the environment's own token. Throws PoSyncError `secret-missing` and others of `loadSecrets`. */
-export async function openListing(desk: Desk, shell: Shell) {
-  const { config, redis, keys, clock, time, owner } = desk;
+export async function openListing(context: OperatorContext, shell: Shell) {
+  const { config, redis, keys, clock, time, owner } = context;
   const environment = environmentOf(config);
   const { clientId, clientSecret } = await loadSecrets(config, shell.env);
   const http = openHttp({ connections: 2 });
-  const tokens = openTokens({
+  const tokens = createTokenSource({
     redis,
     keys,
     http,
@@ -109,6 +117,6 @@ export async function openListing(desk: Desk, shell: Shell) {
     credentials: { clientId, clientSecret: clientSecret.reveal() },
   });
   const partner = { environment: config.environment, baseUrl: environment.baseUrl, timeout: config.delivery.timeout };
-  const { read } = openApiList({ http, tokens, partner, redis, keys, owner, clock, signal: shell.signal });
+  const { read } = createApiList({ http, tokens, partner, redis, keys, owner, clock, signal: shell.signal });
   return { read, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
 }

@@ -55,7 +55,7 @@ async function readHandle(handle: FileHandle, file: string): Promise<{ text: str
 
 function missing(file: string): PoSyncError {
   return new PoSyncError('config-missing', `there is no configuration file ${file}.`, {
-    mend: 'Copy config/po-sync.example.yaml there and adapt it, or name another with --config or PO_SYNC_CONFIG.',
+    remedy: 'Copy config/po-sync.example.yaml there and adapt it, or name another with --config or PO_SYNC_CONFIG.',
     facts: { file },
   });
 }

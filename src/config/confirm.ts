@@ -14,7 +14,7 @@ export function requireConfirmation(config: Config, flag: string | undefined, en
   if (environments[environment]?.protected !== true || said === environment) return;
   const found = said === undefined ? '' : `, and ${flag === undefined ? CONFIRM : '--confirm'} names ${said}`;
   throw new PoSyncError('confirmation-missing', `${environment} is a protected environment${found}.`, {
-    mend: `If it is meant: --confirm ${environment}, or ${CONFIRM}=${environment}.`,
+    remedy: `If it is meant: --confirm ${environment}, or ${CONFIRM}=${environment}.`,
     facts: { environment },
   });
 }

@@ -17,7 +17,9 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
   const direct = env[name];
   const file = env[`${name}_FILE`];
   if (direct !== undefined && file !== undefined) {
-    throw new PoSyncError('secret-ambiguous', `${name} and ${name}_FILE are both set.`, { mend: 'Unset one of them.' });
+    throw new PoSyncError('secret-ambiguous', `${name} and ${name}_FILE are both set.`, {
+      remedy: 'Unset one of them.',
+    });
   }
   if (direct !== undefined) return { value: sound(direct, name) };
   if (file === undefined) return undefined;
@@ -25,7 +27,7 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
   const { text, mode } = await read(file).catch((error: unknown) => {
     const reason = codeOf(error) ?? toError(error).message;
     throw new PoSyncError('secret-unreadable', `${name}_FILE: ${file} cannot be read (${reason}).`, {
-      mend: 'Correct the path, or let this user read the file.',
+      remedy: 'Correct the path, or let this user read the file.',
       facts: { file },
       cause: error,
     });
@@ -42,5 +44,5 @@ function sound(value: string, name: string): string {
 }
 
 function unusable(name: string, subject: string, how: string): PoSyncError {
-  return new PoSyncError('secret-invalid', `${subject} ${how}.`, { mend: `Give ${name} its value, or unset it.` });
+  return new PoSyncError('secret-invalid', `${subject} ${how}.`, { remedy: `Give ${name} its value, or unset it.` });
 }

@@ -58,7 +58,7 @@ async function needed(name: string, env: Variables, read: SecretReader): Promise
   const given = Object.keys(env).filter((key) => key.startsWith('PO_SYNC_') && key !== name);
   const near = nearest(name, given);
   throw new PoSyncError('secret-missing', `${name} is not set.`, {
-    mend: `Set it, or ${name}_FILE to a file that holds it${near === undefined ? '' : `; ${near} is set, which looks like it`}.`,
+    remedy: `Set it, or ${name}_FILE to a file that holds it${near === undefined ? '' : `; ${near} is set, which looks like it`}.`,
     facts: { variable: name },
   });
 }
@@ -71,7 +71,7 @@ async function refuseShared(config: Config, clientId: string, env: Variables, re
     const found = await readSecret(name, env, read).catch(() => undefined);
     if (found?.value !== clientId) continue;
     throw new PoSyncError('secret-shared', `${config.environment} and ${other} have the same client id.`, {
-      mend: `Each environment has credentials of its own: correct ${name} or that of ${config.environment}.`,
+      remedy: `Each environment has credentials of its own: correct ${name} or that of ${config.environment}.`,
     });
   }
 }

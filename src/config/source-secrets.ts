@@ -39,7 +39,7 @@ async function headerFor(prefix: string, env: Variables, read: SecretReader) {
   if (whole !== undefined) {
     if (user === undefined && password === undefined) return { value: whole.value, warnings };
     throw new PoSyncError('secret-ambiguous', `${prefix}_AUTHORIZATION and ${prefix}_USER or _PASSWORD are both set.`, {
-      mend: 'Set the one or the other.',
+      remedy: 'Set the one or the other.',
     });
   }
   if (user === undefined && password === undefined) return undefined;
@@ -49,6 +49,6 @@ async function headerFor(prefix: string, env: Variables, read: SecretReader) {
 
 function half(prefix: string, missing: string): PoSyncError {
   return new PoSyncError('secret-missing', `${prefix}_${missing} is not set.`, {
-    mend: `Set ${prefix}_USER and ${prefix}_PASSWORD, or neither.`,
+    remedy: `Set ${prefix}_USER and ${prefix}_PASSWORD, or neither.`,
   });
 }

@@ -8,13 +8,13 @@ export type ErrorFacts = Record<string, string | number | boolean>;
 export class PoSyncError extends Error {
   override readonly name = 'PoSyncError';
   readonly code: string;
-  readonly mend: string | undefined;
+  readonly remedy: string | undefined;
   readonly facts: ErrorFacts;
 
-  constructor(code: string, message: string, more: { mend?: string; facts?: ErrorFacts; cause?: unknown } = {}) {
+  constructor(code: string, message: string, more: { remedy?: string; facts?: ErrorFacts; cause?: unknown } = {}) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
-    this.mend = more.mend;
+    this.remedy = more.remedy;
     this.facts = more.facts ?? {};
   }
 }
@@ -34,5 +34,5 @@ export function codeOf(thrown: unknown): string | undefined {
 export function describe(thrown: unknown): string {
   const error = toError(thrown);
   if (!(error instanceof PoSyncError)) return error.message;
-  return error.mend === undefined ? error.message : `${error.message}\n  ${error.mend}`;
+  return error.remedy === undefined ? error.message : `${error.message}\n  ${error.remedy}`;
 }

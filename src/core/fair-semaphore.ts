@@ -1,5 +1,5 @@
 /** A bounded number of orders in hand, chunk by chunk. */
-export type InHand = {
+export type FairSemaphore = {
   /** Runs the task when there is room for so many orders, or nothing else is in hand. */
   hold<T>(orders: number, task: () => Promise<T>): Promise<T>;
 };
@@ -8,7 +8,7 @@ export type InHand = {
  * Bounds how many orders are looked up before their turn to be sent: what is known of them would age and fill memory,
  * while another daemon might send them.
  */
-export function openInHand(most: number): InHand {
+export function createFairSemaphore(most: number): FairSemaphore {
   let inHand = 0;
   const waiting: { orders: number; enter: () => void }[] = [];
 

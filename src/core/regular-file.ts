@@ -46,7 +46,7 @@ async function openUnblocked(path: string): Promise<FileHandle> {
       case 'EACCES':
       case 'EPERM':
         throw new PoSyncError('file-not-readable', `The file ${path} may not be read.`, {
-          mend: 'Give the user of po-sync the right to read it.',
+          remedy: 'Give the user of po-sync the right to read it.',
           cause: error,
           facts: { file: path },
         });
@@ -58,7 +58,7 @@ async function openUnblocked(path: string): Promise<FileHandle> {
 
 function notAFile(path: string): PoSyncError {
   return new PoSyncError('not-a-file', `${path} is not a regular file.`, {
-    mend: 'Give a file itself, not a link, folder, pipe or device.',
+    remedy: 'Give a file itself, not a link, folder, pipe or device.',
     facts: { file: path },
   });
 }

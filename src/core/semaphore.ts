@@ -1,11 +1,11 @@
 /** A bounded number of rights; whoever waits longest is next. */
-export type Permits = {
+export type Semaphore = {
   /** Runs the task while holding one right; the task may give it back before its end. */
   hold<T>(task: (giveBack: () => void) => Promise<T>): Promise<T>;
 };
 
 /** At most `most` tasks at once: the calls in flight of a daemon. */
-export function openPermits(most: number): Permits {
+export function createSemaphore(most: number): Semaphore {
   let free = most;
   const waiting: (() => void)[] = [];
 

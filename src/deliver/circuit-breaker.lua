@@ -1,4 +1,4 @@
--- The gate of one environment. KEYS gate, pauses; ARGV verb, then its values. All times are milliseconds.
+-- The breaker of one environment. KEYS breaker, pauses; ARGV verb, then its values. All times are milliseconds.
 local verb = ARGV[1]
 if verb == 'open' then
   local was = redis.call('HMGET', KEYS[1], 'code', 'reason', 'since')

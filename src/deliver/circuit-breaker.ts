@@ -10,7 +10,7 @@ export type Pause = { code: string; reason: string; since: number };
 /** `probe`: delivery pauses, and this one order goes ahead to see whether it may go on. */
 export type Pass = 'open' | 'probe' | 'stopped';
 
-export type Gate = ReturnType<typeof openGate>;
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
 type GateDeps = {
   redis: Redis;
@@ -34,7 +34,7 @@ const HOLD = 'hold:';
  * The pause of one environment's delivery, shared by all daemons. Closed by what says nothing of an order;
  * while it is closed one order at a time tries, with growing waits, and the first that gets through opens it.
  */
-export function openGate(deps: GateDeps) {
+export function createCircuitBreaker(deps: GateDeps) {
   const { redis, keys, clock, time } = deps;
   const script = readScript(new URL('./circuit-breaker.lua', import.meta.url));
   let pause: (Pause & { held: boolean }) | undefined;
@@ -66,7 +66,7 @@ export function openGate(deps: GateDeps) {
 
   async function look(): Promise<void> {
     try {
-      const fields = await redis.hgetall(keys.gate);
+      const fields = await redis.hgetall(keys.breaker);
       lookedAt = clock.monotonic();
       slowUntil = Number(fields['slowUntil'] ?? 0);
       acceptedAt = Math.max(acceptedAt, Number(fields['acceptedAt'] ?? 0));
@@ -85,7 +85,7 @@ export function openGate(deps: GateDeps) {
 
   async function winProbe(): Promise<boolean> {
     const { initial, max } = deps.probe;
-    return (await runScript(redis, script, [keys.gate, keys.pauses], ['probe', time.now(), initial, max])) === 1;
+    return (await runScript(redis, script, [keys.breaker, keys.pauses], ['probe', time.now(), initial, max])) === 1;
   }
 
   /** Pauses delivery. While it pauses already only the reason is kept up. */
@@ -93,7 +93,7 @@ export function openGate(deps: GateDeps) {
     await runScript(
       redis,
       script,
-      [keys.gate],
+      [keys.breaker],
       ['close', time.now(), deps.probe.initial, deps.probe.max, code, reason],
     );
     await refresh(true);
@@ -104,7 +104,7 @@ export function openGate(deps: GateDeps) {
     acceptedAt = time.now();
     if (acceptedAt - acceptedTold < REFRESH) return;
     acceptedTold = acceptedAt;
-    await redis.hset(keys.gate, { acceptedAt });
+    await redis.hset(keys.breaker, { acceptedAt });
   }
 
   /** Whether the API accepted any order since then, as far as known here. */
@@ -116,22 +116,22 @@ export function openGate(deps: GateDeps) {
   /** Something got through: delivery goes on for everybody. */
   async function open(): Promise<void> {
     if (pause === undefined) return;
-    await runScript(redis, script, [keys.gate, keys.pauses], ['open', time.now()]);
+    await runScript(redis, script, [keys.breaker, keys.pauses], ['open', time.now()]);
     await refresh(true);
   }
 
   /** Pauses delivery until `release` with the same code; no order tries meanwhile. */
   async function hold(code: string, reason: string): Promise<void> {
-    const before = (await redis.hget(keys.gate, `${HOLD}${code}`)) ?? undefined;
+    const before = (await redis.hget(keys.breaker, `${HOLD}${code}`)) ?? undefined;
     const since = before === undefined ? time.now() : (JSON.parse(before) as Pause).since;
-    await redis.hset(keys.gate, `${HOLD}${code}`, JSON.stringify({ code, reason, since } satisfies Pause));
+    await redis.hset(keys.breaker, `${HOLD}${code}`, JSON.stringify({ code, reason, since } satisfies Pause));
     await refresh(true);
   }
 
   /** Ends a hold; false when there was none. */
   async function release(code: string): Promise<boolean> {
-    const before = await redis.hget(keys.gate, `${HOLD}${code}`);
-    if (before === null || (await redis.hdel(keys.gate, `${HOLD}${code}`)) === 0) return false;
+    const before = await redis.hget(keys.breaker, `${HOLD}${code}`);
+    if (before === null || (await redis.hdel(keys.breaker, `${HOLD}${code}`)) === 0) return false;
     const { reason, since } = JSON.parse(before) as Pause;
     await redis.lpush(keys.pauses, JSON.stringify({ code, reason, from: since, to: time.now() } satisfies PastPause));
     await refresh(true);
@@ -140,7 +140,7 @@ export function openGate(deps: GateDeps) {
 
   /** Every reason why delivery pauses now; holds first. */
   async function reasons(): Promise<(Pause & { held: boolean })[]> {
-    const fields = await redis.hgetall(keys.gate);
+    const fields = await redis.hgetall(keys.breaker);
     const holds = Object.keys(fields).filter((name) => name.startsWith(HOLD));
     const bySelf = decode(Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith(HOLD))));
     return [
@@ -151,7 +151,7 @@ export function openGate(deps: GateDeps) {
 
   /** Nobody calls for so many milliseconds; a longer wait that is already on stays. */
   async function slowDown(ms: number): Promise<void> {
-    await runScript(redis, script, [keys.gate, keys.pauses], ['slow', time.now() + ms]);
+    await runScript(redis, script, [keys.breaker, keys.pauses], ['slow', time.now() + ms]);
     await refresh(true);
   }
 

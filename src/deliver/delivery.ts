@@ -3,20 +3,20 @@ import { createOrder, type Partner } from '../api/create.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import type { InHand } from '../core/fair-semaphore.ts';
+import type { FairSemaphore } from '../core/fair-semaphore.ts';
 import type { Http } from '../core/http.ts';
-import type { Permits } from '../core/semaphore.ts';
+import type { Semaphore } from '../core/semaphore.ts';
 import { batchHeld } from '../events/batch.ts';
 import { attemptEnded, deliveryTrouble, orderDead } from '../events/delivery.ts';
 import { INTENT_TRAVELS } from '../ledger/commits.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { aloneOf, type Chunk, withJob } from '../ledger/job.ts';
+import { aloneOf, type Job, withJob } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type LedgerEvent, next, type Policy, type Step, type Verdict } from '../ledger/state.ts';
 import type { Log } from '../log/log.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
-import type { Gate, Pass } from './circuit-breaker.ts';
+import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
 import type { Health } from './health.ts';
 import type { HeldBatches } from './held-batches.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -32,13 +32,13 @@ export type DeliveryDeps = {
   tokens: TokenSource;
   http: Http;
   partner: Partner;
-  gate: Gate;
+  breaker: CircuitBreaker;
   health: Health;
   held: HeldBatches;
   refusals: Refusals;
   rate: RateLimit;
-  permits: Permits;
-  inHand: InHand;
+  semaphore: Semaphore;
+  inHand: FairSemaphore;
   clock: Clock;
   time: RedisTime;
   policy: Policy;
@@ -56,17 +56,17 @@ export type DeliveryDeps = {
 type Sending = { entry: Entry; mayWrite: () => boolean };
 
 /** The spine of delivery: from a chunk of the queue to recorded outcomes. */
-export function openDelivery(deps: DeliveryDeps) {
+export function createDelivery(deps: DeliveryDeps) {
   const {
     ledger,
     queue,
     tokens,
-    gate,
+    breaker,
     health,
     held,
     refusals,
     rate,
-    permits,
+    semaphore,
     inHand,
     clock,
     time,
@@ -76,16 +76,16 @@ export function openDelivery(deps: DeliveryDeps) {
   } = deps;
 
   /** Delivers the orders of a chunk; returns the numbers that are handed back because the daemon stops. */
-  async function deliverChunk(chunk: Chunk): Promise<string[]> {
+  async function deliverJob(job: Job): Promise<string[]> {
     // The orders of a held batch stay in the ledger; the sweeper brings them back when it is released.
-    if (held.has(chunk.batch)) return [];
-    return inHand.hold(chunk.numbers.length, () => deliverAll(chunk));
+    if (held.has(job.batch)) return [];
+    return inHand.hold(job.numbers.length, () => deliverAll(job));
   }
 
-  async function deliverAll(chunk: Chunk): Promise<string[]> {
-    const known = await ledger.lookup(chunk.numbers);
+  async function deliverAll(job: Job): Promise<string[]> {
+    const known = await ledger.lookup(job.numbers);
     const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
-    const undone = await Promise.all(entries.map((entry) => deliverOne(entry, chunk.id)));
+    const undone = await Promise.all(entries.map((entry) => deliverOne(entry, job.id)));
     return undone.flat();
   }
 
@@ -105,7 +105,7 @@ export function openDelivery(deps: DeliveryDeps) {
     let current: Entry | undefined = entry;
     while (current && isSendable(current, job)) {
       const before: Entry = current;
-      const after = await permits.hold((giveBack) => tryOnce(before, giveBack));
+      const after = await semaphore.hold((giveBack) => tryOnce(before, giveBack));
       if (after === 'stopped') return 'stopped';
       current = after;
     }
@@ -114,7 +114,7 @@ export function openDelivery(deps: DeliveryDeps) {
 
   /** Gives the order back when it is to go again right here. */
   async function tryOnce(entry: Entry, giveBack: () => void): Promise<Entry | 'stopped' | undefined> {
-    const pass = await gate.pass(stopping);
+    const pass = await breaker.pass(stopping);
     if (pass === 'stopped') return 'stopped';
     if (held.has(entry.batch)) return undefined;
     const token = await tokenOrPause();
@@ -134,7 +134,7 @@ export function openDelivery(deps: DeliveryDeps) {
       return await tokens.get();
     } catch (thrown) {
       const error = toError(thrown);
-      await gate.close(error instanceof PoSyncError ? error.code : 'token-unavailable', error.message);
+      await breaker.close(error instanceof PoSyncError ? error.code : 'token-unavailable', error.message);
       return undefined;
     }
   }
@@ -211,7 +211,7 @@ export function openDelivery(deps: DeliveryDeps) {
   async function judge(entry: Entry, seen: Seen, pass: Pass, at: number): Promise<Verdict> {
     const verdict = verdictOf(seen, at, policy);
     if (verdict.kind !== 'unknown' || pass !== 'probe') return verdict;
-    return { ...verdict, free: !(await gate.acceptedSince(entry.firstAt ?? at)) };
+    return { ...verdict, free: !(await breaker.acceptedSince(entry.firstAt ?? at)) };
   }
 
   async function watchBatch(batch: string, seen: Seen): Promise<void> {
@@ -228,7 +228,7 @@ export function openDelivery(deps: DeliveryDeps) {
     orderDead(log, { batch, order: purchaseOrderNumber, outcome, reason: answer?.message ?? '' });
   }
 
-  return { deliverChunk };
+  return { deliverJob };
 }
 
 /** From the intent until nothing of the attempt is on its way any more, in milliseconds. */

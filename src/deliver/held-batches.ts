@@ -1,9 +1,9 @@
 import type { Batches } from '../ledger/batches.ts';
 
-export type HeldBatches = ReturnType<typeof openHeldBatches>;
+export type HeldBatches = ReturnType<typeof createHeldBatches>;
 
 /** Knows which batches are held, as far as Redis said at the last look. */
-export function openHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onReleased: (batch: string) => void) {
+export function createHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onReleased: (batch: string) => void) {
   let held = new Set<string>();
   let holds = 0;
 

@@ -15,7 +15,7 @@ export const unlimited: RateLimit = { turn: async (signal) => !signal.aborted };
  * At most `max` calls in `per` milliseconds, shared by all daemons and spread evenly:
  * a tenth of the window may come at once, so that small limits stay smooth.
  */
-export function openRateLimit(
+export function createRateLimit(
   { redis, keys, clock }: { redis: Redis; keys: Keys; clock: Clock },
   { max, per }: { max: number; per: number },
 ): RateLimit {

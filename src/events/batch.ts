@@ -3,7 +3,7 @@ import type { Log } from '../log/log.ts';
 type Named = { batch: string; source: string; file: string };
 
 /** The first pass reached the end of the file: it is readable. */
-export function fileProved(log: Log, facts: Named & { records: number; bytes: number }): void {
+export function fileInspected(log: Log, facts: Named & { records: number; bytes: number }): void {
   log.info(facts, 'file is readable');
 }
 

@@ -67,12 +67,12 @@ export function redisTrouble(log: Log, facts: { reason: string }): void {
 }
 
 /** What the API already has was taken into the ledger. */
-export function ledgerTakenOver(log: Log, facts: { orders: number; added: number }): void {
+export function ledgerRebuilt(log: Log, facts: { orders: number; added: number }): void {
   log.info(facts, "the API's orders are known to the ledger");
 }
 
 /** The list cannot be had, so what the API already has stays unknown. */
-export function takeOverImpossible(log: Log, facts: { reason: string }): void {
+export function rebuildImpossible(log: Log, facts: { reason: string }): void {
   log.warn(facts, "the API's list cannot be had; orders that it already has are not recognised");
 }
 

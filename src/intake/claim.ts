@@ -49,7 +49,7 @@ async function renameAnyway(error: unknown, from: string, to: string): Promise<v
   if (codeOf(error) !== 'EXDEV') throw error;
   // A copy would not be exclusive: two daemons could both take the file.
   throw new PoSyncError('folder-trouble', `${path.dirname(from)} and its folder processing are two file systems.`, {
-    mend: 'Let processing be a plain folder of the inbox.',
+    remedy: 'Let processing be a plain folder of the inbox.',
     cause: error,
   });
 }

@@ -139,13 +139,13 @@ function unreachable(url: URL, cause: Error): PoSyncError {
 function refused(url: URL, status: number): PoSyncError {
   const facts = { status };
   if (status >= 300 && status < 400) {
-    const mend = 'No redirect is followed: name the address itself as path of the source.';
-    return new PoSyncError('export-refused', `${shownAddress(url)} sends elsewhere (${status}).`, { mend, facts });
+    const remedy = 'No redirect is followed: name the address itself as path of the source.';
+    return new PoSyncError('export-refused', `${shownAddress(url)} sends elsewhere (${status}).`, { remedy, facts });
   }
   const isDenied = status === 401 || status === 403;
   return new PoSyncError('export-refused', `${shownAddress(url)} answered ${status}.`, {
     facts,
-    ...(isDenied && { mend: 'Check PO_SYNC_SOURCE_<NAME>_AUTHORIZATION, or _USER and _PASSWORD.' }),
+    ...(isDenied && { remedy: 'Check PO_SYNC_SOURCE_<NAME>_AUTHORIZATION, or _USER and _PASSWORD.' }),
   });
 }
 

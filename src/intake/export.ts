@@ -28,7 +28,7 @@ export type ExportDeps = {
  * Watches a file, or the files of a pattern, that somebody rewrites. They are only read: each new version is copied
  * into the spool. A file that is not there yet is waited for; content that was taken last makes no copy.
  */
-export function openExport({ source, spool, clock, log, known, onReady }: ExportDeps): Watch {
+export function createExport({ source, spool, clock, log, known, onReady }: ExportDeps): Watch {
   /** The version of each file that was dealt with, as its size and times show it. */
   const versions = new Map<string, string>();
   const root = watchedFolder(source.path);

@@ -8,19 +8,19 @@ export function folderError(error: unknown, folder: string): PoSyncError {
     case 'ENOENT':
       return new PoSyncError('folder-missing', `There is no folder ${folder}.`, {
         ...more,
-        mend: `Create it (mkdir -p '${folder}'), mount what belongs there, or correct the path of the source.`,
+        remedy: `Create it (mkdir -p '${folder}'), mount what belongs there, or correct the path of the source.`,
       });
     case 'ENOTDIR':
       return new PoSyncError('folder-missing', `${folder} is not a folder.`, {
         ...more,
-        mend: 'Correct the path of the source.',
+        remedy: 'Correct the path of the source.',
       });
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
       return new PoSyncError('folder-not-writable', `po-sync may not write into ${folder}.`, {
         ...more,
-        mend: 'Give the user of po-sync the right to read, write and enter it.',
+        remedy: 'Give the user of po-sync the right to read, write and enter it.',
       });
     default:
       return new PoSyncError('folder-trouble', `${folder}: ${toError(error).message}`, more);

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { PoSyncError } from '../core/errors.ts';
 import type { Log } from '../log/log.ts';
 import { listInbox } from './list-inbox.ts';
-import { markOf } from './mark.ts';
+import { fingerprintOf } from './mark.ts';
 import { openWatch, type Watch } from './watch.ts';
 
 export type InboxDeps = {
@@ -15,16 +15,16 @@ export type InboxDeps = {
 };
 
 /** Watches one inbox. An inbox that disappears is unhealthy, not empty. */
-export function openInbox({ source, clock, log, onReady }: InboxDeps): Watch {
+export function createInbox({ source, clock, log, onReady }: InboxDeps): Watch {
   let wasMarked = false;
 
   /** An unmounted share leaves an empty folder behind: without the mark that was there it is not this inbox. */
   async function list(): Promise<string[]> {
     const files = await listInbox(source, log);
-    const isMarked = (await markOf(source.path)) !== undefined;
+    const isMarked = (await fingerprintOf(source.path)) !== undefined;
     if (wasMarked && !isMarked) {
       throw new PoSyncError('folder-missing', `${source.path} has lost its mark: it is another folder.`, {
-        mend: 'Mount the share again, or start po-sync again to use the new folder.',
+        remedy: 'Mount the share again, or start po-sync again to use the new folder.',
       });
     }
     wasMarked = isMarked;

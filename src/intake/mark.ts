@@ -19,16 +19,16 @@ const BETWEEN_LOOKS = 50;
 export async function markInbox(folder: string, environment: string): Promise<void> {
   const mark = path.join(folder, MARK);
   await requireFolder(folder);
-  const owner = (await markOf(folder)) ?? (await claim(mark, environment));
+  const owner = (await fingerprintOf(folder)) ?? (await claim(mark, environment));
   if (owner === environment) return;
   throw new PoSyncError('inbox-of-another-environment', `The inbox ${folder} belongs to the environment ${owner}.`, {
-    mend: `Give ${environment} an inbox of its own. If ${owner} uses this one no more, empty it and remove ${mark}.`,
+    remedy: `Give ${environment} an inbox of its own. If ${owner} uses this one no more, empty it and remove ${mark}.`,
     facts: { folder, environment, owner },
   });
 }
 
 /** The environment an inbox is marked for; undefined when it has no mark, or is not there at all. */
-export async function markOf(folder: string): Promise<string | undefined> {
+export async function fingerprintOf(folder: string): Promise<string | undefined> {
   const mark = path.join(folder, MARK);
   try {
     return (await readFile(mark, 'utf8')).trim();
@@ -65,9 +65,9 @@ async function claim(mark: string, environment: string): Promise<string> {
 
 async function firstOwner(mark: string): Promise<string> {
   for (let look = 0; look < LOOKS; look++) {
-    const owner = await markOf(path.dirname(mark));
+    const owner = await fingerprintOf(path.dirname(mark));
     if (owner !== undefined && owner !== '') return owner;
     await delay(BETWEEN_LOOKS);
   }
-  throw new PoSyncError('folder-trouble', `The mark ${mark} is empty.`, { mend: 'Remove it and start again.' });
+  throw new PoSyncError('folder-trouble', `The mark ${mark} is empty.`, { remedy: 'Remove it and start again.' });
 }

@@ -23,7 +23,7 @@ const TOLD_AFTER = 5 * 60_000;
 /** Somebody holds the file open exclusively, or has not given us the right to it yet. */
 const IN_USE = new Set(['EBUSY', 'EACCES', 'EPERM', 'EAGAIN', 'ETXTBSY', 'file-not-readable']);
 
-export function openOffers(
+export function createOffers(
   source: string,
   clock: Clock,
   log: Log,

@@ -1,6 +1,6 @@
 import { codeOf } from '../core/errors.ts';
 import { whyIncomplete } from './complete.ts';
-import { openSightings } from './sightings.ts';
+import { createSightings } from './sightings.ts';
 
 /**
  * A file that is finished. `version` is another whenever its content may be another; `incomplete` says why it may not
@@ -31,8 +31,8 @@ const PATIENCE = 10;
  * Tells which files are finished: not changed for `stable` ms by our own watching (whatever their times say, also for
  * those that were there first), and whole by their look.
  */
-export function openReadiness(stable: number): Readiness {
-  const sightings = openSightings();
+export function createReadiness(stable: number): Readiness {
+  const sightings = createSightings();
   const wholeness = new Map<string, string | undefined>();
 
   /** A file's look is taken once for as long as it does not change. */

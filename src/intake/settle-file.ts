@@ -45,7 +45,7 @@ async function makeFolder(folder: string, source: InboxSource): Promise<void> {
 
 function nameTaken(file: string): PoSyncError {
   return new PoSyncError('file-trouble', `There is another file ${file} already.`, {
-    mend: 'Move it elsewhere.',
+    remedy: 'Move it elsewhere.',
     facts: { file },
   });
 }

@@ -17,7 +17,7 @@ export type Sightings = {
 
 type Seen = { version: string; since: number };
 
-export function openSightings(): Sightings {
+export function createSightings(): Sightings {
   const seen = new Map<string, Seen>();
   return {
     async look(file, now) {

@@ -6,7 +6,7 @@ import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
-import { openPermits } from '../core/semaphore.ts';
+import { createSemaphore } from '../core/semaphore.ts';
 import { batchTakenUp, batchTrouble } from '../events/batch.ts';
 import { fileClaimed, fileTaken } from '../events/intake.ts';
 import type { Batches } from '../ledger/batches.ts';
@@ -15,8 +15,8 @@ import { type ClaimedFile, claimTimeOf } from '../order/batch.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { claimFile } from './claim.ts';
-import { openExport } from './export.ts';
-import { openInbox } from './inbox.ts';
+import { createExport } from './export.ts';
+import { createInbox } from './inbox.ts';
 import { validatorsIn } from './keep-validators.ts';
 import { leftClaims, leftCopies } from './left-claims.ts';
 import { markInbox } from './mark.ts';
@@ -42,7 +42,7 @@ type SourcesDeps = {
 /** All sources of the configuration: watched, claimed from, and what a dead daemon left in hand taken up again. */
 export async function openSources(deps: SourcesDeps) {
   const { config, batches, redis, keys, clock, log, stopping } = deps;
-  const slots = openPermits(FILES);
+  const slots = createSemaphore(FILES);
   const inHand = new Map<string, Promise<void>>();
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
   for (const { path } of inboxes) await markInbox(path, config.environment);
@@ -54,7 +54,7 @@ export async function openSources(deps: SourcesDeps) {
   }
 
   function watchInbox(source: InboxSource) {
-    return openInbox({ source, clock, log, onReady: (path) => claimAndRead(path, source) });
+    return createInbox({ source, clock, log, onReady: (path) => claimAndRead(path, source) });
   }
 
   function watchExport(source: ExportSource) {
@@ -70,7 +70,7 @@ export async function openSources(deps: SourcesDeps) {
           slots.hold(() => read(copy, clock.now())),
         ),
     };
-    if (!isWebAddress(source.path)) return openExport(common);
+    if (!isWebAddress(source.path)) return createExport(common);
     const validators = validatorsIn({ redis, keys }, source);
     return openWebExport({ ...common, authorization: deps.authorizations?.get(source.name), validators });
   }

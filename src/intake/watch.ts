@@ -4,8 +4,8 @@ import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
 import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
-import { openOffers } from './offers.ts';
-import { openReadiness, type ReadyFile } from './readiness.ts';
+import { createOffers } from './offers.ts';
+import { createReadiness, type ReadyFile } from './readiness.ts';
 import { openRounds, watchFolder } from './rounds.ts';
 
 /** Watches one source for finished files. */
@@ -40,8 +40,8 @@ const FINEST = 20;
 
 /** A watch looks every `poll`; the system's change messages only make it quicker. */
 export function openWatch({ source, clock, log, folder, list, onReady }: WatchDeps): Watch {
-  const readiness = openReadiness(source.stable);
-  const offers = openOffers(source.name, clock, log, onReady);
+  const readiness = createReadiness(source.stable);
+  const offers = createOffers(source.name, clock, log, onReady);
   const rounds = openRounds(clock, round);
   const told = new Set<string>();
   const hints = new AsyncDisposableStack();

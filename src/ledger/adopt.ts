@@ -17,7 +17,7 @@ export function existingOf({ purchaseOrderNumber, items }: { purchaseOrderNumber
  * Builds the step that takes orders of the API's list into the ledger as settled, as if they had been there before us.
  * What the ledger knows already stays. Tells of each whether it was new.
  */
-export function openAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
   const script = readScript(new URL('./adopt.lua', import.meta.url));
 
   async function adoptOne({ purchaseOrderNumber: number, digest }: Existing, at: number): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 
 /** What was said about whole batches: held by what their answers showed, released or cancelled by a person. */
-export function openBatchWords({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createBatchControl({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** Holds a batch: none of its orders is sent until it is released. False when it was held already. */
   async function hold(batch: string, reason: string, since: number): Promise<boolean> {
     const fresh = await redis.hsetnx(keys.batch(batch), 'held', JSON.stringify({ reason, since }));

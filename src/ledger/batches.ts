@@ -6,7 +6,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { type Lease, takeLease } from '../redis/lease.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import { openBatchWords } from './batch-control.ts';
+import { createBatchControl } from './batch-control.ts';
 import type { StoredResult } from './stored-result.ts';
 
 /** How long a dead daemon's right to a batch lasts. */
@@ -27,7 +27,7 @@ export type Batch = {
   startedAt: number;
   lastAt: number;
   /** What the first pass found; absent before. */
-  proof?: { sha256: string; bytes: number; records: number; shape: FileShape; warnings: string[] };
+  inspection?: { sha256: string; bytes: number; records: number; shape: FileShape; warnings: string[] };
   /** SHA-256 of the content whose orders were admitted; absent before the first. */
   begunWith?: string;
   /** Orders in all; absent while reading. */
@@ -43,13 +43,13 @@ export type Batch = {
   settledPath?: string;
 };
 
-export type Batches = ReturnType<typeof openBatches>;
+export type Batches = ReturnType<typeof createBatches>;
 
 /** To read or settle a batch; to write its `report.json`. */
 export type BatchRight = 'lease' | 'reportLease';
 
 /** The batches of one environment: who reads each, how far it is, what became of its orders. */
-export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; owner: string }) {
+export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; owner: string }) {
   const totalScript = readScript(new URL('./total.lua', import.meta.url));
 
   /** The right to read or settle a batch, or to write its `report.json`; undefined while somebody else has it. */
@@ -79,8 +79,8 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     return { ...fresh, cancelled: false, counts: noOutcomes(), open: 0 };
   }
 
-  async function proved(batch: string, proof: NonNullable<Batch['proof']>): Promise<void> {
-    await redis.hset(keys.batch(batch), { proof: JSON.stringify(proof) });
+  async function proved(batch: string, inspection: NonNullable<Batch['inspection']>): Promise<void> {
+    await redis.hset(keys.batch(batch), { inspection: JSON.stringify(inspection) });
   }
 
   /** The first order is about to be admitted, from content with this SHA-256. */
@@ -189,7 +189,7 @@ export function openBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; 
     done,
     underWay,
     forget,
-    ...openBatchWords({ redis, keys }),
+    ...createBatchControl({ redis, keys }),
     names,
     toRefresh,
     closings,
@@ -211,7 +211,9 @@ function decode(fields: Record<string, string>): Batch {
     state: fields['state'] === 'done' ? 'done' : fields['state'] === 'open' ? 'open' : 'reading',
     startedAt: Number(fields['startedAt']),
     lastAt: Number(fields['lastAt']),
-    ...(fields['proof'] === undefined ? {} : { proof: JSON.parse(fields['proof']) as NonNullable<Batch['proof']> }),
+    ...(fields['inspection'] === undefined
+      ? {}
+      : { inspection: JSON.parse(fields['inspection']) as NonNullable<Batch['inspection']> }),
     ...(fields['begunWith'] === undefined ? {} : { begunWith: fields['begunWith'] }),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
     ...(fields['held'] === undefined ? {} : { held: JSON.parse(fields['held']) as NonNullable<Batch['held']> }),

@@ -1,6 +1,6 @@
 -- Closes dead letters of one order number that a person put aside, and lets the ledger's entry go where it belongs to them.
 -- KEYS open, settled bucket, due, doubt, waiting, batch, closed, refresh, identity, deeds
--- ARGV number, batch, version of the entry ('' leaves the entry), compact to keep instead ('' none), closing, a person's deed ('' none),
+-- ARGV number, batch, version of the entry ('' leaves the entry), compact to keep instead ('' none), closing, a person's operatorAction ('' none),
 --      then the fields of the letters in `closed`
 -- Returns how many were closed, -1 when the entry was changed meanwhile.
 local number = ARGV[1]
@@ -11,7 +11,7 @@ if ARGV[3] ~= '' then
   redis.call('ZREM', KEYS[3], number)
   redis.call('ZREM', KEYS[4], number)
   if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], number, ARGV[4]) end
-  redis.call('HINCRBY', KEYS[9], 'seq', 1)
+  redis.call('HINCRBY', KEYS[9], 'sequence', 1)
 end
 
 local gone, closed = {}, 0

@@ -3,35 +3,35 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { type Entry, encodeCompact, OTHER } from './entry.ts';
-import type { Deed } from './operator-action.ts';
+import type { OperatorAction } from './operator-action.ts';
 
 /** A later batch has the rows of a letter under another number. `at` is Redis time in milliseconds. */
-export type Mended = { at: number; batch: string };
+export type FixedBy = { at: number; batch: string };
 
 /** Dead letters of one number in one batch, as the fields that `closed` keeps them by, and who or what closes them. */
-export type PutAside = {
+export type ClosingRequest = {
   batch: string;
-  letter: Pick<Closing, 'number' | 'kind' | 'place'>;
+  deadLetter: Pick<Closing, 'number' | 'kind' | 'place'>;
   fields: readonly string[];
   /** The ledger's entry, where it belongs to these letters: it goes with them. */
   entry?: Entry;
-  by: Deed | Mended;
+  by: OperatorAction | FixedBy;
 };
 
 /** `late`: the order was changed meanwhile; look again. */
-export type PuttingAside = { closed: number } | 'late';
+export type ClosingResult = { closed: number } | 'late';
 
 /**
  * Builds the step that closes dead letters which a person gives up, or mends under another number. Their number is free afterwards, unless the API has
  * it with other content: then the ledger remembers that.
  */
-export function openPutAside({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createDeadLetterCloser({ redis, keys }: { redis: Redis; keys: Keys }) {
   const script = readScript(new URL('./close-dead-letters.lua', import.meta.url));
 
-  return async ({ batch, letter, fields, entry, by }: PutAside): Promise<PuttingAside> => {
-    const { number } = letter;
-    const how = 'batch' in by ? { by: 'mended', batch: by.batch } : { by: by.what, who: by.who };
-    const closing: Closing = { ...letter, at: new Date(by.at).toISOString(), ...how };
+  return async ({ batch, deadLetter, fields, entry, by }: ClosingRequest): Promise<ClosingResult> => {
+    const { number } = deadLetter;
+    const how = 'batch' in by ? { by: 'fixed', batch: by.batch } : { by: by.what, who: by.who };
+    const closing: Closing = { ...deadLetter, at: new Date(by.at).toISOString(), ...how };
     const closed = await runScript(
       redis,
       script,

@@ -1,33 +1,33 @@
 -- Commits decided changes of orders, each with its batch's tally in the same step, each for itself: one that comes too
 -- late leaves the others as they are. What they share is read once before them and written once after them.
--- KEYS due, doubt, waiting, finished, identity, take-over, the caller's own count
--- ARGV prefix, how late an intent may be told, how many changes the caller made ('' does not count them); then for each
+-- KEYS due, doubt, waiting, finished, identity, rebuild, the caller's own count
+-- ARGV prefix, how late an intent may be known, how many changes the caller made ('' does not count them); then for each
 --      change its number, its entry's text ('' deletes), and a text of fields, each ended by a line feed: bucket,
 --      expected version, due ('' removes), doubt ('' removes, '=' leaves), compact ('' none), batch, ordinal, outcome
---      ('' none), result ('' none), dead letter? ('1'), time, closed as ('' closes none), life and number that the
---      ledger must have reached ('' not asked), when an attempt was intended, a person's deed ('' none)
+--      ('' none), result ('' none), dead letter? ('1'), time, closed as ('' closes none), epoch and number that the
+--      ledger must have reached ('' not asked), when an attempt was intended, a person's operatorAction ('' none)
 -- Returns the caller's own count; then for each the change's number, 0 when somebody else changed the order first, -1
--- when the ledger was rolled back, also while what the API has is not taken over yet: whoever passed the gate before it
+-- when the ledger was rolled back, also while what the API has is not taken over yet: whoever passed the breaker before it
 -- closed stops here.
 -- Key names are those of keys.ts.
-local due, doubt, waiting, finished, identity, takeOver, own = unpack(KEYS)
+local due, doubt, waiting, finished, identity, rebuild, own = unpack(KEYS)
 local prefix, travels, made = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local FIELDS = '^' .. string.rep('([^\n]*)\n', 16) .. '$'
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + clock[2] / 1000
-local lives, seq = unpack(redis.call('HMGET', identity, 'life', 'seq'))
-seq = tonumber(seq or '0')
-local before = seq
-local isRolledBack = redis.call('HGET', takeOver, 'why') == 'rolled-back'
+local lives, sequence = unpack(redis.call('HMGET', identity, 'epoch', 'sequence'))
+sequence = tonumber(sequence or '0')
+local before = sequence
+local isRolledBack = redis.call('HGET', rebuild, 'why') == 'rolled-back'
 -- Others may have brought the number of changes up to what the caller saw; nobody else touches its own count.
 local mine = made ~= '' and tonumber(redis.call('GET', own) or '0') or 0
 local isBehind = made ~= '' and mine < tonumber(made)
 local hasLetters = redis.call('EXISTS', waiting) == 1
 local tallies = {}
 
-local function mayBegin(life, reached, intended)
-  if lives ~= life or seq < tonumber(reached) or isRolledBack or isBehind then return -1 end
+local function mayBegin(epoch, reached, intended)
+  if lives ~= epoch or sequence < tonumber(reached) or isRolledBack or isBehind then return -1 end
   -- A clock that is behind would set a deadline that is over before the attempt is.
   if now > tonumber(intended) + travels then return 0 end
   return 1
@@ -86,9 +86,9 @@ local function score(set, number, at)
 end
 
 local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, batch, ordinal, outcome, result, dead,
-  at, closing, life, reached, intended, deed)
-  if life ~= '' then
-    local may = mayBegin(life, reached, intended)
+  at, closing, epoch, reached, intended, operatorAction)
+  if epoch ~= '' then
+    local may = mayBegin(epoch, reached, intended)
     if may ~= 1 then return may end
   end
   local open, settled = prefix .. ':o:' .. number, prefix .. ':s:' .. bucket
@@ -100,26 +100,26 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
   score(due, number, dueAt)
   score(doubt, number, doubtAt)
   if compact ~= '' then redis.call('HSET', settled, number, compact) end
-  if deed ~= '' then
+  if operatorAction ~= '' then
     local deeds = prefix .. ':d:' .. number
-    redis.call('RPUSH', deeds, deed)
+    redis.call('RPUSH', deeds, operatorAction)
     redis.call('LTRIM', deeds, -20, -1)
   end
-  seq = seq + 1
-  if outcome == '' then return seq end
+  sequence = sequence + 1
+  if outcome == '' then return sequence end
   if closing ~= '' then closeLetters(number, closing, batch, ordinal) end
   count(number, batch, ordinal, outcome, dead == '1', at)
   if result ~= '' then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result) end
-  return seq
+  return sequence
 end
 
 local done = {}
 for i = 4, #ARGV, 3 do done[#done + 1] = commit(ARGV[i], ARGV[i + 1], string.match(ARGV[i + 2], FIELDS)) end
 
-if seq > before then
-  redis.call('HINCRBY', identity, 'seq', seq - before)
+if sequence > before then
+  redis.call('HINCRBY', identity, 'sequence', sequence - before)
   -- Who is behind stays behind until it is compared: what it does meanwhile must not hide what was lost.
-  if made ~= '' and not isBehind then mine = redis.call('INCRBY', own, seq - before) end
+  if made ~= '' and not isBehind then mine = redis.call('INCRBY', own, sequence - before) end
 end
 for batch, tally in pairs(tallies) do
   if tally.counted > 0 then

@@ -5,10 +5,10 @@ import type { Redis } from '../redis/connect.ts';
 import { joinedCalls } from '../redis/joined-calls.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Trace } from './checkpoint-file.ts';
+import type { Checkpoint } from './checkpoint-file.ts';
 import { type Entry, encodeEntry } from './entry.ts';
 import type { Identity } from './identity.ts';
-import type { Deed } from './operator-action.ts';
+import type { OperatorAction } from './operator-action.ts';
 import type { StoredResult } from './stored-result.ts';
 
 /** An intent that comes to Redis later than this after it was made, by Redis' own clock, is none. Milliseconds. */
@@ -35,7 +35,7 @@ export type Change = {
   /** The letters of the number that still wait are closed by it. */
   closes?: boolean;
   at?: number;
-  deed?: Deed;
+  operatorAction?: OperatorAction;
   /** Whose order it is, and which one. */
   batch: string;
   ordinal: number;
@@ -51,9 +51,9 @@ type CommitDeps = { redis: Redis; keys: Keys; identity: LedgerIdentity };
  * its outcome in the same step. False when somebody else changed the order first. Throws PoSyncError
  * `ledger-rolled-back` instead of letting an order begin in a ledger that forgot something.
  */
-export function openCommits({ redis, keys, identity }: CommitDeps): (change: Change) => Promise<boolean> {
+export function createCommits({ redis, keys, identity }: CommitDeps): (change: Change) => Promise<boolean> {
   const script = readScript(new URL('./commit.lua', import.meta.url));
-  const shared = [keys.due, keys.doubt, keys.waiting, keys.finished, keys.identity, keys.takeOver];
+  const shared = [keys.due, keys.doubt, keys.waiting, keys.finished, keys.identity, keys.rebuild];
   const send = joinedCalls(sendGroup, { most: MOST, lanes: 2 });
 
   async function sendGroup(group: readonly Packed[]): Promise<number[]> {
@@ -76,7 +76,7 @@ export function openCommits({ redis, keys, identity }: CommitDeps): (change: Cha
 /** A change as the script reads it: each field ends with a line feed, which none of them holds. */
 type Packed = { number: string; text: string; fields: string };
 
-function pack(change: Change, reached: Trace): Packed {
+function pack(change: Change, reached: Checkpoint): Packed {
   const { number, expected, entry, due = '', compact = '', batch, ordinal, outcome = '', result } = change;
   const begins = entry?.state === 'sending';
   const fields = [
@@ -92,16 +92,16 @@ function pack(change: Change, reached: Trace): Packed {
     change.dead ? '1' : '0',
     change.at ?? '',
     change.closes ? JSON.stringify(closingOf(change)) : '',
-    begins ? reached.life : '',
-    begins ? reached.seq : '',
+    begins ? reached.epoch : '',
+    begins ? reached.sequence : '',
     entry?.lastAt ?? 0,
-    change.deed ? JSON.stringify(change.deed) : '',
+    change.operatorAction ? JSON.stringify(change.operatorAction) : '',
     '',
   ];
   return { number, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };
 }
 
-function closingOf({ number, at = 0, deed, batch }: Change): Closing {
-  const closing = { number, at: new Date(at).toISOString(), by: deed?.what ?? 'accepted', batch };
-  return deed === undefined ? closing : { ...closing, who: deed.who };
+function closingOf({ number, at = 0, operatorAction, batch }: Change): Closing {
+  const closing = { number, at: new Date(at).toISOString(), by: operatorAction?.what ?? 'accepted', batch };
+  return operatorAction === undefined ? closing : { ...closing, who: operatorAction.who };
 }

@@ -4,13 +4,13 @@ import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Batch } from './batches.ts';
 
-export type Corrected = ReturnType<typeof openCorrected>;
+export type CorrectedExport = ReturnType<typeof createCorrectedExport>;
 
 /**
  * Builds the step that closes the dead letters of orders which a batch shows as they were accepted: an export's own
  * letters when it shows them right again, every letter when a fix file takes the change back. Repeatable.
  */
-export function openCorrected({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createCorrectedExport({ redis, keys }: { redis: Redis; keys: Keys }) {
   const script = readScript(new URL('./corrected-export.lua', import.meta.url));
 
   return async ({ batch, kind, source }: Batch, numbers: readonly string[], now: number): Promise<void> => {

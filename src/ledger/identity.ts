@@ -3,7 +3,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Trace, TraceKeeper } from './checkpoint-file.ts';
+import type { Checkpoint, CheckpointStore } from './checkpoint-file.ts';
 
 /**
  * How the ledger in Redis stands to what we remember of it.
@@ -11,7 +11,7 @@ import type { Trace, TraceKeeper } from './checkpoint-file.ts';
  */
 export type Standing = 'same' | 'new' | 'rolled-back';
 
-export type Identity = ReturnType<typeof openIdentity>;
+export type Identity = ReturnType<typeof createIdentity>;
 
 /** The hold of delivery after a rollback. */
 export const ROLLED_BACK = 'ledger-rolled-back';
@@ -21,12 +21,12 @@ type IdentityDeps = {
   keys: Keys;
   time: RedisTime;
   /** Where the trace outlives this process. */
-  trace: TraceKeeper;
+  checkpoint: CheckpointStore;
   /** Milliseconds until nothing sent before a rollback can still arrive and be missed by the list. */
   wait: number;
 };
 
-const NO_TRACE: Trace = { life: '', seq: 0 };
+const NO_CHECKPOINT: Checkpoint = { epoch: '', sequence: 0 };
 
 /** A daemon that stood still for longer is taken for one that lost its changes: then the list is read once more. */
 const KEEP_OWN = 7 * 86_400_000;
@@ -36,11 +36,11 @@ const KEEP_OWN = 7 * 86_400_000;
  * Redis, in memory, and in a file of ours. A Redis that knows less than we do was rolled back. As others may bring its
  * number up again before anybody compares, each daemon's own changes are counted apart too.
  */
-export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
+export function createIdentity({ redis, keys, checkpoint, time, wait }: IdentityDeps) {
   const script = readScript(new URL('./identity.lua', import.meta.url));
   const daemon = randomUUID();
   let made = 0;
-  let known: Trace = NO_TRACE;
+  let known: Checkpoint = NO_CHECKPOINT;
   let stored = known;
   let establishing: Promise<Standing> | undefined;
 
@@ -57,17 +57,17 @@ export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
 
   /** The file may know more than our memory: another daemon of this machine writes it too, while we sleep. */
   async function compare(): Promise<Standing> {
-    const kept = await trace.read();
-    const traces = [known, kept].filter(({ life }) => life !== '');
+    const kept = await checkpoint.read();
+    const checkpoints = [known, kept].filter(({ epoch }) => epoch !== '');
     let standing: Standing = 'same';
-    for (const remembered of traces.length > 0 ? traces : [NO_TRACE]) {
+    for (const remembered of checkpoints.length > 0 ? checkpoints : [NO_CHECKPOINT]) {
       if (standing === 'same') standing = await compareWith(remembered);
     }
     await store();
     return standing;
   }
 
-  async function compareWith(remembered: Trace): Promise<Standing> {
+  async function compareWith(remembered: Checkpoint): Promise<Standing> {
     const hold = {
       code: ROLLED_BACK,
       reason: 'Redis lost part of the ledger; first the list of the API is read',
@@ -76,10 +76,10 @@ export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
     const answer = await runScript(
       redis,
       script,
-      [keys.identity, keys.takeOver, keys.gate, keys.own(daemon)],
+      [keys.identity, keys.rebuild, keys.breaker, keys.own(daemon)],
       [
-        remembered.life,
-        remembered.seq,
+        remembered.epoch,
+        remembered.sequence,
         randomUUID(),
         wait,
         `hold:${ROLLED_BACK}`,
@@ -88,8 +88,8 @@ export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
         KEEP_OWN,
       ],
     );
-    const [standing, life, seq] = answer as [Standing, string, string];
-    known = { life, seq: life === known.life ? Math.max(known.seq, Number(seq)) : Number(seq) };
+    const [standing, epoch, sequence] = answer as [Standing, string, string];
+    known = { epoch, sequence: epoch === known.epoch ? Math.max(known.sequence, Number(sequence)) : Number(sequence) };
     return standing;
   }
 
@@ -99,15 +99,15 @@ export function openIdentity({ redis, keys, trace, time, wait }: IdentityDeps) {
   }
 
   /** Takes note of a change's number. */
-  function saw(seq: number): void {
-    if (seq > known.seq) known = { ...known, seq };
+  function saw(sequence: number): void {
+    if (sequence > known.sequence) known = { ...known, sequence };
   }
 
   /** Keeps the file current; call now and then and at the end. */
   async function store(): Promise<void> {
     const now = known;
-    if (now.life === stored.life && now.seq === stored.seq) return;
-    await trace.write(now);
+    if (now.epoch === stored.epoch && now.sequence === stored.sequence) return;
+    await checkpoint.write(now);
     stored = now;
   }
 

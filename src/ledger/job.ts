@@ -2,18 +2,18 @@ import type { Entry } from './entry.ts';
 import type { Step } from './state.ts';
 
 /** The few orders that one job carries; the truth about each is in the ledger. */
-export type Chunk = { id: string; name: string; batch: string; numbers: readonly string[] };
+export type Job = { id: string; name: string; batch: string; numbers: readonly string[] };
 
 /** Most orders of one job. */
 export const LARGEST = 50;
 
 /** How many orders a job carries when so many wait: small files get small jobs, so that all workers have some. */
-export function chunkSize(waiting: number): number {
+export function jobSize(waiting: number): number {
   return Math.max(1, Math.min(LARGEST, Math.ceil(waiting / 64)));
 }
 
 /** A job for one order that comes again by itself. */
-export function aloneOf({ job, batch, order, place }: Entry): Chunk {
+export function aloneOf({ job, batch, order, place }: Entry): Job {
   return { id: job, name: `line ${place.line}`, batch, numbers: [order.purchaseOrderNumber] };
 }
 

@@ -2,37 +2,37 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 
 /** Something that needs a person: its order number, "" when it has none, and a short name for its content. */
-export type Telling = { number: string; mark: string };
+export type KnownProblem = { number: string; fingerprint: string };
 
-export type Told = ReturnType<typeof openTold>;
+export type KnownInvalid = ReturnType<typeof createKnownInvalid>;
 
 /**
  * What exports have told already: an export shows its wrong orders again with every version, and a person needs to
  * hear of each only once, until its content changes or it was well in between.
  */
-export function openTold({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** Which of these were told with the same content. */
-  async function wereTold(source: string, tellings: readonly Telling[]): Promise<boolean[]> {
+  async function wereKnown(source: string, tellings: readonly KnownProblem[]): Promise<boolean[]> {
     if (tellings.length === 0) return [];
-    const marks = await redis.hmget(keys.told(source), ...tellings.map(fieldOf));
-    return tellings.map(({ mark }, i) => marks[i] === mark);
+    const fingerprints = await redis.hmget(keys.told(source), ...tellings.map(fieldOf));
+    return tellings.map(({ fingerprint }, i) => fingerprints[i] === fingerprint);
   }
 
   /** Call when they are counted: what a crash cuts off in between is told again. */
-  async function remember(source: string, tellings: readonly Telling[]): Promise<void> {
+  async function remember(source: string, tellings: readonly KnownProblem[]): Promise<void> {
     if (tellings.length === 0) return;
-    await redis.hset(keys.told(source), Object.fromEntries(tellings.map((one) => [fieldOf(one), one.mark])));
+    await redis.hset(keys.told(source), Object.fromEntries(tellings.map((one) => [fieldOf(one), one.fingerprint])));
   }
 
   /** These numbers are well now: should they go wrong again, it is news. */
   async function areWell(source: string, numbers: readonly string[]): Promise<void> {
     if (numbers.length === 0 || (await redis.hlen(keys.told(source))) === 0) return;
-    await redis.hdel(keys.told(source), ...numbers.map((number) => fieldOf({ number, mark: '' })));
+    await redis.hdel(keys.told(source), ...numbers.map((number) => fieldOf({ number, fingerprint: '' })));
   }
 
-  return { wereTold, remember, areWell };
+  return { wereKnown, remember, areWell };
 }
 
-function fieldOf({ number, mark }: Telling): string {
-  return number === '' ? `#${mark}` : `=${number}`;
+function fieldOf({ number, fingerprint }: KnownProblem): string {
+  return number === '' ? `#${fingerprint}` : `=${number}`;
 }

@@ -2,9 +2,9 @@ import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Known } from './admission.ts';
-import { type Change, type LedgerIdentity, openCommits } from './commits.ts';
+import { type Change, createCommits, type LedgerIdentity } from './commits.ts';
 import { decodeCompact, decodeEntry, type Entry, encodeCompact } from './entry.ts';
-import type { Deed } from './operator-action.ts';
+import type { OperatorAction } from './operator-action.ts';
 import type { DeadEntry, Step } from './state.ts';
 import type { StoredResult } from './stored-result.ts';
 
@@ -14,16 +14,16 @@ export type Counted = { ordinal: number; number: string; result: StoredResult };
 /** Numbers looked up in one step of Redis. */
 const LOOKUP = 500;
 
-export type Ledger = ReturnType<typeof openLedger>;
+export type Ledger = ReturnType<typeof createLedger>;
 
 /**
  * What is known of every order of one environment, apart from the queue. Decisions are made by `next` and `admit`;
  * this commits them: compare the version, store, and count the outcome for its batch, all in one script.
  */
-export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity }) {
+export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity }) {
   const lookupScript = readScript(new URL('./lookup.lua', import.meta.url));
   const tallyScript = readScript(new URL('./tally.lua', import.meta.url));
-  const commit = openCommits({ redis, keys, identity });
+  const commit = createCommits({ redis, keys, identity });
 
   /** What is known of each number, in the order asked. */
   async function lookup(numbers: readonly string[]): Promise<Known[]> {
@@ -52,11 +52,18 @@ export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys
    * history in the same step. Throws PoSyncError `ledger-rolled-back` instead of letting an order begin in a ledger
    * that forgot something.
    */
-  async function take(entry: Entry, step: Step, deed?: Deed): Promise<boolean> {
+  async function take(entry: Entry, step: Step, operatorAction?: OperatorAction): Promise<boolean> {
     const number = entry.order.purchaseOrderNumber;
     const { version: expected, batch, ordinal } = entry;
     const wasInDoubt = entry.state === 'unknown';
-    const base = { number, expected, batch, ordinal, wasInDoubt, ...(deed === undefined ? {} : { deed }) };
+    const base = {
+      number,
+      expected,
+      batch,
+      ordinal,
+      wasInDoubt,
+      ...(operatorAction === undefined ? {} : { operatorAction }),
+    };
     switch (step.kind) {
       case 'ignore':
         return false;
@@ -107,8 +114,8 @@ export function openLedger({ redis, keys, identity }: { redis: Redis; keys: Keys
   }
 
   /** What people did with an order, oldest first. */
-  async function deeds(number: string): Promise<Deed[]> {
-    return (await redis.lrange(keys.deeds(number), 0, -1)).map((text) => JSON.parse(text) as Deed);
+  async function deeds(number: string): Promise<OperatorAction[]> {
+    return (await redis.lrange(keys.deeds(number), 0, -1)).map((text) => JSON.parse(text) as OperatorAction);
   }
 
   return { lookup, enter, take, deeds, count, numbersDue, nextDue, postpone, unsettled };

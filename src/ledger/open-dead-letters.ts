@@ -1,8 +1,8 @@
 /** Where a dead letter that still waits is counted: its batch, and its field in the batch's `closed`. */
-export type Mark = { batch: string; field: string };
+export type OpenDeadLetter = { batch: string; field: string };
 
 /** Reads what `waiting` holds for a number: one `batch/ordinal` a line. */
-export function readMarks(text: string): Mark[] {
+export function readOpenDeadLetters(text: string): OpenDeadLetter[] {
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -1,18 +1,18 @@
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { decodeCompact } from './entry.ts';
-import type { Deed } from './operator-action.ts';
+import type { OperatorAction } from './operator-action.ts';
 
 const DAY = 86_400_000;
 
-export type Horizon = ReturnType<typeof openHorizon>;
+export type Retention = ReturnType<typeof createRetention>;
 
 /**
  * Forgets settled orders that no source has shown for `keep` milliseconds (product.md, `ledger.keep`). A number that an
  * export still shows is never forgotten: it would be sent once more. What people did with them goes too. With `forever`
  * this does nothing.
  */
-export function openHorizon({ redis, keys, keep }: { redis: Redis; keys: Keys; keep: number | 'forever' }) {
+export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Keys; keep: number | 'forever' }) {
   /** A source shows these settled numbers again. Written once a day each. */
   async function shown(numbers: readonly string[], now: number): Promise<void> {
     if (keep === 'forever') return;
@@ -57,7 +57,7 @@ export function openHorizon({ redis, keys, keep }: { redis: Redis; keys: Keys; k
       redis.lrange(key, -1, -1),
     ]);
     if (isOpen || isSettled || last === undefined) return;
-    if ((JSON.parse(last) as Deed).at < before) await redis.del(key);
+    if ((JSON.parse(last) as OperatorAction).at < before) await redis.del(key);
   }
 
   async function forgetIn(bucket: string, oldest: number): Promise<number> {

@@ -13,7 +13,7 @@ const MOST_WAITING = 8 * 1024 * 1024;
  * Hands lines to a stream that may be closed (EPIPE), full (ENOSPC) or slow: such lines are dropped, and their
  * number is told in the first line that gets through again.
  */
-export function openLogLines(target: LogTarget, form: (line: string) => string): { write(line: string): void } {
+export function createLogLines(target: LogTarget, form: (line: string) => string): { write(line: string): void } {
   let dropped = 0;
   target.on?.('error', () => {
     dropped += 1;

@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { type LogTarget, openLogLines } from './log-lines.ts';
+import { createLogLines, type LogTarget } from './log-lines.ts';
 import { loggable } from './loggable.ts';
 import { prettyLine } from './pretty-line.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
@@ -29,7 +29,7 @@ export function createLog(options: LogOptions): Log {
   const { level, pretty, colour = false, stream, secrets = [], redaction = createRedaction() } = options;
   for (const secret of secrets) redaction.hideSecret(secret.reveal());
   const form = pretty ? prettyLine({ colour }) : (line: string) => line;
-  const lines = openLogLines(stream, (line) => form(redaction.redactLine(line)));
+  const lines = createLogLines(stream, (line) => form(redaction.redactLine(line)));
   return pino(
     {
       level,

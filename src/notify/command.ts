@@ -70,7 +70,7 @@ function variablesOf(notice: Notice): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(notice)) {
     if (typeof value === 'object') continue;
-    variables[`PO_SYNC_NOTICE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`] = `${value}`;
+    variables[`PO_SYNC_NOTICE_${name.replace(/[A-Z]/g, (deadLetter) => `_${deadLetter}`).toUpperCase()}`] = `${value}`;
   }
   return variables;
 }

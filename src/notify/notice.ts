@@ -26,8 +26,8 @@ export type Notice = {
 /** As in `notify[].on` of the configuration. */
 export type NoticeEvent = 'attention' | 'paused' | 'silent';
 
-type Told = { environment: string; at: number };
-type BatchFacts = Told & { batch: string; source: string; report: string };
+type KnownInvalid = { environment: string; at: number };
+type BatchFacts = KnownInvalid & { batch: string; source: string; report: string };
 
 /** A batch has ended and some of its orders need a person. */
 export function batchNeedsPerson(
@@ -50,28 +50,28 @@ export function batchIsHeld(facts: BatchFacts & { counts: OutcomeCounts; reason:
 }
 
 /** Delivery of the environment pauses. */
-export function deliveryPauses(facts: Told & { reason: string; since: number }): Notice {
+export function deliveryPauses(facts: KnownInvalid & { reason: string; since: number }): Notice {
   return noticeOf('paused', 'paused', `Delivery to ${facts.environment} pauses: ${facts.reason}`, facts);
 }
 
 /** And goes on. */
-export function deliveryGoesOn(facts: Told & { since: number }): Notice {
+export function deliveryGoesOn(facts: KnownInvalid & { since: number }): Notice {
   return noticeOf('paused', 'resumed', `Delivery to ${facts.environment} goes on.`, facts);
 }
 
 /** Nothing came from a source for longer than expected. */
-export function sourceSilent(facts: Told & { source: string; since: number }): Notice {
+export function sourceSilent(facts: KnownInvalid & { source: string; since: number }): Notice {
   const text = `Nothing came from source ${facts.source} since ${iso(facts.since)}, longer than expected.`;
   return noticeOf('silent', 'silent', text, facts);
 }
 
 /** Something came again. */
-export function sourceHeard(facts: Told & { source: string; since: number }): Notice {
+export function sourceHeard(facts: KnownInvalid & { source: string; since: number }): Notice {
   const text = `Something came from source ${facts.source} again, after silence since ${iso(facts.since)}.`;
   return noticeOf('silent', 'heard', text, facts);
 }
 
-type Facts = Told & Omit<Partial<Notice>, 'at' | 'since'> & { since?: number };
+type Facts = KnownInvalid & Omit<Partial<Notice>, 'at' | 'since'> & { since?: number };
 
 function noticeOf(event: NoticeEvent, kind: Notice['kind'], text: string, { at, since, reason, ...facts }: Facts) {
   return {

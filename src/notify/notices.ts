@@ -9,7 +9,7 @@ import type { Log } from '../log/log.ts';
 import type { Store } from '../redis/store.ts';
 import { runCommand } from './command.ts';
 import type { Notice, NoticeEvent } from './notice.ts';
-import { type LookoutDeps, openLookout } from './notifier.ts';
+import { createNotifier, type NotifierDeps } from './notifier.ts';
 import { type Outbox, openOutbox } from './outbox.ts';
 import { callWebhook } from './webhook.ts';
 
@@ -24,7 +24,7 @@ export type NoticeSurroundings = {
 type Deps = {
   config: Config;
   store: Store;
-  side: Pick<LookoutDeps, 'gate' | 'batches'>;
+  side: Pick<NotifierDeps, 'breaker' | 'batches'>;
   clock: Clock;
   log: Log;
   surroundings?: NoticeSurroundings | undefined;
@@ -40,7 +40,7 @@ export function openNotices({ config, store, side, clock, log, surroundings = NO
   const resources = new AsyncDisposableStack();
   const http = resources.use(openHttp({ connections: 2 }));
   const outboxes = config.notify.flatMap((receiver) => openOutboxes(receiver));
-  const lookout = openLookout({
+  const notifier = createNotifier({
     ...store,
     ...side,
     clock,
@@ -87,17 +87,17 @@ export function openNotices({ config, store, side, clock, log, surroundings = NO
   }
 
   async function tick(): Promise<void> {
-    if (outboxes.length > 0) await lookout.tick();
+    if (outboxes.length > 0) await notifier.tick();
   }
 
   return {
     /** Call about once a second. */
     tick,
     /** A file of the source was taken. */
-    heard: (source: string, claimedAt: number): void => aside(lookout.heard(source, claimedAt)),
+    heard: (source: string, claimedAt: number): void => aside(notifier.heard(source, claimedAt)),
     /** A batch was settled by this daemon. */
     settled: (batch: Batch, needPerson: number): void => {
-      if (outboxes.length > 0) aside(lookout.settled(batch, needPerson));
+      if (outboxes.length > 0) aside(notifier.settled(batch, needPerson));
     },
     /** Looks a last time, unless Redis is away, and gives the receivers a short while. */
     async [Symbol.asyncDispose](): Promise<void> {

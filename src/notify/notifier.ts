@@ -1,6 +1,6 @@
 import type { Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Gate } from '../deliver/circuit-breaker.ts';
+import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -16,14 +16,14 @@ import {
   sourceSilent,
 } from './notice.ts';
 
-export type LookoutDeps = {
+export type NotifierDeps = {
   redis: Redis;
   keys: Keys;
   clock: Clock;
   time: RedisTime;
   environment: string;
   sources: readonly Source[];
-  gate: Pick<Gate, 'reasons'>;
+  breaker: Pick<CircuitBreaker, 'reasons'>;
   batches: Pick<Batches, 'held' | 'find'>;
   /** The report folder of a batch. */
   reportOf(batch: string): string;
@@ -39,8 +39,8 @@ const REMEMBERED = 30 * 86_400;
  * Sees what is to be told, once over all daemons and restarts: what was told stands in Redis, and whoever writes it
  * there is the one that tells.
  */
-export function openLookout(deps: LookoutDeps) {
-  const { redis, keys, clock, time, environment, gate, batches, tell } = deps;
+export function createNotifier(deps: NotifierDeps) {
+  const { redis, keys, clock, time, environment, breaker, batches, tell } = deps;
   const began = clock.monotonic();
 
   /** Looks at everything that lasts: pauses, held batches, silent sources. */
@@ -54,7 +54,7 @@ export function openLookout(deps: LookoutDeps) {
   }
 
   async function lookAtGate(told: readonly string[]): Promise<void> {
-    const [pause] = await gate.reasons();
+    const [pause] = await breaker.reasons();
     const at = time.now();
     if (pause === undefined) {
       if (await over(told)) tell(deliveryGoesOn({ environment, at, since: sinceOf(told) }));

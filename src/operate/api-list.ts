@@ -23,7 +23,7 @@ const LOCK = 15_000;
 const LOOK_AGAIN = 200;
 
 /** Reads the API's list for a person: never while a daemon reads it, and once more with a new token after a 401. */
-export function openApiList(deps: Deps) {
+export function createApiList(deps: Deps) {
   const { http, tokens, partner, redis, keys, owner, clock, signal } = deps;
 
   /** Throws PoSyncError `token-refused`, `token-unavailable`, `interrupted`. */
@@ -33,7 +33,7 @@ export function openApiList(deps: Deps) {
       const token = await tokens.get();
       const end = await listOrders(http, partner, token, onOrder);
       if (end.kind !== 'unauthorized') return end;
-      await tokens.invalidate(token.mark);
+      await tokens.invalidate(token.fingerprint);
       return await listOrders(http, partner, await tokens.get(), onOrder);
     } finally {
       await lock.release();

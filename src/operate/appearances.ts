@@ -8,7 +8,7 @@ import { closingFor, closingsOf } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { OrderResult } from '../order/order-result.ts';
 import { needsPerson } from '../order/outcome.ts';
-import { readLetters } from '../report/read-dead-letters.ts';
+import { readDeadLetters } from '../report/read-dead-letters.ts';
 import { readReport } from '../report/read-report.ts';
 import { readResults } from '../report/read-results.ts';
 import type { Report } from '../report/report.ts';
@@ -21,7 +21,7 @@ export type Appearance = {
   /** When the file was taken, ISO 8601. */
   startedAt: string;
   result: OrderResult;
-  letter?: DeadLetter;
+  deadLetter?: DeadLetter;
 };
 
 type Deps = { batches: Batches; reports: string; environment: string };
@@ -44,33 +44,35 @@ async function inReport(number: string, folder: string, deps: Deps): Promise<App
   for await (const result of readResults(join(folder, 'results.csv'))) {
     if (result.purchaseOrderNumber === number) results.push(result);
   }
-  const letters = results.some(({ outcome }) => needsPerson(outcome))
+  const deadLetters = results.some(({ outcome }) => needsPerson(outcome))
     ? await lettersOf(number, folder, report, deps)
     : [];
   return results.map((result) => {
     const { batch, source, file, startedAt } = report;
-    const letter = letters.find(({ location, kind }) => location.line === result.line && kind === result.outcome);
-    return { batch, source, file, startedAt, result, ...(letter ? { letter } : {}) };
+    const deadLetter = deadLetters.find(
+      ({ location, kind }) => location.line === result.line && kind === result.outcome,
+    );
+    return { batch, source, file, startedAt, result, ...(deadLetter ? { deadLetter } : {}) };
   });
 }
 
 async function lettersOf(number: string, folder: string, { batch }: Report, { batches }: Deps): Promise<DeadLetter[]> {
   const closings = closingsOf(await batches.closings(batch));
-  const letters: DeadLetter[] = [];
-  for await (const letter of readLetters(folder)) {
-    if (letter.purchaseOrderNumber !== number) continue;
-    const closing = letter.closed ? undefined : closingFor(letter, closings);
-    letters.push(closing ? { ...letter, closed: closing } : letter);
+  const deadLetters: DeadLetter[] = [];
+  for await (const deadLetter of readDeadLetters(folder)) {
+    if (deadLetter.purchaseOrderNumber !== number) continue;
+    const closing = deadLetter.closed ? undefined : closingFor(deadLetter, closings);
+    deadLetters.push(closing ? { ...deadLetter, closed: closing } : deadLetter);
   }
-  return letters;
+  return deadLetters;
 }
 
 /** Whether a file holds the text anywhere: most do not, and need not be parsed. */
 async function mentions(path: string, text: string): Promise<boolean> {
   const wanted = Buffer.from(text);
   let tail = Buffer.alloc(0);
-  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
-    const piece = Buffer.concat([tail, chunk]);
+  for await (const job of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+    const piece = Buffer.concat([tail, job]);
     if (piece.includes(wanted)) return true;
     tail = piece.subarray(Math.max(0, piece.length - wanted.length + 1));
   }

@@ -1,19 +1,19 @@
-import { type Gate, OPERATOR } from '../deliver/circuit-breaker.ts';
+import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
 type Deps = {
   ledger: Ledger;
   batches: Batches;
-  gate: Gate;
+  breaker: CircuitBreaker;
   /** Files that are being read now. */
   reading: () => number;
 };
 
-export type Backlog = ReturnType<typeof openBacklog>;
+export type Backlog = ReturnType<typeof createBacklog>;
 
 /** What is still to be done, over all daemons of an environment. */
-export function openBacklog({ ledger, batches, gate, reading }: Deps) {
+export function createBacklog({ ledger, batches, breaker, reading }: Deps) {
   /** How many orders, batches and reports are not finished. */
   async function unfinished(): Promise<number> {
     const [orders, underWay, reports] = await Promise.all([
@@ -26,7 +26,7 @@ export function openBacklog({ ledger, batches, gate, reading }: Deps) {
 
   /** Why nothing goes on without a person: an operator's pause, or only held batches are left. */
   async function waitsForPerson(): Promise<string | undefined> {
-    const pause = gate.current();
+    const pause = breaker.current();
     if (pause?.code === OPERATOR) return pause.reason;
     const underWay = await batches.underWay();
     // The file of a held batch waits half read.
@@ -41,6 +41,6 @@ export function openBacklog({ ledger, batches, gate, reading }: Deps) {
     underWay: batches.underWay,
     find: batches.find,
     /** Why delivery pauses now, as far as known. */
-    pause: gate.current,
+    pause: breaker.current,
   };
 }

@@ -1,17 +1,17 @@
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { readMarks } from '../ledger/open-dead-letters.ts';
+import { readOpenDeadLetters } from '../ledger/open-dead-letters.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
 import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { signatureOf } from '../report/signature.ts';
-import type { FoundLetter } from './found-dead-letter.ts';
+import type { FoundDeadLetter } from './found-dead-letter.ts';
 
 type Deps = { batches: Batches; ledger: Ledger; redis: Redis; keys: Keys };
 
 /** Dead letters of batches whose report is still to come, as far as the ledger knows them. */
-export async function* lettersUnderWay({ batches, ledger, redis, keys }: Deps): AsyncGenerator<FoundLetter> {
+export async function* lettersUnderWay({ batches, ledger, redis, keys }: Deps): AsyncGenerator<FoundDeadLetter> {
   const underWay = new Map((await batches.underWay()).map((batch) => [batch.batch, batch]));
   const told = new Set<string>();
   if (underWay.size === 0) return;
@@ -22,18 +22,23 @@ export async function* lettersUnderWay({ batches, ledger, redis, keys }: Deps): 
     for (let i = 0; i < flat.length; i += 2) yield* ofNumber(flat[i] ?? '', flat[i + 1] ?? '');
   } while (cursor !== '0');
 
-  async function* ofNumber(number: string, text: string): AsyncGenerator<FoundLetter> {
-    for (const { batch: name, field } of readMarks(text)) {
+  async function* ofNumber(number: string, text: string): AsyncGenerator<FoundDeadLetter> {
+    for (const { batch: name, field } of readOpenDeadLetters(text)) {
       const batch = underWay.get(name);
       // A hash that grows while it is read may show a number twice.
       if (batch === undefined || told.has(`${name}/${field}`)) continue;
       told.add(`${name}/${field}`);
       const [result = invalidIn(batch)] = await batches.results(name, [Number(field)]);
-      if (needsPerson(result.outcome)) yield await letterOf(number, Number(field), batch, result);
+      if (needsPerson(result.outcome)) yield await deadLetterOf(number, Number(field), batch, result);
     }
   }
 
-  async function letterOf(number: string, ordinal: number, batch: Batch, result: StoredResult): Promise<FoundLetter> {
+  async function deadLetterOf(
+    number: string,
+    ordinal: number,
+    batch: Batch,
+    result: StoredResult,
+  ): Promise<FoundDeadLetter> {
     const [known] = await ledger.lookup([number]);
     const isOurs = known?.kind === 'open' && known.entry.batch === batch.batch && known.entry.ordinal === ordinal;
     const entry = isOurs ? known.entry : undefined;

@@ -8,13 +8,13 @@ import { type Closings, closingFor, closingsOf } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { readLetters } from '../report/read-dead-letters.ts';
+import { readDeadLetters } from '../report/read-dead-letters.ts';
 import { readReport } from '../report/read-report.ts';
 import type { Report } from '../report/report.ts';
 import { lettersUnderWay } from './dead-letters-in-progress.ts';
-import type { FoundLetter, LetterFilter } from './found-dead-letter.ts';
+import type { DeadLetterFilter, FoundDeadLetter } from './found-dead-letter.ts';
 
-export type LetterDeps = {
+export type DeadLetterDeps = {
   batches: Batches;
   ledger: Ledger;
   redis: Redis;
@@ -29,7 +29,7 @@ const PAGE = 200;
  * The dead letters of the environment that pass the filter, the oldest batch first: from the reports, and of batches
  * under way from the ledger. One page is in memory at a time.
  */
-export async function* deadLetters(filter: LetterFilter, deps: LetterDeps): AsyncGenerator<FoundLetter> {
+export async function* deadLetters(filter: DeadLetterFilter, deps: DeadLetterDeps): AsyncGenerator<FoundDeadLetter> {
   for (const name of await reportNames(deps.reports, filter)) {
     const report = await readReport(join(deps.reports, name));
     if (report?.environment !== deps.environment || report.finishedAt === null) continue;
@@ -39,10 +39,10 @@ export async function* deadLetters(filter: LetterFilter, deps: LetterDeps): Asyn
     const closings = closingsOf(await deps.batches.closings(name));
     yield* pagewise(lettersOf(join(deps.reports, name), report, closings, filter), deps.ledger);
   }
-  for await (const letter of lettersUnderWay(deps)) if (passes(letter, filter)) yield letter;
+  for await (const deadLetter of lettersUnderWay(deps)) if (passes(deadLetter, filter)) yield deadLetter;
 }
 
-async function reportNames(reports: string, { batch = '' }: LetterFilter): Promise<string[]> {
+async function reportNames(reports: string, { batch = '' }: DeadLetterFilter): Promise<string[]> {
   const names: string[] = await readdir(reports).catch(() => []);
   return names.filter((name) => claimTimeOf(name) !== undefined && name.endsWith(batch)).sort();
 }
@@ -51,11 +51,11 @@ async function* lettersOf(
   folder: string,
   { batch, source, file }: Report,
   closings: Closings,
-  filter: LetterFilter,
-): AsyncGenerator<FoundLetter> {
+  filter: DeadLetterFilter,
+): AsyncGenerator<FoundDeadLetter> {
   try {
-    for await (const letter of readLetters(folder)) {
-      const found = { ...current(letter, closings), batch, source, file };
+    for await (const deadLetter of readDeadLetters(folder)) {
+      const found = { ...current(deadLetter, closings), batch, source, file };
       if (passes(found, filter)) yield found;
     }
   } catch (error) {
@@ -65,28 +65,28 @@ async function* lettersOf(
 }
 
 /** With what closed it since the report was written. */
-function current(letter: DeadLetter, closings: Closings): DeadLetter {
-  const closing = letter.closed ? undefined : closingFor(letter, closings);
-  if (closing === undefined) return letter;
+function current(deadLetter: DeadLetter, closings: Closings): DeadLetter {
+  const closing = deadLetter.closed ? undefined : closingFor(deadLetter, closings);
+  if (closing === undefined) return deadLetter;
   const { number: _, kind: __, place: ___, ...closed } = closing;
-  return { ...letter, closed };
+  return { ...deadLetter, closed };
 }
 
-function passes(letter: FoundLetter, filter: LetterFilter): boolean {
+function passes(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean {
   const { batch, kind, signature, since, order, all } = filter;
-  if (!all && letter.closed !== undefined) return false;
-  if (batch !== undefined && !letter.batch.endsWith(batch)) return false;
-  if (kind !== undefined && letter.kind !== kind) return false;
-  if (signature !== undefined && letter.signature !== signature) return false;
-  if (since !== undefined && letter.lastAt < isoOf(since)) return false;
-  return order === undefined || letter.purchaseOrderNumber === order;
+  if (!all && deadLetter.closed !== undefined) return false;
+  if (batch !== undefined && !deadLetter.batch.endsWith(batch)) return false;
+  if (kind !== undefined && deadLetter.kind !== kind) return false;
+  if (signature !== undefined && deadLetter.signature !== signature) return false;
+  if (since !== undefined && deadLetter.lastAt < isoOf(since)) return false;
+  return order === undefined || deadLetter.purchaseOrderNumber === order;
 }
 
 /** Adds what the ledger knows now, a page at a time. */
-async function* pagewise(letters: AsyncIterable<FoundLetter>, ledger: Ledger): AsyncGenerator<FoundLetter> {
-  let page: FoundLetter[] = [];
-  for await (const letter of letters) {
-    page.push(letter);
+async function* pagewise(deadLetters: AsyncIterable<FoundDeadLetter>, ledger: Ledger): AsyncGenerator<FoundDeadLetter> {
+  let page: FoundDeadLetter[] = [];
+  for await (const deadLetter of deadLetters) {
+    page.push(deadLetter);
     if (page.length < PAGE) continue;
     yield* await withLedger(page, ledger);
     page = [];
@@ -94,13 +94,13 @@ async function* pagewise(letters: AsyncIterable<FoundLetter>, ledger: Ledger): A
   yield* await withLedger(page, ledger);
 }
 
-async function withLedger(page: readonly FoundLetter[], ledger: Ledger): Promise<FoundLetter[]> {
+async function withLedger(page: readonly FoundDeadLetter[], ledger: Ledger): Promise<FoundDeadLetter[]> {
   const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
-  return page.map((letter, i) => {
+  return page.map((deadLetter, i) => {
     const one = known[i];
-    if (letter.closed || one?.kind !== 'open' || one.entry.batch !== letter.batch) return letter;
+    if (deadLetter.closed || one?.kind !== 'open' || one.entry.batch !== deadLetter.batch) return deadLetter;
     const { state } = one.entry;
-    return state === letter.kind ? letter : { ...letter, now: state };
+    return state === deadLetter.kind ? deadLetter : { ...deadLetter, now: state };
   });
 }
 

@@ -1,12 +1,12 @@
 import type { Batches } from '../ledger/batches.ts';
-import type { openPutAside } from '../ledger/close-dead-letters.ts';
-import { openLetterFields } from '../ledger/dead-letter-fields.ts';
+import type { createDeadLetterCloser } from '../ledger/close-dead-letters.ts';
+import { createDeadLetterFields } from '../ledger/dead-letter-fields.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { placeText } from '../order/fixing.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { FoundLetter } from './found-dead-letter.ts';
+import type { FoundDeadLetter } from './found-dead-letter.ts';
 import type { Operator } from './operator.ts';
 
 /** What becomes of a dead letter that is to be given up; or why it stays. */
@@ -25,12 +25,12 @@ type Deps = {
   redis: Redis;
   keys: Keys;
   operator: Operator;
-  putAside: ReturnType<typeof openPutAside>;
+  closeDeadLetters: ReturnType<typeof createDeadLetterCloser>;
 };
 
 /** What would become of a letter; with `owned` the ledger's entry, where it is this letter's. Pure. */
-function judgeDiscard(letter: FoundLetter, owned: Entry | undefined): DiscardVerdict {
-  if (letter.closed) return 'settled';
+function judgeDiscard(deadLetter: FoundDeadLetter, owned: Entry | undefined): DiscardVerdict {
+  if (deadLetter.closed) return 'settled';
   switch (owned?.state) {
     case undefined:
       return 'discarded';
@@ -49,33 +49,35 @@ function judgeDiscard(letter: FoundLetter, owned: Entry | undefined): DiscardVer
 }
 
 /** Builds the step that gives a dead letter up, or only tells what it would do. */
-export function openDiscard(deps: Deps) {
+export function createDiscard(deps: Deps) {
   const { batches, ledger, operator } = deps;
-  const fieldsOf = openLetterFields(deps);
+  const fieldsOf = createDeadLetterFields(deps);
 
-  async function judge(letter: FoundLetter): Promise<{ verdict: DiscardVerdict; fields: string[]; owned?: Entry }> {
-    if ((await batches.find(letter.batch)) === undefined) return { verdict: 'forgotten', fields: [] };
-    const fields = await fieldsOf(letter.batch, letter);
+  async function judge(
+    deadLetter: FoundDeadLetter,
+  ): Promise<{ verdict: DiscardVerdict; fields: string[]; owned?: Entry }> {
+    if ((await batches.find(deadLetter.batch)) === undefined) return { verdict: 'forgotten', fields: [] };
+    const fields = await fieldsOf(deadLetter.batch, deadLetter);
     if (fields.length === 0) return { verdict: 'settled', fields };
-    const [known] = await ledger.lookup([letter.purchaseOrderNumber]);
+    const [known] = await ledger.lookup([deadLetter.purchaseOrderNumber]);
     const entry = known?.kind === 'open' ? known.entry : undefined;
-    const owned = entry?.batch === letter.batch && fields.includes(String(entry.ordinal)) ? entry : undefined;
-    return { verdict: judgeDiscard(letter, owned), fields, ...(owned ? { owned } : {}) };
+    const owned = entry?.batch === deadLetter.batch && fields.includes(String(entry.ordinal)) ? entry : undefined;
+    return { verdict: judgeDiscard(deadLetter, owned), fields, ...(owned ? { owned } : {}) };
   }
 
-  async function discard(letter: FoundLetter): Promise<DiscardVerdict> {
-    const { verdict, fields, owned } = await judge(letter);
+  async function discard(deadLetter: FoundDeadLetter): Promise<DiscardVerdict> {
+    const { verdict, fields, owned } = await judge(deadLetter);
     if (verdict !== 'discarded') return verdict;
-    const { purchaseOrderNumber: number, kind, location, batch } = letter;
-    const end = await deps.putAside({
+    const { purchaseOrderNumber: number, kind, location, batch } = deadLetter;
+    const end = await deps.closeDeadLetters({
       batch,
       fields,
-      letter: number === '' ? { number, place: placeText(location) } : { number, kind },
+      deadLetter: number === '' ? { number, place: placeText(location) } : { number, kind },
       ...(owned ? { entry: owned } : {}),
       by: operator.did('discarded'),
     });
     return end === 'late' ? 'under-way' : 'discarded';
   }
 
-  return { discard, wouldDiscard: async (letter: FoundLetter) => (await judge(letter)).verdict };
+  return { discard, wouldDiscard: async (deadLetter: FoundDeadLetter) => (await judge(deadLetter)).verdict };
 }

@@ -1,9 +1,9 @@
 import type { Entry, EntryState, PastAttempt } from '../ledger/entry.ts';
-import type { Deed } from '../ledger/operator-action.ts';
+import type { OperatorAction } from '../ledger/operator-action.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { Order } from '../order/order.ts';
 import { type Appearance, findAppearances } from './appearances.ts';
-import type { LetterDeps } from './dead-letters.ts';
+import type { DeadLetterDeps } from './dead-letters.ts';
 
 /** Everything that is known of one order number. Times are milliseconds, in the appearances ISO 8601. */
 export type OrderStory = {
@@ -30,12 +30,12 @@ export type OrderStory = {
     /** When it moves on at the latest, or when the list is asked. */
     nextAt?: number;
   };
-  deeds: Deed[];
+  deeds: OperatorAction[];
   appearances: Appearance[];
 };
 
 /** The whole story of an order number, from ledger and reports. */
-export async function explainOrder(order: string, deps: LetterDeps): Promise<OrderStory> {
+export async function explainOrder(order: string, deps: DeadLetterDeps): Promise<OrderStory> {
   const [[known], deeds, appearances] = await Promise.all([
     deps.ledger.lookup([order]),
     deps.ledger.deeds(order),
@@ -56,7 +56,7 @@ export async function explainOrder(order: string, deps: LetterDeps): Promise<Ord
   }
 }
 
-async function openPart(entry: Entry, deps: LetterDeps): Promise<NonNullable<OrderStory['open']>> {
+async function openPart(entry: Entry, deps: DeadLetterDeps): Promise<NonNullable<OrderStory['open']>> {
   const number = entry.order.purchaseOrderNumber;
   const [batch, due, doubt] = await Promise.all([
     deps.batches.find(entry.batch),

@@ -16,7 +16,7 @@ export async function findBatch(text: string, batches: Pick<Batches, 'find' | 'n
   const batch = found[0] === undefined ? undefined : await batches.find(found[0]);
   if (batch) return batch;
   throw new PoSyncError('batch-unknown', `There is no batch ${text}.`, {
-    mend: 'po-sync batches list shows them; the last eight characters of a name are enough.',
+    remedy: 'po-sync batches list shows them; the last eight characters of a name are enough.',
     facts: { batch: text },
   });
 }
@@ -33,7 +33,7 @@ export async function* allNames(batches: Pick<Batches, 'names'>): AsyncGenerator
 function ambiguous(text: string, found: readonly string[]): PoSyncError {
   const shown = found.slice(0, 5).join(', ');
   return new PoSyncError('batch-ambiguous', `${found.length} batches end in ${text}: ${shown}.`, {
-    mend: 'Give more of the name.',
+    remedy: 'Give more of the name.',
     facts: { batch: text },
   });
 }

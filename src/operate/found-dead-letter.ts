@@ -3,7 +3,7 @@ import type { DeadLetter } from '../order/dead-letter.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 
 /** Which dead letters are meant. */
-export type LetterFilter = {
+export type DeadLetterFilter = {
   /** A batch's whole name, or how it ends. */
   batch?: string;
   kind?: DeadLetterKind;
@@ -16,7 +16,7 @@ export type LetterFilter = {
 };
 
 /** A dead letter with the batch that it is in. */
-export type FoundLetter = DeadLetter & {
+export type FoundDeadLetter = DeadLetter & {
   batch: string;
   source: string;
   file: string;

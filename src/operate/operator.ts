@@ -1,12 +1,12 @@
 import { userInfo } from 'node:os';
-import type { Deed } from '../ledger/operator-action.ts';
+import type { OperatorAction } from '../ledger/operator-action.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 
 /** The person who acts, as the order's history names them. */
-export type Operator = { who: string; did(what: Deed['what']): Deed };
+export type Operator = { who: string; did(what: OperatorAction['what']): OperatorAction };
 
 /** The user's own name where `sudo` stands between, cut to what fits a history. */
-export function openOperator(env: Readonly<Record<string, string | undefined>>, time: RedisTime): Operator {
+export function createOperator(env: Readonly<Record<string, string | undefined>>, time: RedisTime): Operator {
   const names = [env['SUDO_USER'], env['USER'], env['LOGNAME'], env['USERNAME']];
   const who = (names.find((name) => name !== undefined && name !== '') ?? ownerName()).slice(0, 64);
   return { who, did: (what) => ({ at: time.now(), who, what }) };

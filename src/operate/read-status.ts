@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Config, Source } from '../config/config.ts';
 import { redactedConfig } from '../config/show.ts';
 import { codeOf } from '../core/errors.ts';
-import type { Gate } from '../deliver/circuit-breaker.ts';
+import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -46,7 +46,7 @@ export type StatusDeps = {
   time: RedisTime;
   batches: Batches;
   queue: OrderQueue;
-  gate: Gate;
+  breaker: CircuitBreaker;
 };
 
 const PAGE = 500;
@@ -56,16 +56,16 @@ const LOOK_BACK = 200;
 
 /** Reads how the environment stands; changes nothing. */
 export async function readStatus(deps: StatusDeps): Promise<Status> {
-  const { config, redis, keys, time, batches, queue, gate } = deps;
+  const { config, redis, keys, time, batches, queue, breaker } = deps;
   const [daemons, waitingJobs, unsettled, inDoubt, deadLetters, underWay, token, pauses, sources] = await Promise.all([
     livingDaemons({ redis, keys }),
     queue.waiting(),
     redis.zcard(keys.due),
     redis.zcard(keys.doubt),
-    openLetters(redis, keys, batches),
+    openDeadLetters(redis, keys, batches),
     batches.underWay(),
     tokenStatus(redis, keys),
-    gate.reasons(),
+    breaker.reasons(),
     sourcesOf(config, batches),
   ]);
   return {
@@ -84,7 +84,7 @@ export async function readStatus(deps: StatusDeps): Promise<Status> {
 }
 
 /** How many dead letters wait for a person, over all batches that are remembered. */
-async function openLetters(redis: Redis, keys: Keys, batches: Batches): Promise<number> {
+async function openDeadLetters(redis: Redis, keys: Keys, batches: Batches): Promise<number> {
   let open = 0;
   for (let from = 0; ; from += PAGE) {
     const names = await batches.names(from, PAGE);

@@ -42,7 +42,7 @@ function notInDoubt(number: string, known: Known): PoSyncError {
         ? 'accepted already'
         : `in the state ${known.entry.state}`;
   return new PoSyncError('not-in-doubt', `The order ${number} is not in doubt: it is ${how}.`, {
-    mend: 'Only orders in doubt are resolved; po-sync explain tells the whole story of an order.',
+    remedy: 'Only orders in doubt are resolved; po-sync explain tells the whole story of an order.',
     facts: { order: number },
   });
 }

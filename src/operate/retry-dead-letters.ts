@@ -2,13 +2,13 @@ import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Known } from '../ledger/admission.ts';
 import { decide } from '../ledger/decide.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { aloneOf, type Chunk } from '../ledger/job.ts';
+import { aloneOf, type Job } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next, type Policy } from '../ledger/state.ts';
 import { digestOf } from '../order/digest.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
-import type { FoundLetter } from './found-dead-letter.ts';
+import type { FoundDeadLetter } from './found-dead-letter.ts';
 import type { Operator } from './operator.ts';
 
 /** What becomes of a dead letter's order when it is to be sent again. */
@@ -48,13 +48,13 @@ type Deps = {
 };
 
 /** What would become of a letter's order. Pure. */
-export function judgeRetry(letter: FoundLetter, known: Known, listed: Listed): RetryVerdict {
-  if (letter.kind === 'invalid') return 'invalid';
+export function judgeRetry(deadLetter: FoundDeadLetter, known: Known, listed: Listed): RetryVerdict {
+  if (deadLetter.kind === 'invalid') return 'invalid';
   if (known.kind === 'nothing') return 'forgotten';
-  if (known.kind === 'accepted') return letter.kind === 'conflict' ? 'number-taken' : 'settled';
+  if (known.kind === 'accepted') return deadLetter.kind === 'conflict' ? 'number-taken' : 'settled';
   const { entry } = known;
-  if (!isOf(entry, letter)) return 'number-taken';
-  const there = listed?.get(letter.purchaseOrderNumber);
+  if (!isOf(entry, deadLetter)) return 'number-taken';
+  const there = listed?.get(deadLetter.purchaseOrderNumber);
   if (there) return isSame(entry, there) ? 'found' : 'number-taken';
   switch (entry.state) {
     case 'refused':
@@ -73,8 +73,8 @@ export function judgeRetry(letter: FoundLetter, known: Known, listed: Listed): R
 }
 
 /** Sends the orders of a page of letters again, as far as that may be; gives what became of each. */
-export async function retryLetters(
-  page: readonly FoundLetter[],
+export async function retryDeadLetters(
+  page: readonly FoundDeadLetter[],
   listed: Listed,
   before: number,
   deps: Deps,
@@ -82,9 +82,9 @@ export async function retryLetters(
   const known = await deps.ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
   let again = before;
   const acts = await Promise.all(
-    page.map((letter, i) => {
+    page.map((deadLetter, i) => {
       const one = known[i] ?? { kind: 'nothing' };
-      const verdict = judgeRetry(letter, one, listed);
+      const verdict = judgeRetry(deadLetter, one, listed);
       const delay = deps.rate === undefined ? 0 : Math.round((again * 1000) / deps.rate);
       if (verdict === 'retried') again += 1;
       return one.kind === 'open' ? act(one.entry, verdict, delay, deps) : Promise.resolve<Act>({ verdict });
@@ -95,7 +95,7 @@ export async function retryLetters(
   return acts.map(({ verdict }) => verdict);
 }
 
-type Act = { verdict: RetryVerdict; chunk?: Chunk; delay?: number };
+type Act = { verdict: RetryVerdict; job?: Job; delay?: number };
 
 async function act(entry: Entry, verdict: RetryVerdict, delay: number, deps: Deps): Promise<Act> {
   const { ledger, queue, time, policy, operator } = deps;
@@ -104,7 +104,7 @@ async function act(entry: Entry, verdict: RetryVerdict, delay: number, deps: Dep
     case 'retried': {
       const step = decide(entry, { kind: 'retry', at, job: queue.nameJob(), delay });
       if (!(await ledger.take(entry, step, operator.did('retried'))) || step.kind !== 'move') return LATE;
-      return { verdict, chunk: aloneOf(step.entry), delay };
+      return { verdict, job: aloneOf(step.entry), delay };
     }
     case 'asked': {
       const step = decide(entry, { kind: 'ask', at, settle: policy.settle });
@@ -112,7 +112,7 @@ async function act(entry: Entry, verdict: RetryVerdict, delay: number, deps: Dep
     }
     case 'found': {
       const step = next(entry, { kind: 'found', at, same: true }, policy);
-      return (await ledger.take(entry, step, operator.did('taken over'))) ? { verdict } : LATE;
+      return (await ledger.take(entry, step, operator.did('rebuilt'))) ? { verdict } : LATE;
     }
     default:
       return { verdict };
@@ -123,15 +123,15 @@ async function act(entry: Entry, verdict: RetryVerdict, delay: number, deps: Dep
 const LATE: Act = { verdict: 'under-way' };
 
 async function enqueue(acts: readonly Act[], { queue, rate }: Deps): Promise<void> {
-  const fresh = acts.flatMap(({ chunk, delay = 0 }) => (chunk ? [{ chunk, delay }] : []));
-  if (rate === undefined) await queue.add(fresh.map(({ chunk }) => chunk));
-  else await Promise.all(fresh.map(({ chunk, delay }) => queue.add([chunk], delay)));
+  const fresh = acts.flatMap(({ job, delay = 0 }) => (job ? [{ job, delay }] : []));
+  if (rate === undefined) await queue.add(fresh.map(({ job }) => job));
+  else await Promise.all(fresh.map(({ job, delay }) => queue.add([job], delay)));
 }
 
 /** A letter that only repeats another's answer is about the same order; one in conflict with it is not. */
-function isOf({ batch, digest }: Entry, letter: FoundLetter): boolean {
-  const { payload } = letter;
-  return isContent(payload) ? digestOf(payload) === digest : letter.batch === batch;
+function isOf({ batch, digest }: Entry, deadLetter: FoundDeadLetter): boolean {
+  const { payload } = deadLetter;
+  return isContent(payload) ? digestOf(payload) === digest : deadLetter.batch === batch;
 }
 
 function isContent(payload: unknown): payload is Parameters<typeof digestOf>[0] {

@@ -15,7 +15,7 @@ export function digestOf(order: Pick<Order, 'orderState' | 'items'>): string {
 }
 
 /** A short name for records as they stand in a file, for orders that are not fit to be one. */
-export function markOf(records: readonly SourceRecord[]): string {
+export function fingerprintOf(records: readonly SourceRecord[]): string {
   const content = records.map((record) => (record.kind === 'row' ? record.cells : record.value));
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 16);
 }

@@ -1,7 +1,7 @@
 import type { Place } from './place.ts';
 
 /** Which dead letter a row of a fix file is to mend. */
-export type Mends = { batch: string; place: string };
+export type FixTarget = { batch: string; place: string };
 
 /** The code of an order of a fix file whose number may have lost its leading zeros in a spreadsheet. */
 export const LEADING_ZEROS_LOST = 'leading-zeros-lost';
@@ -14,12 +14,12 @@ export function placeText({ line, pointer = '' }: Place): string {
 }
 
 /** What stands at the end of a fix file's message, for people and for `readNote`. */
-export function mendingNote({ batch, place }: Mends): string {
+export function fixNote({ batch, place }: FixTarget): string {
   return ` (${place} of batch ${batch})`;
 }
 
 /** Reads the note back; undefined where there is none. */
-export function readNote(message: string): Mends | undefined {
+export function readFixNote(message: string): FixTarget | undefined {
   const [, place, batch] = NOTE.exec(message) ?? [];
   return place === undefined || batch === undefined ? undefined : { place, batch };
 }

@@ -12,7 +12,7 @@ export type Pager = {
 const RECORDS = 4_000;
 
 /** Pages of at most `most` orders. */
-export function openPager(most: number): Pager {
+export function createPager(most: number): Pager {
   let page: CheckedOrder[] = [];
   let records = 0;
 

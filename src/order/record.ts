@@ -1,4 +1,4 @@
-import type { Mends } from './fixing.ts';
+import type { FixTarget } from './fixing.ts';
 import type { Place } from './place.ts';
 
 /**
@@ -7,8 +7,8 @@ import type { Place } from './place.ts';
  * fix file that came back says of itself.
  */
 export type SourceRecord =
-  | { kind: 'row'; place: Place; cells: readonly string[]; mends?: Mends }
-  | { kind: 'object'; place: Place; value: unknown; mends?: Mends };
+  | { kind: 'row'; place: Place; cells: readonly string[]; fixTarget?: FixTarget }
+  | { kind: 'object'; place: Place; value: unknown; fixTarget?: FixTarget };
 
 /** How a file turned out to be written; goes into its report as `format`. */
 export type FileFormat = {

@@ -62,7 +62,7 @@ async function* readRaw(handle: FileHandle, stamp: Stamp, { hash, signal }: Read
 
 function fileChanged(): PoSyncError {
   return new PoSyncError('file-changed', 'The file was changed while it was read.', {
-    mend: 'It is read again from its beginning.',
+    remedy: 'It is read again from its beginning.',
   });
 }
 

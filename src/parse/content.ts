@@ -2,7 +2,7 @@ import type { Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { Stamp } from '../core/regular-file.ts';
 import { readBytes } from './bytes.ts';
-import { type Encoding, openDecoder } from './encoding.ts';
+import { createDecoder, type Encoding } from './encoding.ts';
 
 export type ContentOptions = {
   encoding: Encoding;
@@ -15,7 +15,7 @@ export type ContentOptions = {
 
 /** The content of an open file as UTF-8 without byte order mark. Throws EncodingFault for bytes of another encoding. */
 export async function* readContent(handle: FileHandle, stamp: Stamp, options: ContentOptions): AsyncGenerator<Buffer> {
-  const decoder = openDecoder(options.encoding, options.mark);
+  const decoder = createDecoder(options.encoding, options.mark);
   for await (const chunk of readBytes(handle, stamp, options)) yield decoder.write(chunk);
   yield decoder.end();
 }

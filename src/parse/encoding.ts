@@ -29,7 +29,7 @@ const MARKS: [encoding: Encoding, mark: Buffer][] = [
 ];
 
 /** The byte order mark at the beginning, if there is one. */
-export function markOf(start: Buffer): { encoding: Encoding; bytes: number } | undefined {
+export function fingerprintOf(start: Buffer): { encoding: Encoding; bytes: number } | undefined {
   const found = MARKS.find(([, mark]) => start.subarray(0, mark.length).equals(mark));
   return found && { encoding: found[0], bytes: found[1].length };
 }
@@ -49,7 +49,7 @@ export function looksLikeUtf16(start: Buffer): 'utf-16le' | 'utf-16be' | undefin
 }
 
 /** A decoder for content in `encoding`, whose first `skip` bytes are the byte order mark. */
-export function openDecoder(encoding: Encoding, skip: number): Decoder {
+export function createDecoder(encoding: Encoding, skip: number): Decoder {
   switch (encoding) {
     case 'utf-8':
       return utf8Decoder(skip);

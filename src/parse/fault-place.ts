@@ -44,8 +44,8 @@ export async function encodingError(
   const place = await placeOf(handle, stamp, gzip, fault);
   const { line, column, value } = place;
   const message = `Line ${line}, column ${column} (byte ${fault.byte}, ${value}) is not ${fault.encoding}.`;
-  const mend = 'Save the file as UTF-8, or say its encoding in the mapping of its source.';
-  return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, mend);
+  const remedy = 'Save the file as UTF-8, or say its encoding in the mapping of its source.';
+  return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, remedy);
 }
 
 /** Column in characters of the encoding's own width; lines end with LF, CRLF or CR. */

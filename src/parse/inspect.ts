@@ -5,29 +5,29 @@ import { plainMapping } from '../config/plain-mapping.ts';
 import { openRegularFile, type Stamp, stampOf } from '../core/regular-file.ts';
 import type { FileFormat } from '../order/record.ts';
 import { readContent } from './content.ts';
-import { proveTable } from './csv/inspect-table.ts';
+import { inspectTable } from './csv/inspect-table.ts';
 import { EncodingFault } from './encoding.ts';
 import { encodingError, isSingleByteText } from './fault-place.ts';
-import type { Proof } from './inspection.ts';
-import { proveJson } from './json/inspect-json.ts';
+import type { Inspection } from './inspection.ts';
+import { inspectJson } from './json/inspect-json.ts';
 import { type Sniffed, sniff } from './sniff.ts';
-import { proveWorkbook } from './xlsx/inspect-workbook.ts';
+import { inspectWorkbook } from './xlsx/inspect-workbook.ts';
 
 /**
  * The first pass: reads a file to its end, so that nothing is ever sent from a broken one, and finds out how it is
  * written. PoSyncError `unreadable-…` with line and column when it cannot be read as orders; `file-missing`,
  * `not-a-file`, `file-not-readable`, and `file-changed` when it was written to meanwhile (read it again).
  */
-export async function proveFile(
+export async function inspectFile(
   path: string,
   mapping: Mapping | undefined,
   { signal }: { signal?: AbortSignal } = {},
-): Promise<Proof> {
+): Promise<Inspection> {
   await using handle = await openRegularFile(path);
   return await proveOpen(handle, mapping ?? plainMapping(), signal);
 }
 
-async function proveOpen(handle: FileHandle, mapping: Mapping, signal: AbortSignal | undefined): Promise<Proof> {
+async function proveOpen(handle: FileHandle, mapping: Mapping, signal: AbortSignal | undefined): Promise<Inspection> {
   const stamp = await stampOf(handle);
   const sniffed = await sniff(handle, stamp, mapping);
   try {
@@ -47,7 +47,7 @@ async function passSingleByte(
   sniffed: Sniffed,
   mapping: Mapping,
   signal: AbortSignal | undefined,
-): Promise<Proof> {
+): Promise<Inspection> {
   const warnings = [...sniffed.warnings, 'The file is not UTF-8: read as windows-1252.'];
   try {
     return await pass(handle, stamp, { ...sniffed, encoding: 'windows-1252', warnings }, mapping, signal);
@@ -62,10 +62,10 @@ async function pass(
   sniffed: Sniffed,
   mapping: Mapping,
   signal: AbortSignal | undefined,
-): Promise<Proof> {
+): Promise<Inspection> {
   const { encoding, mark, gzip } = sniffed;
   const hash = createHash('sha256');
-  if (sniffed.kind === 'workbook') return await proveWorkbook(handle, stamp, mapping, hash, signal);
+  if (sniffed.kind === 'workbook') return await inspectWorkbook(handle, stamp, mapping, hash, signal);
   const content = readContent(handle, stamp, { encoding, mark, gzip, hash, signal });
   const bytes = Number(stamp.size);
   const found = sniffed.kind === 'json' ? await json(content, mapping) : await table(content, sniffed, bytes, mapping);
@@ -83,7 +83,7 @@ async function pass(
 }
 
 async function json(content: AsyncIterable<Buffer>, mapping: Mapping) {
-  const { records, layout, isFixFile, warnings } = await proveJson(content, mapping);
+  const { records, layout, isFixFile, warnings } = await inspectJson(content, mapping);
   const type: FileFormat['type'] = layout?.kind === 'sequence' ? 'ndjson' : 'json';
   const reading = layout === undefined ? { kind: 'empty' as const } : { kind: 'json' as const, layout };
   return { records, isFixFile, warnings, reading, format: { type }, shape: {} };
@@ -91,7 +91,7 @@ async function json(content: AsyncIterable<Buffer>, mapping: Mapping) {
 
 async function table(content: AsyncIterable<Buffer>, sniffed: Sniffed, bytes: number, mapping: Mapping) {
   const size = sniffed.gzip ? bytes * LIKELY_RATIO : bytes;
-  const { records, reading, delimiter, newline, decimal, warnings } = await proveTable(
+  const { records, reading, delimiter, newline, decimal, warnings } = await inspectTable(
     content,
     sniffed.start,
     size,

@@ -6,7 +6,7 @@ import type { Encoding } from './encoding.ts';
 import type { JsonLayout } from './json/json-layout.ts';
 
 /** What the first pass over a file found: it is readable to its end, and how the second pass reads it. */
-export type Proof = {
+export type Inspection = {
   /** For the report and the fix file. */
   shape: FileShape;
   /** Rows or objects; empty rows do not count. */

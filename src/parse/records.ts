@@ -3,12 +3,12 @@ import { openRegularFile } from '../core/regular-file.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { type Columns, ownCells } from './columns.ts';
 import { readContent } from './content.ts';
-import { openRowParser, type Row } from './csv/row-parser.ts';
-import { openTableBody } from './csv/table-body.ts';
-import { mendsIn, mendsOf } from './fixes.ts';
-import type { JsonReading, Proof, TableReading } from './inspection.ts';
+import { createRowParser, type Row } from './csv/row-parser.ts';
+import { createTableBody } from './csv/table-body.ts';
+import { fixTargetIn, fixTargetOf } from './fixes.ts';
+import type { Inspection, JsonReading, TableReading } from './inspection.ts';
 import { takeErrorKeys } from './json/error-keys.ts';
-import { type JsonRecord, openJsonParser } from './json/json-records.ts';
+import { createJsonParser, type JsonRecord } from './json/json-records.ts';
 import { type SheetRow, tableRows } from './xlsx/sheet-row.ts';
 import { readWorkbook } from './xlsx/workbook.ts';
 
@@ -21,14 +21,14 @@ export type RecordPage = { records: readonly SourceRecord[]; lineOf: (container:
  */
 export async function* readRecords(
   path: string,
-  proof: Proof,
+  inspection: Inspection,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<RecordPage> {
   await using handle = await openRegularFile(path);
-  yield* pagesOf(handle, proof, signal);
+  yield* pagesOf(handle, inspection, signal);
 }
 
-async function* pagesOf(handle: FileHandle, { stamp, reading }: Proof, signal: AbortSignal | undefined) {
+async function* pagesOf(handle: FileHandle, { stamp, reading }: Inspection, signal: AbortSignal | undefined) {
   if (reading.kind === 'table' && reading.workbook) {
     return yield* sheetPages(readWorkbook(handle, stamp, { sheet: reading.workbook.sheet, signal }), reading);
   }
@@ -44,8 +44,8 @@ async function* pagesOf(handle: FileHandle, { stamp, reading }: Proof, signal: A
 }
 
 async function* tablePages(content: AsyncIterable<Buffer>, reading: TableReading): AsyncGenerator<RecordPage> {
-  const parser = openRowParser(reading);
-  const body = openTableBody(reading.hasSepLine);
+  const parser = createRowParser(reading);
+  const body = createTableBody(reading.hasSepLine);
   const pageOf = (rows: Row[]) => ({
     records: body.take(rows).map((row) => toRecord(row, reading.columns)),
     lineOf: nowhere,
@@ -55,7 +55,7 @@ async function* tablePages(content: AsyncIterable<Buffer>, reading: TableReading
 }
 
 async function* sheetPages(pages: AsyncIterable<SheetRow[]>, reading: TableReading): AsyncGenerator<RecordPage> {
-  const body = openTableBody(false);
+  const body = createTableBody(false);
   const { columns, workbook } = reading;
   for await (const rows of tableRows(pages, workbook?.decimal ?? 'auto', () => columns.at)) {
     yield { records: body.take(rows).map((row) => toRecord(row, columns)), lineOf: nowhere };
@@ -63,8 +63,8 @@ async function* sheetPages(pages: AsyncIterable<SheetRow[]>, reading: TableReadi
 }
 
 function toRecord({ line, cells }: Row, columns: Columns): SourceRecord {
-  const mends = mendsOf(cells, columns.errorColumns);
-  return { kind: 'row', place: { line }, cells: ownCells(cells, columns), ...(mends && { mends }) };
+  const fixTarget = fixTargetOf(cells, columns.errorColumns);
+  return { kind: 'row', place: { line }, cells: ownCells(cells, columns), ...(fixTarget && { fixTarget }) };
 }
 
 function nowhere(): undefined {
@@ -72,7 +72,7 @@ function nowhere(): undefined {
 }
 
 async function* jsonPages(content: AsyncIterable<Buffer>, { layout }: JsonReading): AsyncGenerator<RecordPage> {
-  const parser = openJsonParser(layout);
+  const parser = createJsonParser(layout);
   const pageOf = (found: JsonRecord[]) => ({
     records: found.map(fromObject),
     lineOf: (container: object) => parser.lineOf(container),
@@ -82,7 +82,7 @@ async function* jsonPages(content: AsyncIterable<Buffer>, { layout }: JsonReadin
 }
 
 function fromObject({ line, pointer, value }: JsonRecord): SourceRecord {
-  const mends = mendsIn(value);
+  const fixTarget = fixTargetIn(value);
   takeErrorKeys(value);
-  return { kind: 'object', place: { line, pointer }, value, ...(mends && { mends }) };
+  return { kind: 'object', place: { line, pointer }, value, ...(fixTarget && { fixTarget }) };
 }

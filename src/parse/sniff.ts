@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Mapping } from '../config/config.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import { isGzip, readStart } from './bytes.ts';
-import { type Encoding, looksLikeUtf16, markOf, openDecoder } from './encoding.ts';
+import { createDecoder, type Encoding, fingerprintOf, looksLikeUtf16 } from './encoding.ts';
 import { unreadable } from './unreadable.ts';
 
 /** How the content is to be read, as its beginning shows it. */
@@ -38,7 +38,7 @@ type FoundEncoding = Pick<Sniffed, 'encoding' | 'mark' | 'isGuess' | 'warnings'>
 
 function findEncoding(bytes: Buffer, mapping: Mapping): FoundEncoding {
   const said = mapping.encoding === 'auto' ? undefined : mapping.encoding;
-  const mark = markOf(bytes);
+  const mark = fingerprintOf(bytes);
   if (mark !== undefined) {
     const isOther = said !== undefined && said !== mark.encoding;
     const warnings = isOther ? [`The file's byte order mark says ${mark.encoding}, the mapping says ${said}.`] : [];
@@ -64,7 +64,7 @@ function textOf(bytes: Buffer, { encoding, mark }: FoundEncoding): string {
         .toString('utf16le');
     case 'windows-1252':
     case 'iso-8859-1':
-      return openDecoder('iso-8859-1', 0).write(rest).toString();
+      return createDecoder('iso-8859-1', 0).write(rest).toString();
   }
 }
 
@@ -115,8 +115,8 @@ function refuseMarkup(start: string): void {
   const [, kind] = /^\s*<(!doctype html|html|\?xml)\b/i.exec(start) ?? [];
   if (kind === undefined) return;
   const what = kind === '?xml' ? 'an XML document' : 'a web page';
-  const mend = 'Drop CSV, JSON or XLSX. A server that answers with a page may want other credentials.';
-  throw unreadable('format', `The file is ${what}.`, { line: 1 }, mend);
+  const remedy = 'Drop CSV, JSON or XLSX. A server that answers with a page may want other credentials.';
+  throw unreadable('format', `The file is ${what}.`, { line: 1 }, remedy);
 }
 
 const BINARY: [name: string, signature: Buffer][] = [
@@ -126,7 +126,7 @@ const BINARY: [name: string, signature: Buffer][] = [
 
 function refuseBinary(bytes: Buffer, mapping: Mapping): void {
   const known = BINARY.find(([, signature]) => bytes.subarray(0, signature.length).equals(signature));
-  const mend = 'Save it as .xlsx without a password or as CSV (UTF-8), or drop JSON.';
-  if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, { line: 1 }, mend);
+  const remedy = 'Save it as .xlsx without a password or as CSV (UTF-8), or drop JSON.';
+  if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, { line: 1 }, remedy);
   if (mapping.format === 'xlsx') throw unreadable('format', 'The file is not an Excel workbook.', { line: 1 });
 }

@@ -1,6 +1,6 @@
 import { type ErrorFacts, PoSyncError } from '../core/errors.ts';
 
 /** A file that cannot be read as orders: nothing of it is sent. All codes begin with `unreadable-`. */
-export function unreadable(what: string, message: string, facts: ErrorFacts, mend?: string): PoSyncError {
-  return new PoSyncError(`unreadable-${what}`, message, mend === undefined ? { facts } : { facts, mend });
+export function unreadable(what: string, message: string, facts: ErrorFacts, remedy?: string): PoSyncError {
+  return new PoSyncError(`unreadable-${what}`, message, remedy === undefined ? { facts } : { facts, remedy });
 }

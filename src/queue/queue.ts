@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { DelayedError, type Job, Queue, Worker } from 'bullmq';
+import { DelayedError, Queue, type Job as QueueJob, Worker } from 'bullmq';
 import { toError } from '../core/errors.ts';
-import type { Chunk } from '../ledger/job.ts';
+import type { Job } from '../ledger/job.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 
 /** What a worker did with a chunk: the numbers it hands back undone, empty when it did all. */
-export type Work = (chunk: Chunk) => Promise<readonly string[]>;
+export type Work = (job: Job) => Promise<readonly string[]>;
 
 export type OrderQueue = ReturnType<typeof openQueue>;
 
@@ -35,10 +35,10 @@ export function openQueue({ redis, keys, onTrouble }: { redis: Redis; keys: Keys
   }
 
   /** Adds chunks; one that is there already stays as it is. `delay` in milliseconds. */
-  async function add(chunks: readonly Chunk[], delay = 0): Promise<void> {
-    if (chunks.length === 0) return;
+  async function add(jobs: readonly Job[], delay = 0): Promise<void> {
+    if (jobs.length === 0) return;
     await queue.addBulk(
-      chunks.map(({ id, name, batch, numbers }) => ({
+      jobs.map(({ id, name, batch, numbers }) => ({
         name,
         data: { batch, numbers: [...numbers] },
         opts: delay > 0 ? { jobId: id, delay } : { jobId: id },
@@ -100,7 +100,7 @@ function startWorker(
   };
 }
 
-async function runJob(job: Job<JobData>, token: string | undefined, work: Work): Promise<void> {
+async function runJob(job: QueueJob<JobData>, token: string | undefined, work: Work): Promise<void> {
   const { batch, numbers } = job.data;
   const rest = await work({ id: job.id ?? '', name: job.name, batch, numbers });
   if (rest.length === 0) return;

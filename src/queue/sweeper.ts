@@ -25,7 +25,7 @@ const ROUNDS = 50;
  * A sweeper looks after orders that should have moved on: it puts back what the queue lost, whatever the reason,
  * and calls an attempt whose deadline is over unknown. Several sweepers do no harm: the ledger lets one win.
  */
-export function openSweeper({ ledger, queue, time, policy, log, isHeld }: SweeperDeps) {
+export function createSweeper({ ledger, queue, time, policy, log, isHeld }: SweeperDeps) {
   /** Looks at all orders whose time is over, some hundred at once. */
   async function tick(): Promise<void> {
     for (let round = 0; round < ROUNDS; round += 1) {

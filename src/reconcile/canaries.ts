@@ -4,14 +4,14 @@ import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import type { Canary } from './evidence.ts';
 
-export type Canaries = ReturnType<typeof openCanaries>;
+export type Canaries = ReturnType<typeof createCanaries>;
 
 /** Of each life of the ledger the first accepted orders are kept, and then the newest ones. */
 const FIRST = 10;
 const MOST = 60;
 
 /** Remembers a few accepted orders, at most one a second, to judge later lists by. */
-export function openCanaries({
+export function createCanaries({
   redis,
   keys,
   clock,

@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import { measureThroughput } from '../admit/throughput.ts';
 import { listOrders } from '../api/list.ts';
-import { openTokens } from '../api/token.ts';
+import { createTokenSource } from '../api/token.ts';
 import type { Config, Environment } from '../config/config.ts';
 import type { Secrets } from '../config/secrets.ts';
 import { backoff } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
-import { openInHand } from '../core/fair-semaphore.ts';
+import { createFairSemaphore } from '../core/fair-semaphore.ts';
 import { openHttp } from '../core/http.ts';
-import { openPermits } from '../core/semaphore.ts';
-import { openGate } from '../deliver/circuit-breaker.ts';
-import { openDelivery, sendingSpan } from '../deliver/delivery.ts';
-import { openHealth } from '../deliver/health.ts';
-import { openHeldBatches } from '../deliver/held-batches.ts';
-import { openRateLimit, unlimited } from '../deliver/rate-limit.ts';
+import { createSemaphore } from '../core/semaphore.ts';
+import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
+import { createDelivery, sendingSpan } from '../deliver/delivery.ts';
+import { createHealth } from '../deliver/health.ts';
+import { createHeldBatches } from '../deliver/held-batches.ts';
+import { createRateLimit, unlimited } from '../deliver/rate-limit.ts';
 import { watchRefusals } from '../deliver/refusals.ts';
 import {
   deliveryPaused,
@@ -24,22 +24,22 @@ import {
   redisTrouble,
   tokenRenewed,
 } from '../events/delivery.ts';
-import { openAdoption } from '../ledger/adopt.ts';
-import { openBatches } from '../ledger/batches.ts';
-import { openTraceFile } from '../ledger/checkpoint-file.ts';
-import { openIdentity } from '../ledger/identity.ts';
+import { createAdoption } from '../ledger/adopt.ts';
+import { createBatches } from '../ledger/batches.ts';
+import { createCheckpointFile } from '../ledger/checkpoint-file.ts';
+import { createIdentity } from '../ledger/identity.ts';
 import { LARGEST } from '../ledger/job.ts';
-import { openLedger } from '../ledger/ledger.ts';
+import { createLedger } from '../ledger/ledger.ts';
 import type { Policy } from '../ledger/state.ts';
 import type { Log } from '../log/log.ts';
 import { openQueue } from '../queue/queue.ts';
-import { openSweeper } from '../queue/sweeper.ts';
+import { createSweeper } from '../queue/sweeper.ts';
 import type { Store } from '../redis/store.ts';
-import { openCanaries } from './canaries.ts';
-import { openTakeOver } from './ledger-rebuild.ts';
-import { openVerifier } from './verifier.ts';
+import { createCanaries } from './canaries.ts';
+import { createLedgerRebuild } from './ledger-rebuild.ts';
+import { createVerifier } from './verifier.ts';
 
-export type DeliverySide = ReturnType<typeof openDeliverySide>;
+export type DeliverySide = ReturnType<typeof createDeliverySide>;
 
 type Deps = {
   config: Config;
@@ -55,24 +55,24 @@ type Deps = {
 };
 
 /** Builds everything between the queue and the API of one environment; starts nothing. */
-export function openDeliverySide({ config, environment, secrets, store, owner, clock, log, stopping, hide }: Deps) {
+export function createDeliverySide({ config, environment, secrets, store, owner, clock, log, stopping, hide }: Deps) {
   const { redis, plain, keys, time } = store;
   const { delivery } = config;
   const name = config.environment;
   const policy = policyOf(config);
-  const identity = openIdentity({
+  const identity = createIdentity({
     redis,
     keys,
     time,
     wait: sendingSpan(delivery.timeout) + delivery.settle,
-    trace: openTraceFile(join(config.data, 'ledger', `${name}-${keys.origin}.json`)),
+    checkpoint: createCheckpointFile(join(config.data, 'ledger', `${name}-${keys.origin}.json`)),
   });
   // It joins its commands itself; on a plain connection a trip goes out at once.
-  const ledger = openLedger({ redis: plain, keys, identity });
+  const ledger = createLedger({ redis: plain, keys, identity });
   const queue = openQueue({ redis: plain, keys, onTrouble: (error) => redisTrouble(log, { reason: error.message }) });
   // One connection more than calls in flight: the list, and the token.
   const http = openHttp({ connections: delivery.concurrency + 1 });
-  const tokens = openTokens({
+  const tokens = createTokenSource({
     redis,
     keys,
     http,
@@ -88,7 +88,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     ...(hide ? { onToken: hide } : {}),
     onRenewed: (lifetimeMs) => tokenRenewed(log, { environment: name, lifetimeMs }),
   });
-  const gate = openGate({
+  const breaker = createCircuitBreaker({
     redis,
     keys,
     clock,
@@ -98,24 +98,24 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     onResumed: ({ code, since }, until) => deliveryResumed(log, { environment: name, code, durationMs: until - since }),
   });
   const partner = { environment: name, baseUrl: environment.baseUrl, timeout: delivery.timeout };
-  const canaries = openCanaries({ redis, keys, clock, time });
+  const canaries = createCanaries({ redis, keys, clock, time });
   const throughput = measureThroughput(clock);
-  const batches = openBatches({ redis, keys, owner });
+  const batches = createBatches({ redis, keys, owner });
   const refusals = watchRefusals(delivery.refusalHold);
-  const held = openHeldBatches(batches, refusals.forget);
+  const held = createHeldBatches(batches, refusals.forget);
 
   function onAccepted(number: string): void {
     canaries.remember(number).catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
   }
 
-  const { deliverChunk } = openDelivery({
+  const { deliverJob } = createDelivery({
     onRolledBack: () => establishLedger(),
     ledger,
     queue,
     tokens,
     http,
     partner,
-    gate,
+    breaker,
     clock,
     time,
     policy,
@@ -125,13 +125,13 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     onOutcome: () => throughput.count(),
     held,
     refusals,
-    health: openHealth({ gate, tokens, policy }),
-    rate: environment.rateLimit ? openRateLimit({ redis, keys, clock }, environment.rateLimit) : unlimited,
-    permits: openPermits(delivery.concurrency),
+    health: createHealth({ breaker, tokens, policy }),
+    rate: environment.rateLimit ? createRateLimit({ redis, keys, clock }, environment.rateLimit) : unlimited,
+    semaphore: createSemaphore(delivery.concurrency),
     // Enough that the last orders of one chunk leave no call unused.
-    inHand: openInHand(4 * delivery.concurrency + 2 * LARGEST),
+    inHand: createFairSemaphore(4 * delivery.concurrency + 2 * LARGEST),
   });
-  const verifier = openVerifier({
+  const verifier = createVerifier({
     ledger,
     queue,
     redis,
@@ -143,7 +143,7 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     canaries,
     list: async (onOrder) => listOrders(http, partner, await tokens.get(), onOrder),
   });
-  const takeOver = openTakeOver({
+  const rebuild = createLedgerRebuild({
     ledger,
     redis,
     keys,
@@ -152,8 +152,8 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
     owner,
     policy,
     log,
-    refresh: () => gate.refresh(true),
-    adopt: openAdoption({ redis, keys }),
+    refresh: () => breaker.refresh(true),
+    adopt: createAdoption({ redis, keys }),
     list: async (onOrder) => listOrders(http, partner, await tokens.get(), onOrder),
   });
 
@@ -170,25 +170,25 @@ export function openDeliverySide({ config, environment, secrets, store, owner, c
 
   async function establish(): Promise<void> {
     if ((await identity.establish()) === 'rolled-back') ledgerRolledBack(log, { environment: name });
-    await gate.refresh(true);
+    await breaker.refresh(true);
   }
 
-  const sweeper = openSweeper({ ledger, queue, time, policy, log, isHeld: held.has });
+  const sweeper = createSweeper({ ledger, queue, time, policy, log, isHeld: held.has });
   return {
     ledger,
     identity,
     queue,
     http,
     tokens,
-    gate,
+    breaker,
     verifier,
-    takeOver,
+    rebuild,
     establishLedger,
     batches,
     held,
     sweeper,
     throughput,
-    deliverChunk,
+    deliverJob,
   };
 }
 

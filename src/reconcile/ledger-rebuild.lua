@@ -1,7 +1,7 @@
--- Ends a take-over, or puts it off. A request of another life of the ledger stays as it is: it needs a list of its own.
--- KEYS take-over, gate, pauses; ARGV verb, life, hold's field, now, then for `later`: quick tries, their pause, the usual
--- pause, and what the hold says from now on ('' as before). Returns 0 when the request was not of that life.
-if (redis.call('HGET', KEYS[1], 'life') or '') ~= ARGV[2] then return 0 end
+-- Ends a rebuild, or puts it off. A request of another epoch of the ledger stays as it is: it needs a list of its own.
+-- KEYS rebuild, breaker, pauses; ARGV verb, epoch, hold's field, now, then for `later`: quick tries, their pause, the usual
+-- pause, and what the hold says from now on ('' as before). Returns 0 when the request was not of that epoch.
+if (redis.call('HGET', KEYS[1], 'epoch') or '') ~= ARGV[2] then return 0 end
 local hold = redis.call('HGET', KEYS[2], ARGV[3])
 hold = hold and cjson.decode(hold)
 

@@ -36,7 +36,7 @@ const LOCK = 15_000;
  * A verifier asks the API's list about orders in doubt: one call for all that wait, never two at a time over all
  * daemons, and not closer together than ten times what the last one took.
  */
-export function openVerifier(deps: VerifierDeps) {
+export function createVerifier(deps: VerifierDeps) {
   const { ledger, redis, keys, time, policy, log } = deps;
 
   /** One round, if any order's time has come. */

@@ -71,14 +71,14 @@ async function reach(redis: Redis, url: string, within: number, lastError: () =>
 
 function unreachable(url: string, cause: Error): PoSyncError {
   return new PoSyncError('redis-unreachable', `Redis at ${shown(url)} does not answer: ${reason(cause)}.`, {
-    mend: 'Start it, or correct redis.url; without redis.url po-sync starts a private Redis of its own.',
+    remedy: 'Start it, or correct redis.url; without redis.url po-sync starts a private Redis of its own.',
     cause,
   });
 }
 
 function refusal(url: string, cause: unknown): PoSyncError {
   return new PoSyncError('redis-refused', `Redis at ${shown(url)} refuses us: ${toError(cause).message}.`, {
-    mend: 'Check user and password in redis.url and what that user may do.',
+    remedy: 'Check user and password in redis.url and what that user may do.',
     cause,
   });
 }

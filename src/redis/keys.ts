@@ -54,10 +54,10 @@ export function keysOf(environment: string, baseUrl: string) {
     /** Set of settled batches whose dead letters changed, so that their reports are written anew. */
     refresh: `${prefix}:refresh`,
     /** Hash of an export: order → the content it was told with as needing a person. */
-    told: (source: string) => `${prefix}:told:${source}`,
+    told: (source: string) => `${prefix}:known-invalid:${source}`,
     /** How many changes one daemon made, which nobody else counts. */
     own: (daemon: string) => `${prefix}:own:${daemon}`,
-    gate: `${prefix}:gate`,
+    breaker: `${prefix}:breaker`,
     /** List of past pauses, newest first. */
     pauses: `${prefix}:pauses`,
     rate: `${prefix}:rate`,
@@ -66,7 +66,7 @@ export function keysOf(environment: string, baseUrl: string) {
     /** Hash: what one verification run knows and who runs it. */
     verification: `${prefix}:verification`,
     /** Hash: why and from when the API's list is to be taken over; absent when it was. */
-    takeOver: `${prefix}:take-over`,
+    rebuild: `${prefix}:rebuild`,
     /** Sorted set: a few accepted orders → when; what a complete list must hold. */
     canaries: `${prefix}:canaries`,
     verificationLock: `${prefix}:verification:lock`,

@@ -14,7 +14,7 @@ const TRUSTED = 500;
 const TRIES = 5;
 
 /** Asks Redis for its time and counts on from there with the monotonic clock. */
-export async function openRedisTime(redis: Redis, clock: Clock): Promise<RedisTime> {
+export async function createRedisTime(redis: Redis, clock: Clock): Promise<RedisTime> {
   let offset = 0;
 
   async function sync(): Promise<void> {

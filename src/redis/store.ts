@@ -6,7 +6,7 @@ import type { Log } from '../log/log.ts';
 import { connectRedis, type Redis } from './connect.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
-import { openRedisTime, type RedisTime } from './redis-time.ts';
+import { createRedisTime, type RedisTime } from './redis-time.ts';
 
 /** The store of one environment, the same for the daemon and every command. */
 export type Store = AsyncDisposable & {
@@ -32,7 +32,7 @@ export async function openStore(config: Config, { clock, log, signal }: Deps): P
   const redis = await connect(url, false);
   const plain = await connect(url, true);
   await refuseEviction(redis);
-  const time = await openRedisTime(redis, clock);
+  const time = await createRedisTime(redis, clock);
   const kept = resources.move();
   const keys = keysOf(config.environment, baseUrlOf(config));
   return {
@@ -74,7 +74,7 @@ async function refuseEviction(redis: Redis): Promise<void> {
     'redis-evicts',
     `Redis has maxmemory-policy ${policy}: it would throw orders away when its memory is full.`,
     {
-      mend: 'Set maxmemory-policy noeviction.',
+      remedy: 'Set maxmemory-policy noeviction.',
       facts: { policy },
     },
   );

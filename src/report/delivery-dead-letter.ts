@@ -17,7 +17,7 @@ export type DeliveryFacts = {
 };
 
 /** The dead letter of an order that passed the checks; for a refused one `message` is the API's own words. */
-export function deliveryLetterOf(order: ValidOrder, facts: DeliveryFacts): DeadLetter {
+export function deliveryDeadLetterOf(order: ValidOrder, facts: DeliveryFacts): DeadLetter {
   const { kind, code, message, attempts, firstAt, lastAt, httpStatus, response } = facts;
   return {
     purchaseOrderNumber: order.number,

@@ -36,13 +36,13 @@ const ORDERS_SHOWN = 50;
 const MOST_GROUPS = 200;
 
 /** Counts a dead letter into the group of its kind and signature. */
-export function addError(groups: ErrorGroups, letter: DeadLetter): void {
-  const group = groupOf(groups, letter);
+export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
+  const group = groupOf(groups, deadLetter);
   group.count += 1;
-  if (letter.closed !== undefined) group.closed += 1;
-  if (letter.firstAt < group.firstAt) group.firstAt = letter.firstAt;
-  if (letter.lastAt > group.lastAt) group.lastAt = letter.lastAt;
-  if (group.orders.length < ORDERS_SHOWN) group.orders.push(affected(letter));
+  if (deadLetter.closed !== undefined) group.closed += 1;
+  if (deadLetter.firstAt < group.firstAt) group.firstAt = deadLetter.firstAt;
+  if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
+  if (group.orders.length < ORDERS_SHOWN) group.orders.push(affected(deadLetter));
 }
 
 /** The groups with the most orders first. */
@@ -50,54 +50,58 @@ export function byWeight(groups: ErrorGroups): ErrorGroup[] {
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-function groupOf(groups: ErrorGroups, letter: DeadLetter): ErrorGroup {
-  const key = `${letter.kind} ${letter.signature}`;
+function groupOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
+  const key = `${deadLetter.kind} ${deadLetter.signature}`;
   const known = groups.get(key);
   if (known !== undefined) return known;
-  if (groups.size >= MOST_GROUPS) return restOf(groups, letter);
-  const group = emptyGroup(letter, { signature: letter.signature, code: letter.code, message: letter.message });
+  if (groups.size >= MOST_GROUPS) return restOf(groups, deadLetter);
+  const group = emptyGroup(deadLetter, {
+    signature: deadLetter.signature,
+    code: deadLetter.code,
+    message: deadLetter.message,
+  });
   groups.set(key, group);
   return group;
 }
 
-function restOf(groups: ErrorGroups, letter: DeadLetter): ErrorGroup {
+function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
   const rest = {
     signature: '',
     code: 'other',
     message: `Further errors, each unlike the ${MOST_GROUPS} kinds before.`,
   };
-  const group = groups.get(letter.kind) ?? emptyGroup(letter, rest);
-  groups.set(letter.kind, group);
+  const group = groups.get(deadLetter.kind) ?? emptyGroup(deadLetter, rest);
+  groups.set(deadLetter.kind, group);
   return group;
 }
 
-function emptyGroup(letter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
+function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
   return {
-    kind: letter.kind,
+    kind: deadLetter.kind,
     ...sample,
     count: 0,
     closed: 0,
-    firstAt: letter.firstAt,
-    lastAt: letter.lastAt,
+    firstAt: deadLetter.firstAt,
+    lastAt: deadLetter.lastAt,
     orders: [],
   };
 }
 
-function affected(letter: DeadLetter): AffectedOrder {
-  const problem = letter.problems?.[0];
+function affected(deadLetter: DeadLetter): AffectedOrder {
+  const problem = deadLetter.problems?.[0];
   return {
-    line: letter.location.line,
-    pointer: letter.location.pointer ?? '',
-    number: letter.purchaseOrderNumber,
+    line: deadLetter.location.line,
+    pointer: deadLetter.location.pointer ?? '',
+    number: deadLetter.purchaseOrderNumber,
     field: problem?.field ?? '',
     value: problem?.value ?? '',
-    message: problem?.message ?? letter.message,
-    also: furtherProblems(letter),
+    message: problem?.message ?? deadLetter.message,
+    also: furtherProblems(deadLetter),
   };
 }
 
-function furtherProblems(letter: DeadLetter): string {
-  const further = letter.problems?.slice(1) ?? [];
+function furtherProblems(deadLetter: DeadLetter): string {
+  const further = deadLetter.problems?.slice(1) ?? [];
   const named = further.slice(0, 3).map(({ field, code }) => `${field} ${code}`.trim());
   return [...named, ...(further.length > 3 ? [`${further.length - 3} more`] : [])].join(', ');
 }

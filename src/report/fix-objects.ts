@@ -20,8 +20,8 @@ export function fixObjects(shape: FileShape, batch: string): FixForm {
 
   return {
     opening: () => encode(isArray ? `${mark}[` : mark),
-    recordsOf(order, letter) {
-      const errors = recordErrors(order, letter, batch);
+    recordsOf(order, deadLetter) {
+      const errors = recordErrors(order, deadLetter, batch);
       const texts = order.records.map((record, index) => framed(JSON.stringify(withError(record, errors[index]))));
       return encode(texts.join(''), escapeCharacter);
     },

@@ -20,8 +20,8 @@ export function fixRows(shape: FileShape, batch: string): FixForm {
 
   return {
     opening: () => Buffer.concat([mark, lineOf([...kept.map((column) => header[column] ?? ''), ...ERROR_COLUMNS])]),
-    recordsOf(order, letter) {
-      const errors = recordErrors(order, letter, batch);
+    recordsOf(order, deadLetter) {
+      const errors = recordErrors(order, deadLetter, batch);
       const lines = order.records.map((record, index) => {
         const cells = record.kind === 'row' ? record.cells : [];
         const own = kept.map((column) => cells[column] ?? '');

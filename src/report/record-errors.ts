@@ -1,6 +1,6 @@
 import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { mendingNote, placeText } from '../order/fixing.ts';
+import { fixNote, placeText } from '../order/fixing.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 
 /** What the three error columns of one row say. */
@@ -23,31 +23,31 @@ const LONGEST_MESSAGE = 1000;
  * What belongs to the order as a whole (the API refused it, say) stands at the record the dead letter points to, with a
  * note of letter and batch, so that the letter is found again whatever number the record comes back with.
  */
-export function recordErrors(order: CheckedOrder, letter: DeadLetter, batch: string): RecordError[] {
-  const blamed = blamedRecord(order, letter);
+export function recordErrors(order: CheckedOrder, deadLetter: DeadLetter, batch: string): RecordError[] {
+  const blamed = blamedRecord(order, deadLetter);
   return order.records.map((record, index) => {
-    const own = (letter.problems ?? []).filter((problem) => isAbout(problem, record));
-    if (index === blamed) return noted(errorOf(record, ...blame(order, letter, own)), letter, batch);
+    const own = (deadLetter.problems ?? []).filter((problem) => isAbout(problem, record));
+    if (index === blamed) return noted(errorOf(record, ...blame(order, deadLetter, own)), deadLetter, batch);
     return own.length === 0 ? NO_ERROR : errorOf(record, codesOf(own), messagesOf(own));
   });
 }
 
-function noted(error: RecordError, letter: DeadLetter, batch: string): RecordError {
-  return { ...error, message: error.message + mendingNote({ batch, place: placeText(letter.location) }) };
+function noted(error: RecordError, deadLetter: DeadLetter, batch: string): RecordError {
+  return { ...error, message: error.message + fixNote({ batch, place: placeText(deadLetter.location) }) };
 }
 
-function blamedRecord(order: CheckedOrder, letter: DeadLetter): number {
-  const index = order.records.findIndex((record) => record.place.line === letter.location.line);
+function blamedRecord(order: CheckedOrder, deadLetter: DeadLetter): number {
+  const index = order.records.findIndex((record) => record.place.line === deadLetter.location.line);
   return Math.max(index, 0);
 }
 
 /** The blamed record's own problems, and those that no record owns; else the dead letter's own words. */
-function blame(order: CheckedOrder, letter: DeadLetter, own: readonly Problem[]): [code: string, message: string] {
-  const homeless = (letter.problems ?? []).filter(
+function blame(order: CheckedOrder, deadLetter: DeadLetter, own: readonly Problem[]): [code: string, message: string] {
+  const homeless = (deadLetter.problems ?? []).filter(
     (problem) => !order.records.some((record) => isAbout(problem, record)),
   );
   const problems = [...own, ...homeless];
-  return problems.length === 0 ? [letter.code, letter.message] : [codesOf(problems), messagesOf(problems)];
+  return problems.length === 0 ? [deadLetter.code, deadLetter.message] : [codesOf(problems), messagesOf(problems)];
 }
 
 function isAbout(problem: Problem, record: SourceRecord): boolean {

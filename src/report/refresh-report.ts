@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { type Closings, closingFor } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { letterList } from './dead-letter-list.ts';
+import { deadLetterList } from './dead-letter-list.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFileName } from './fix-file.ts';
 import { reportPage } from './page/report-page.ts';
-import { readLetters } from './read-dead-letters.ts';
+import { readDeadLetters } from './read-dead-letters.ts';
 import { readReport } from './read-report.ts';
 import { readResults } from './read-results.ts';
 import type { Report } from './report.ts';
-import { addLetter, addTime, newStory, type Story } from './story.ts';
+import { addDeadLetter, addTime, newStory, type Story } from './story.ts';
 import { openThinning, type Thinning } from './thin-fix-file.ts';
 import { reportJson } from './write-progress.ts';
 import { written } from './written.ts';
@@ -28,40 +28,40 @@ export async function refreshReport(folder: string, open: number, closings: Clos
   await using drafts = new AsyncDisposableStack();
   const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
 
-  const letters = await draft('dead-letters.json');
+  const deadLetters = await draft('dead-letters.json');
   const fixName = await fixFileIn(folder, report);
   const fix = fixName && open > 0 ? await draft(fixName) : undefined;
   const thinning = fix && report.format ? drafts.use(await openThinning(fix.path, report.format, fix)) : undefined;
   const page = await draft('report.html');
   const summary = await draft('report.json');
 
-  const story = { ...(await closeLetters(folder, closings, letters, thinning)), open };
+  const story = { ...(await closeDeadLetters(folder, closings, deadLetters, thinning)), open };
   const isThinned = await thinning?.finish();
   await page.write(reportPage({ report, story, fixFile: fix && fixName }));
   await summary.write(reportJson(report));
 
   // A fix file that does not hold what the list says is better kept than cut at the wrong rows.
-  const files = [letters, ...(fix && isThinned ? [fix] : []), page, summary];
+  const files = [deadLetters, ...(fix && isThinned ? [fix] : []), page, summary];
   for (const file of files) await file.seal();
   if (fixName && open === 0) await written(fixName, () => rm(join(folder, fixName), { force: true }));
   for (const file of files) await file.publish();
 }
 
-async function closeLetters(
+async function closeDeadLetters(
   folder: string,
   closings: Closings,
-  letters: Draft,
+  deadLetters: Draft,
   thinning: Thinning | undefined,
 ): Promise<Story> {
   const story = await timesIn(folder);
-  const list = letterList();
-  for await (const letter of readLetters(folder)) {
-    const now = closedBy(letter, closings);
-    addLetter(story, now);
-    await letters.write(list.entry(now));
-    if (letter.closed === undefined) await thinning?.order(recordsOf(letter), now.closed === undefined);
+  const list = deadLetterList();
+  for await (const deadLetter of readDeadLetters(folder)) {
+    const now = closedBy(deadLetter, closings);
+    addDeadLetter(story, now);
+    await deadLetters.write(list.entry(now));
+    if (deadLetter.closed === undefined) await thinning?.order(recordsOf(deadLetter), now.closed === undefined);
   }
-  await letters.write(list.closing());
+  await deadLetters.write(list.closing());
   return story;
 }
 
@@ -76,12 +76,12 @@ async function timesIn(folder: string): Promise<Story> {
   return story;
 }
 
-function closedBy(letter: DeadLetter, closings: Closings): DeadLetter {
-  const closing = letter.closed ? undefined : closingFor(letter, closings);
-  if (closing === undefined) return letter;
+function closedBy(deadLetter: DeadLetter, closings: Closings): DeadLetter {
+  const closing = deadLetter.closed ? undefined : closingFor(deadLetter, closings);
+  if (closing === undefined) return deadLetter;
   const { at, by, batch, who } = closing;
   return {
-    ...letter,
+    ...deadLetter,
     closed: { at, by, ...(batch === undefined ? {} : { batch }), ...(who === undefined ? {} : { who }) },
   };
 }

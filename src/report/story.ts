@@ -17,9 +17,9 @@ export function newStory(): Story {
 }
 
 /** Adds one order's fate. */
-export function addOrder(story: Story, result: OrderResult, letter: DeadLetter | undefined): void {
+export function addOrder(story: Story, result: OrderResult, deadLetter: DeadLetter | undefined): void {
   addTime(story, result.at);
-  if (letter !== undefined) addLetter(story, letter);
+  if (deadLetter !== undefined) addDeadLetter(story, deadLetter);
 }
 
 /** Adds when an outcome was known, ISO 8601. */
@@ -28,7 +28,7 @@ export function addTime(story: Story, at: string): void {
 }
 
 /** Adds a dead letter alone. */
-export function addLetter(story: Story, letter: DeadLetter): void {
-  addError(story.groups, letter);
-  if (letter.closed === undefined) story.open += 1;
+export function addDeadLetter(story: Story, deadLetter: DeadLetter): void {
+  addError(story.groups, deadLetter);
+  if (deadLetter.closed === undefined) story.open += 1;
 }

@@ -4,7 +4,7 @@ import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { OrderResult } from '../order/order-result.ts';
 import type { FileShape } from '../order/record.ts';
-import { letterList } from './dead-letter-list.ts';
+import { deadLetterList } from './dead-letter-list.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { FIX_FILE_NAMES, fixFile, fixFileName } from './fix-file.ts';
 import { clearDrafts, makeFolder } from './folder.ts';
@@ -40,18 +40,18 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
   const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
 
   const results = await draft('results.csv');
-  const letters = await draft('dead-letters.json');
+  const deadLetters = await draft('dead-letters.json');
   const fix = shape === undefined ? undefined : await draft(fixFileName(shape.format));
   const page = await draft('report.html');
   const summary = await draft('report.json');
   await clearDrafts(folder);
 
-  const story = await writeOrders(orders, { batch: report.batch, results, letters, fix, shape });
+  const story = await writeOrders(orders, { batch: report.batch, results, deadLetters, fix, shape });
   const needed = story.open > 0 ? fix : undefined;
   await page.write(reportPage({ report, story, fixFile: needed && shape && fixFileName(shape.format) }));
   await summary.write(reportJson(report));
 
-  const files = [results, letters, needed, page, summary].filter((file) => file !== undefined);
+  const files = [results, deadLetters, needed, page, summary].filter((file) => file !== undefined);
   for (const file of files) await file.seal();
   await removeFixFiles(folder, needed?.path);
   for (const file of files) await file.publish();
@@ -61,15 +61,15 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
 type OrderFiles = {
   batch: string;
   results: Draft;
-  letters: Draft;
+  deadLetters: Draft;
   fix: Draft | undefined;
   shape: FileShape | undefined;
 };
 
 async function writeOrders(orders: AsyncIterable<ReportedOrder>, files: OrderFiles): Promise<Story> {
-  const { batch, results, letters, fix, shape } = files;
+  const { batch, results, deadLetters, fix, shape } = files;
   const story = newStory();
-  const list = letterList();
+  const list = deadLetterList();
   const form = shape && fixFile(shape, batch);
 
   await results.write(RESULTS_HEADER);
@@ -78,10 +78,10 @@ async function writeOrders(orders: AsyncIterable<ReportedOrder>, files: OrderFil
     addOrder(story, result, deadLetter);
     await results.write(resultLine(result));
     if (deadLetter === undefined) continue;
-    await letters.write(list.entry(deadLetter));
+    await deadLetters.write(list.entry(deadLetter));
     if (form !== undefined && deadLetter.closed === undefined) await fix?.write(form.recordsOf(order, deadLetter));
   }
-  await letters.write(list.closing());
+  await deadLetters.write(list.closing());
   if (form !== undefined) await fix?.write(form.closing());
   return story;
 }

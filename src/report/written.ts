@@ -11,7 +11,7 @@ export async function written<T>(path: string, work: () => Promise<T>): Promise<
     if (thrown instanceof PoSyncError) throw thrown;
     const code = codeOf(thrown) ?? 'unknown';
     throw new PoSyncError('report-not-written', `${path} could not be written: ${reasonOf(thrown)}.`, {
-      mend: mendFor(code),
+      remedy: mendFor(code),
       facts: { path, reason: code },
       cause: thrown,
     });

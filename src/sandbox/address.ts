@@ -104,7 +104,7 @@ function cannotListen(host: string, port: number, cause: Error): PoSyncError {
   if (codeOf(cause) === 'EADDRINUSE') {
     const message = `Port ${port} on ${host} is in use by another program.`;
     return new PoSyncError('sandbox-port-in-use', message, {
-      mend: 'Choose another port, or 0 for any free one.',
+      remedy: 'Choose another port, or 0 for any free one.',
       facts,
       cause,
     });

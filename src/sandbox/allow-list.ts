@@ -26,7 +26,7 @@ function add(list: BlockList, range: string): void {
   const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
   if (version === 0 || rest.length > 0 || bits < 0 || bits > longest) {
     throw new PoSyncError('sandbox-allow-ip-invalid', `"${range}" is not an address range.`, {
-      mend: 'Write it like 10.0.0.0/8, 192.168.1.17 or fd00::/8.',
+      remedy: 'Write it like 10.0.0.0/8, 192.168.1.17 or fd00::/8.',
       facts: { value: range },
     });
   }

@@ -32,13 +32,13 @@ function flushFolder(folder: string): void {
 export function unusable(path: string, cause: Error): PoSyncError {
   if (/database is locked/.test(cause.message)) {
     return new PoSyncError('sandbox-data-in-use', `Another sandbox is using ${path}.`, {
-      mend: 'Stop it, or give this one its own --data folder.',
+      remedy: 'Stop it, or give this one its own --data folder.',
       facts: { file: path },
       cause,
     });
   }
   return new PoSyncError('sandbox-data-unusable', `The sandbox cannot keep its data in ${path}: ${cause.message}.`, {
-    mend: 'Give a folder that can be written with --data.',
+    remedy: 'Give a folder that can be written with --data.',
     facts: { file: path },
     cause,
   });

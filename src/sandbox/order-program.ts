@@ -12,8 +12,8 @@ function serve(port: MessagePort, opening: TableOpening): void {
   const answer = (one: TableAnswer) => port.postMessage(one);
   const opened = open(opening);
   if (opened instanceof PoSyncError) {
-    const { code, message, mend = '', facts } = opened;
-    answer({ kind: 'refused', code, message, mend, facts });
+    const { code, message, remedy = '', facts } = opened;
+    answer({ kind: 'refused', code, message, remedy, facts });
     return;
   }
   const { file, table } = opened;

@@ -14,7 +14,7 @@ export type TableCall = { name: keyof OrderTable; given: unknown[] };
 export type TableAnswer =
   | { kind: 'done'; value: unknown }
   | { kind: 'failed'; error: Error }
-  | { kind: 'refused'; code: string; message: string; mend: string; facts: ErrorFacts };
+  | { kind: 'refused'; code: string; message: string; remedy: string; facts: ErrorFacts };
 
 export type OrderThread = RemoteTable & AsyncDisposable & { ended: Promise<Error> };
 

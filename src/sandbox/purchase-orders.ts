@@ -13,7 +13,7 @@ import type { Reply } from './reply.ts';
 import { refuseHeaders } from './request-headers.ts';
 
 type Known = Extract<Caller, { known: true }>;
-type Told = (outcome: Reply | Error) => void;
+type KnownInvalid = (outcome: Reply | Error) => void;
 
 /** POST /purchase-orders: creates an order in the state NEW (spec parts 3 and 4). */
 export function createPurchaseOrder(call: Call, caller: Known, parts: Parts): Reply | Promise<Reply> {
@@ -39,7 +39,7 @@ export async function listPurchaseOrders(call: Call, caller: Known, parts: Parts
   return plan === undefined ? work() : perform(plan, work, caller, parts);
 }
 
-function create(read: ReadOrder, caller: Known, parts: Parts, tell: Told): void {
+function create(read: ReadOrder, caller: Known, parts: Parts, tell: KnownInvalid): void {
   const order = read.ok ? read.order.number : read.number;
   parts.tell?.({ type: 'received', at: Date.now(), order });
   const plan = parts.plan?.({ on: 'create', order, items: read.ok ? read.order.items : undefined });
@@ -53,7 +53,7 @@ function stored(read: ReadOrder, parts: Parts): Promise<Reply> {
   });
 }
 
-function store(read: ReadOrder, { orders, tell: event }: Parts, tell: Told): void {
+function store(read: ReadOrder, { orders, tell: event }: Parts, tell: KnownInvalid): void {
   if (!read.ok) {
     tell(failure(400, read.message));
     return;

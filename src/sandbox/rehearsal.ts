@@ -14,7 +14,7 @@ export type Rehearsal = {
 };
 
 /** Begins an account; only for as long as the process lives. */
-export function openRehearsal(environment: string): Rehearsal {
+export function createRehearsal(environment: string): Rehearsal {
   const startedAt = Date.now();
   const orders = new Map<string, OrderRecord>();
   const counters = { calls: 0, received: 0, stored: 0, dropped: 0, crashed: 0, faults: 0 };

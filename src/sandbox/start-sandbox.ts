@@ -9,10 +9,10 @@ import { listener } from './listener.ts';
 import { openOrderStore } from './order-store.ts';
 import { openOrderThread } from './order-thread.ts';
 import type { Parts } from './parts.ts';
-import { openRehearsal } from './rehearsal.ts';
+import { createRehearsal } from './rehearsal.ts';
 import type { Tell } from './sandbox-event.ts';
 import { type SandboxOptions, settingsOf } from './sandbox-options.ts';
-import { openTokenFile, openTokenStore } from './token-store.ts';
+import { createTokenStore, openTokenFile } from './token-store.ts';
 
 /** A running reference API of one environment. */
 export type Sandbox = {
@@ -39,7 +39,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const table = opened.use(await openOrderThread({ folder, environment, unique: settings.onDuplicate === 'refuse' }));
   const tokens = opened.use(openTokenFile(folder, environment));
   const tasks = opened.use(openTasks());
-  const rehearsal = options.record ? openRehearsal(settings.environment) : undefined;
+  const rehearsal = options.record ? createRehearsal(settings.environment) : undefined;
   const tell = tellAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
   const started = performance.now();
   const urls = { baseUrl: '', authUrl: '' };
@@ -47,7 +47,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     settings,
     allowed,
     orders: openOrderStore(table),
-    tokens: openTokenStore(tokens, settings.clientId, settings.tokenLifetime),
+    tokens: createTokenStore(tokens, settings.clientId, settings.tokenLifetime),
     tell,
     crashed(error) {
       tell?.({ type: 'crashed', at: Date.now(), error });
@@ -92,7 +92,7 @@ function tellAll(...listeners: (Tell | undefined)[]): Tell | undefined {
 function checkName(environment: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(environment)) return;
   throw new PoSyncError('sandbox-environment-invalid', `"${environment}" cannot name an environment.`, {
-    mend: 'Use letters, digits, - and _.',
+    remedy: 'Use letters, digits, - and _.',
     facts: { value: environment },
   });
 }

@@ -35,7 +35,7 @@ export function openTokenFile(folder: string, environment: string): DatabaseSync
  * The tokens of one environment and one client, kept as hashes: the file does not give a token away.
  * A token seen once is remembered in memory, so that a call costs no hash.
  */
-export function openTokenStore(file: DatabaseSync, clientId: string, lifetime: number): TokenStore {
+export function createTokenStore(file: DatabaseSync, clientId: string, lifetime: number): TokenStore {
   const client = digest(clientId);
   const insert = file.prepare('INSERT INTO tokens (hash, client, scopes, expires_at) VALUES (?, ?, ?, ?)');
   const select = file.prepare('SELECT scopes, expires_at FROM tokens WHERE hash = ? AND client = ?');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Batches } from '../ledger/batches.ts';
-import { openPutAside } from '../ledger/close-dead-letters.ts';
-import { openLetterFields } from '../ledger/dead-letter-fields.ts';
+import { createDeadLetterCloser } from '../ledger/close-dead-letters.ts';
+import { createDeadLetterFields } from '../ledger/dead-letter-fields.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
@@ -10,7 +10,7 @@ import { needsPerson } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
-import { readLetters } from '../report/read-dead-letters.ts';
+import { readDeadLetters } from '../report/read-dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
 
 export type ClosingMendedDeps = {
@@ -26,7 +26,7 @@ export type ClosingMendedDeps = {
 type Back = { number: string; waits: boolean };
 
 /** Letters that came back: of each batch, what came of the one at each place. */
-type Mended = Map<string, Map<string, Back>>;
+type FixedBy = Map<string, Map<string, Back>>;
 
 /** Letters remembered at most: those of a batch are read through once for each portion. */
 const PORTION = 50_000;
@@ -42,9 +42,9 @@ export async function* closingMended(
   by: string,
 ): AsyncGenerator<ReportedOrder> {
   const { batches, ledger, time, reports } = deps;
-  const fieldsOf = openLetterFields(deps);
-  const putAside = openPutAside(deps);
-  const mended: Mended = new Map();
+  const fieldsOf = createDeadLetterFields(deps);
+  const closeDeadLetters = createDeadLetterCloser(deps);
+  const fixed: FixedBy = new Map();
 
   for await (const one of orders) {
     if (one.result.outcome !== 'cancelled') remember(one);
@@ -54,39 +54,39 @@ export async function* closingMended(
   await close();
 
   function remembered(): number {
-    return mended.values().reduce((sum, { size }) => sum + size, 0);
+    return fixed.values().reduce((sum, { size }) => sum + size, 0);
   }
 
   function remember({ order: { records, number }, result: { outcome } }: ReportedOrder): void {
-    for (const { mends } of records) {
-      if (mends === undefined) continue;
-      const places = mended.get(mends.batch) ?? new Map<string, Back>();
-      mended.set(mends.batch, places.set(mends.place, { number, waits: needsPerson(outcome) }));
+    for (const { fixTarget } of records) {
+      if (fixTarget === undefined) continue;
+      const places = fixed.get(fixTarget.batch) ?? new Map<string, Back>();
+      fixed.set(fixTarget.batch, places.set(fixTarget.place, { number, waits: needsPerson(outcome) }));
     }
   }
 
   async function close(): Promise<void> {
-    for (const [batch, places] of mended) {
+    for (const [batch, places] of fixed) {
       if (batch === by || (await batches.find(batch))?.state !== 'done') continue;
-      for await (const letter of readLetters(join(reports, batch))) {
-        const now = places.get(placeText(letter.location));
-        if (now !== undefined && livesOn(letter, now)) await closeOne(letter, batch);
+      for await (const deadLetter of readDeadLetters(join(reports, batch))) {
+        const now = places.get(placeText(deadLetter.location));
+        if (now !== undefined && livesOn(deadLetter, now)) await closeOne(deadLetter, batch);
       }
     }
-    mended.clear();
+    fixed.clear();
   }
 
-  async function closeOne(letter: DeadLetter, batch: string): Promise<void> {
-    const fields = await fieldsOf(batch, letter);
-    const { purchaseOrderNumber: number, kind } = letter;
+  async function closeOne(deadLetter: DeadLetter, batch: string): Promise<void> {
+    const fields = await fieldsOf(batch, deadLetter);
+    const { purchaseOrderNumber: number, kind } = deadLetter;
     const [known] = await ledger.lookup([number]);
     const entry = known?.kind === 'open' ? known.entry : undefined;
     const owned = entry?.batch === batch && fields.includes(String(entry.ordinal)) ? entry : undefined;
     if (fields.length === 0 || (owned && !rests(owned))) return;
-    await putAside({
+    await closeDeadLetters({
       batch,
       fields,
-      letter: number === '' ? { number, place: placeText(letter.location) } : { number, kind },
+      deadLetter: number === '' ? { number, place: placeText(deadLetter.location) } : { number, kind },
       ...(owned ? { entry: owned } : {}),
       by: { at: time.now(), batch: by },
     });

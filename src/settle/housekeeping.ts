@@ -5,17 +5,17 @@ import { toError } from '../core/errors.ts';
 import { ordersForgotten } from '../events/delivery.ts';
 import { expiryFailed, reportsExpired } from '../events/report.ts';
 import type { Batches } from '../ledger/batches.ts';
-import type { Horizon } from '../ledger/retention.ts';
+import type { Retention } from '../ledger/retention.ts';
 import type { Log } from '../log/log.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 
-type Deps = { config: Config; batches: Batches; horizon: Horizon; clock: Clock; log: Log };
+type Deps = { config: Config; batches: Batches; retention: Retention; clock: Clock; log: Log };
 
 /**
  * Removes reports and settled files older than `reports.keep`, but never what still waits for a person, and forgets
  * orders over the ledger's horizon.
  */
-export async function keepHouse({ config, batches, horizon, clock, log }: Deps): Promise<void> {
+export async function keepHouse({ config, batches, retention, clock, log }: Deps): Promise<void> {
   const began = clock.monotonic();
   const now = clock.now();
   const { path, keep } = config.reports;
@@ -31,7 +31,7 @@ export async function keepHouse({ config, batches, horizon, clock, log }: Deps):
     if (source.type === 'inbox') rounds.push(await expireSettled(source.path, keep, now));
   }
   tell(rounds, Math.round(clock.monotonic() - began), log);
-  const forgotten = await horizon.forget(now);
+  const forgotten = await retention.forget(now);
   if (forgotten > 0) ordersForgotten(log, { orders: forgotten });
 }
 

@@ -5,9 +5,9 @@ import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { OrderResult } from '../order/order-result.ts';
 import { needsPerson } from '../order/outcome.ts';
-import { openPager } from '../order/pager.ts';
+import { createPager } from '../order/pager.ts';
 import { deadLetterOf } from '../report/dead-letter.ts';
-import { deliveryLetterOf } from '../report/delivery-dead-letter.ts';
+import { deliveryDeadLetterOf } from '../report/delivery-dead-letter.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
 
 const PAGE = 500;
@@ -19,7 +19,7 @@ export async function* reportOrders(
   deps: { batches: Batches; ledger: Ledger },
 ): AsyncGenerator<ReportedOrder> {
   const join = joiner(batch, deps);
-  const pager = openPager(PAGE);
+  const pager = createPager(PAGE);
   for await (const order of orders) for (const page of pager.add(order)) yield* await join(page);
   yield* await join(pager.rest());
 }
@@ -39,7 +39,7 @@ function joiner(batch: Batch, { batches, ledger }: { batches: Batches; ledger: L
     return Promise.all(
       page.map(async (order, i) => {
         const result = stored[i];
-        if (!order.valid) return result ? toldBefore(order, result) : invalid(order);
+        if (!order.valid) return result ? knownBefore(order, result) : invalid(order);
         if (result) return withStored(order, result);
         const one = known[i];
         if (one?.kind === 'accepted' && one.compact.batchNo === batch.no) {
@@ -59,7 +59,7 @@ function joiner(batch: Batch, { batches, ledger }: { batches: Batches; ledger: L
   }
 
   /** An export's wrong order that was told before: counted as a duplicate, no dead letter of its own. */
-  function toldBefore(order: CheckedOrder, { outcome, at, code, message }: StoredResult): ReportedOrder {
+  function knownBefore(order: CheckedOrder, { outcome, at, code, message }: StoredResult): ReportedOrder {
     return { order, result: line(order, outcome, 0, iso(at), code, message) };
   }
 
@@ -77,7 +77,7 @@ function withStored(order: CheckedOrder & { valid: true }, stored: StoredResult)
   const result = line(order, outcome, attempts, iso(at), code, message);
   if (!needsPerson(outcome)) return { order, result };
   const times = { firstAt: iso(stored.firstAt ?? at), lastAt: iso(at) };
-  const deadLetter: DeadLetter = deliveryLetterOf(order, { ...stored, ...times, kind: outcome });
+  const deadLetter: DeadLetter = deliveryDeadLetterOf(order, { ...stored, ...times, kind: outcome });
   return { order, result, deadLetter };
 }
 

@@ -4,16 +4,16 @@ import type { Mapping, Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, type PoSyncError, toError } from '../core/errors.ts';
 import { hashFile } from '../core/hash-file.ts';
-import { openPermits } from '../core/semaphore.ts';
-import type { Gate } from '../deliver/circuit-breaker.ts';
+import { createSemaphore } from '../core/semaphore.ts';
+import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { batchFinished, batchTrouble } from '../events/batch.ts';
 import { dropCopy, settleFile } from '../intake/settle-file.ts';
 import type { Batch, BatchRight } from '../ledger/batches.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { needsPerson, OUTCOMES } from '../order/outcome.ts';
-import { proveFile } from '../parse/inspect.ts';
-import type { Proof } from '../parse/inspection.ts';
+import { inspectFile } from '../parse/inspect.ts';
+import type { Inspection } from '../parse/inspection.ts';
 import { layBeside } from '../report/beside.ts';
 import type { Report } from '../report/report.ts';
 import { writeProgress } from '../report/write-progress.ts';
@@ -25,14 +25,14 @@ import { refreshReports } from './refresh-reports.ts';
 import { reportOrders } from './report-orders.ts';
 
 export type SettlementDeps = ClosingMendedDeps & {
-  gate: Gate;
+  breaker: CircuitBreaker;
   sources: readonly Source[];
   mappingOf(source: string): Mapping | undefined;
   environment: string;
   clock: Clock;
   log: Log;
   /** Proofs of files that this daemon read; another daemon's file is read once more. */
-  proofs: Map<string, Proof>;
+  inspections: Map<string, Inspection>;
   /** Told of each batch that is settled here. */
   onSettled(batch: Batch, needPerson: number): void;
 };
@@ -51,7 +51,7 @@ export function openSettlement(deps: SettlementDeps) {
   const { batches, log } = deps;
   let restUntil = 0;
   const reportOf = batchReports(deps);
-  const slots = openPermits(AT_ONCE);
+  const slots = createSemaphore(AT_ONCE);
   const settling = new Map<string, Promise<void>>();
 
   /** Begins to settle every batch whose last order is counted; a large one keeps no other waiting. */
@@ -111,7 +111,7 @@ export function openSettlement(deps: SettlementDeps) {
     const report = await reportOf(batch, 'finished');
     if (await exists(batch.path)) {
       const orders = closingMended(deps, await ordersOf(batch), batch.batch);
-      await writeReport({ folder, report, shape: batch.proof?.shape, orders });
+      await writeReport({ folder, report, shape: batch.inspection?.shape, orders });
     }
     // The file is gone only when the whole report stood already; since then its progress may have been told once more.
     else await writeProgress(folder, report);
@@ -146,7 +146,7 @@ export function openSettlement(deps: SettlementDeps) {
 
   async function close(batch: Batch, needPerson: number): Promise<void> {
     await batches.done(batch.batch);
-    deps.proofs.delete(batch.batch);
+    deps.inspections.delete(batch.batch);
     const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
     const facts = { orders, accepted: counts.accepted, needPerson, durationMs: lastAt - startedAt };
     batchFinished(log, { batch: name, source, file, ...facts, report: folderOf(name) });
@@ -155,8 +155,8 @@ export function openSettlement(deps: SettlementDeps) {
 
   async function ordersOf(batch: Batch): Promise<AsyncIterable<ReportedOrder>> {
     const mapping = deps.mappingOf(batch.source);
-    const proof = deps.proofs.get(batch.batch) ?? (await proveFile(batch.path, mapping, {}));
-    return reportOrders(readOrders(batch.path, proof, mapping, {}), batch, deps);
+    const inspection = deps.inspections.get(batch.batch) ?? (await inspectFile(batch.path, mapping, {}));
+    return reportOrders(readOrders(batch.path, inspection, mapping, {}), batch, deps);
   }
 
   /** Keeps `report.json` of a batch under way current. Where it cannot be written, its orders go on. */

@@ -1,11 +1,11 @@
 import type { CheckedOrder } from '../order/checked-order.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
-import { openPager } from '../order/pager.ts';
+import { createPager } from '../order/pager.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import type { CheckedRow } from './check-row.ts';
-import type { ApartRows } from './non-contiguous-rows.ts';
+import type { NonContiguousRows } from './non-contiguous-rows.ts';
 import { problemOf } from './problem.ts';
 
 /** Joins rows of one order number to orders, in the file's order; what stands apart comes at the end. */
@@ -23,7 +23,10 @@ const PAGE = 500;
  * `apart` tells which numbers have rows that do not follow each other; those wait in `store`. `shifted` tells to which
  * numbers a row of the wrong width may belong, with its line.
  */
-export function groupRows({ apart, shifted }: Pick<TableReading, 'apart' | 'shifted'>, store: ApartRows): RowGroups {
+export function groupRows(
+  { apart, shifted }: Pick<TableReading, 'apart' | 'shifted'>,
+  store: NonContiguousRows,
+): RowGroups {
   let run: CheckedRow[] = [];
   let ordinal = 0;
 
@@ -52,7 +55,7 @@ export function groupRows({ apart, shifted }: Pick<TableReading, 'apart' | 'shif
       return orders;
     },
     async *finish() {
-      const pager = openPager(PAGE);
+      const pager = createPager(PAGE);
       const last = endRun();
       if (last) yield* pager.add(last);
       for await (const rows of store.drain()) yield* pager.add(orderOf(rows, ordinal++, shifted));

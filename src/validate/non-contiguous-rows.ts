@@ -1,11 +1,11 @@
 import { PoSyncError } from '../core/errors.ts';
-import { mendingNote, readNote } from '../order/fixing.ts';
+import { fixNote, readFixNote } from '../order/fixing.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { CheckedRow } from './check-row.ts';
 import { openSpill, type Spill } from './spill.ts';
 
 /** Rows of orders whose rows do not follow each other, kept until the end of the file: in memory, or on disk. */
-export type ApartRows = AsyncDisposable & {
+export type NonContiguousRows = AsyncDisposable & {
   add(rows: readonly CheckedRow[]): void;
   /** Moves what is held to disk when it is more than the memory given. */
   relieve(): Promise<void>;
@@ -15,7 +15,7 @@ export type ApartRows = AsyncDisposable & {
 
 type RowRecord = Extract<SourceRecord, { kind: 'row' }>;
 
-export type ApartOptions = {
+export type NonContiguousOptions = {
   /** Bytes kept in memory; when there is more, all goes to disk. */
   memory: number;
   /** Spreads the numbers on disk as the sender of a file cannot foresee. */
@@ -25,7 +25,7 @@ export type ApartOptions = {
 };
 
 /** Opens the store; nothing touches the disk before `memory` is used up. */
-export function openApartRows({ memory, seed, check }: ApartOptions): ApartRows {
+export function openNonContiguousRows({ memory, seed, check }: NonContiguousOptions): NonContiguousRows {
   let groups = new Map<string, CheckedRow[]>();
   let held = 0;
   let spill: Spill | undefined;
@@ -79,14 +79,14 @@ function sizeOf({ record }: CheckedRow): number {
 
 function toLine({ record }: CheckedRow): string {
   if (record.kind !== 'row') return '[]';
-  const { place, mends, cells } = record;
-  return JSON.stringify([place.line, mends === undefined ? '' : mendingNote(mends), ...cells]);
+  const { place, fixTarget, cells } = record;
+  return JSON.stringify([place.line, fixTarget === undefined ? '' : fixNote(fixTarget), ...cells]);
 }
 
 function fromLine(line: string): RowRecord {
   const parsed: unknown = JSON.parse(line);
   const [at, note, ...cells]: unknown[] = Array.isArray(parsed) ? parsed : [];
   if (typeof at !== 'number') throw new PoSyncError('spill-damaged', 'Rows laid aside on disk came back damaged.');
-  const mends = readNote(String(note));
-  return { kind: 'row', place: { line: at }, cells: cells.map(String), ...(mends && { mends }) };
+  const fixTarget = readFixNote(String(note));
+  return { kind: 'row', place: { line: at }, cells: cells.map(String), ...(fixTarget && { fixTarget }) };
 }

@@ -2,12 +2,12 @@ import type { Mapping } from '../config/config.ts';
 import { plainMapping } from '../config/plain-mapping.ts';
 import type { CheckedOrder } from '../order/checked-order.ts';
 import type { SourceRecord } from '../order/record.ts';
-import type { Proof, TableReading } from '../parse/inspection.ts';
+import type { Inspection, TableReading } from '../parse/inspection.ts';
 import { readRecords } from '../parse/records.ts';
 import { checkObject, type LineOf } from './check-object.ts';
 import { type CheckedRow, rowChecker } from './check-row.ts';
 import { groupRows } from './group-rows.ts';
-import { openApartRows } from './non-contiguous-rows.ts';
+import { openNonContiguousRows } from './non-contiguous-rows.ts';
 
 export type ReadOptions = {
   signal?: AbortSignal;
@@ -24,26 +24,26 @@ const MEMORY = 4 * 1024 * 1024;
  */
 export async function* readOrders(
   path: string,
-  proof: Proof,
+  inspection: Inspection,
   mapping: Mapping | undefined,
   options: ReadOptions = {},
 ): AsyncGenerator<CheckedOrder> {
-  for await (const page of readOrderPages(path, proof, mapping, options)) yield* page;
+  for await (const page of readOrderPages(path, inspection, mapping, options)) yield* page;
 }
 
 /** As `readOrders`, in pages as they come out of the file; a page may be empty. */
 export async function* readOrderPages(
   path: string,
-  proof: Proof,
+  inspection: Inspection,
   mapping: Mapping | undefined,
   options: ReadOptions = {},
 ): AsyncGenerator<CheckedOrder[]> {
-  const { reading } = proof;
+  const { reading } = inspection;
   switch (reading.kind) {
     case 'table':
-      return yield* tableOrders(path, proof, reading, mapping ?? plainMapping(), options);
+      return yield* tableOrders(path, inspection, reading, mapping ?? plainMapping(), options);
     case 'json':
-      return yield* objectOrders(path, proof, mapping ?? plainMapping(), options);
+      return yield* objectOrders(path, inspection, mapping ?? plainMapping(), options);
     case 'empty':
       return;
   }
@@ -51,16 +51,16 @@ export async function* readOrderPages(
 
 async function* tableOrders(
   path: string,
-  proof: Proof,
+  inspection: Inspection,
   reading: TableReading,
   mapping: Mapping,
   { signal, memory = MEMORY }: ReadOptions,
 ): AsyncGenerator<CheckedOrder[]> {
   const check = rowChecker(reading.columns, mapping);
-  const seed = Number.parseInt(proof.sha256.slice(0, 8), 16);
-  await using store = openApartRows({ memory, seed, check });
+  const seed = Number.parseInt(inspection.sha256.slice(0, 8), 16);
+  await using store = openNonContiguousRows({ memory, seed, check });
   const groups = groupRows(reading, store);
-  for await (const { records } of readRecords(path, proof, signal)) {
+  for await (const { records } of readRecords(path, inspection, signal)) {
     const rows: CheckedRow[] = [];
     for (const record of records) if (record.kind === 'row') rows.push(check(record));
     yield await groups.add(rows);
@@ -70,12 +70,12 @@ async function* tableOrders(
 
 async function* objectOrders(
   path: string,
-  proof: Proof,
+  inspection: Inspection,
   mapping: Mapping,
   { signal }: ReadOptions,
 ): AsyncGenerator<CheckedOrder[]> {
   let ordinal = 0;
-  for await (const { records, lineOf } of readRecords(path, proof, signal)) {
+  for await (const { records, lineOf } of readRecords(path, inspection, signal)) {
     yield records.flatMap((record) =>
       record.kind === 'object' ? [objectOrder(record, ordinal++, mapping, lineOf)] : [],
     );

@@ -154,7 +154,7 @@ describe('does not start', () => {
     await expect(start({ port: first.port })).rejects.toMatchObject({
       code: 'port-occupied',
       message: `the admin port 127.0.0.1:${first.port} is occupied.`,
-      mend: expect.stringContaining('PO_SYNC_ADMIN_PORT=0'),
+      remedy: expect.stringContaining('PO_SYNC_ADMIN_PORT=0'),
     });
   });
 

@@ -11,7 +11,7 @@ async function listFrom(baseUrl: string, value: string): Promise<{ end: ListEnd;
   await using http = openHttp({ connections: 1 });
   const partner = { environment: 'staging', baseUrl, timeout: 1000 };
   const orders: ListedOrder[] = [];
-  const end = await listOrders(http, partner, { value, mark: 'm', environment: 'staging', baseUrl }, (one) =>
+  const end = await listOrders(http, partner, { value, fingerprint: 'm', environment: 'staging', baseUrl }, (one) =>
     orders.push(one),
   );
   return { end, orders };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openTokens } from '../../src/api/token.ts';
+import { createTokenSource } from '../../src/api/token.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Http, openHttp } from '../../src/core/http.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
@@ -30,10 +30,10 @@ describe('token', () => {
   }
 
   /** One daemon's view of the token, with a Redis connection of its own. */
-  async function daemon(api: OpenSandbox, more: Partial<Parameters<typeof openTokens>[0]> = {}) {
+  async function daemon(api: OpenSandbox, more: Partial<Parameters<typeof createTokenSource>[0]> = {}) {
     const redis = await connectRedis(store.server.url);
     stack.defer(() => redis.disconnect());
-    return openTokens({
+    return createTokenSource({
       redis,
       keys: store.keys,
       http,
@@ -62,10 +62,10 @@ describe('token', () => {
     const daemons = [await daemon(api), await daemon(api)];
     const old = await Promise.all(daemons.map((one) => one.get()));
     await Promise.all(
-      daemons.flatMap((one, i) => Array.from({ length: 50 }, () => one.invalidate(old[i]?.mark ?? ''))),
+      daemons.flatMap((one, i) => Array.from({ length: 50 }, () => one.invalidate(old[i]?.fingerprint ?? ''))),
     );
     const renewed = await Promise.all(daemons.map((one) => one.get()));
-    await daemons[0]?.invalidate(old[0]?.mark ?? '');
+    await daemons[0]?.invalidate(old[0]?.fingerprint ?? '');
     expect((await daemons[0]?.get())?.value).toBe(renewed[0]?.value);
     expect(renewed[0]?.value).toBe(renewed[1]?.value);
     expect(renewed[0]?.value).not.toBe(old[0]?.value);
@@ -115,7 +115,7 @@ describe('token', () => {
     await expect(tokens.get()).rejects.toMatchObject({
       code: 'token-refused',
       message: expect.stringContaining('invalid_client'),
-      mend: expect.stringContaining('client id and secret'),
+      remedy: expect.stringContaining('client id and secret'),
     });
   });
 

@@ -39,7 +39,7 @@ describe('the file', () => {
     await expect(refusal).rejects.toMatchObject({
       code: 'config-missing',
       message: `there is no configuration file ${path.join(folder.path, 'no.yaml')}.`,
-      mend: expect.stringContaining('Copy config/po-sync.example.yaml there'),
+      remedy: expect.stringContaining('Copy config/po-sync.example.yaml there'),
     });
   });
 
@@ -72,7 +72,7 @@ it('throws one error with every problem as a line that an editor can follow', as
       'po.yaml:6:13 delivery.atempts: is not a known key (did you mean attempts?)',
       'po.yaml:6:34 delivery.timeout: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 1',
     ].join('\n'),
-    mend: 'Every key is described in docs/configuration.md.',
+    remedy: 'Every key is described in docs/configuration.md.',
   });
 });
 

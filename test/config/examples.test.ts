@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { mappingSchema } from '../../src/config/mapping-schema.ts';
-import { proveFile } from '../../src/parse/inspect.ts';
+import { inspectFile } from '../../src/parse/inspect.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
 import { inShort } from '../support/read-text.ts';
 
@@ -36,9 +36,9 @@ describe('the example mappings', () => {
     expect(example).toMatchObject({ mappings: { [name]: {} } });
     const mapping = mappingSchema.parse(Object(example).mappings[name]);
     const file = path.join(folder, sample);
-    const proof = await proveFile(file, mapping);
+    const inspection = await inspectFile(file, mapping);
     const orders = [];
-    for await (const one of readOrders(file, proof, mapping)) orders.push(one);
+    for await (const one of readOrders(file, inspection, mapping)) orders.push(one);
     expect(inShort(orders)).toEqual(expected);
   });
 

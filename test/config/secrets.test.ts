@@ -120,7 +120,7 @@ it('are not waited for at a pipe that nobody writes to', async () => {
 it('point to a variable whose name is nearly right', async () => {
   const env = { [ID]: 'client', PO_SYNC_STAGNG_CLIENT_SECRET: 'hunter2' };
   await expect(loadSecrets(config, env)).rejects.toMatchObject({
-    mend: `Set it, or ${SECRET}_FILE to a file that holds it; PO_SYNC_STAGNG_CLIENT_SECRET is set, which looks like it.`,
+    remedy: `Set it, or ${SECRET}_FILE to a file that holds it; PO_SYNC_STAGNG_CLIENT_SECRET is set, which looks like it.`,
   });
 });
 

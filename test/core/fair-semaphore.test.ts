@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { openInHand } from '../../src/core/fair-semaphore.ts';
+import { createFairSemaphore } from '../../src/core/fair-semaphore.ts';
 
 describe('orders in hand', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
   function opened(most: number) {
-    const inHand = openInHand(most);
+    const inHand = createFairSemaphore(most);
     const running: number[] = [];
     const ends: (() => void)[] = [];
     const hold = (orders: number) =>
@@ -45,7 +45,7 @@ describe('orders in hand', () => {
   });
 
   it('make room also when a task fails', async () => {
-    const inHand = openInHand(1);
+    const inHand = createFairSemaphore(1);
     await expect(inHand.hold(1, () => Promise.reject(new Error('no luck')))).rejects.toThrow('no luck');
     expect(await inHand.hold(1, async () => 'next')).toBe('next');
   });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { openPermits } from '../../src/core/semaphore.ts';
+import { createSemaphore } from '../../src/core/semaphore.ts';
 
 describe('permits', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
   /** Tasks that note their begin and end when told to. */
   function openTasks(most: number) {
-    const permits = openPermits(most);
+    const semaphore = createSemaphore(most);
     const running = new Set<string>();
     const ends = new Map<string, () => void>();
     const gives = new Map<string, () => void>();
     const hold = (name: string) =>
-      permits.hold(async (giveBack) => {
+      semaphore.hold(async (giveBack) => {
         running.add(name);
         gives.set(name, giveBack);
         await new Promise<void>((resolve) => ends.set(name, resolve));
@@ -58,8 +58,8 @@ describe('permits', () => {
   });
 
   it('come back when a task fails', async () => {
-    const permits = openPermits(1);
-    await expect(permits.hold(() => Promise.reject(new Error('no luck')))).rejects.toThrow('no luck');
-    expect(await permits.hold(async () => 'next')).toBe('next');
+    const semaphore = createSemaphore(1);
+    await expect(semaphore.hold(() => Promise.reject(new Error('no luck')))).rejects.toThrow('no luck');
+    expect(await semaphore.hold(async () => 'next')).toBe('next');
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
-import { openJsonParser } from '../../src/parse/json/json-records.ts';
+import { createJsonParser } from '../../src/parse/json/json-records.ts';
 
 /** Runs of each; set CORPUS_RUNS for more. */
 const RUNS = Number(process.env['CORPUS_RUNS'] ?? 20_000);
@@ -48,7 +48,7 @@ function mutate(text: string, changes: readonly [number, number, string][]): str
 
 /** The elements as our parser reads them in chunks, or the code of its error. */
 function ours(text: string, chunk: number): { values: unknown[] } | { code: string } {
-  const parser = openJsonParser({ kind: 'array' });
+  const parser = createJsonParser({ kind: 'array' });
   const characters = Array.from(text);
   const records: { value: unknown }[] = [];
   try {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
 import type { CheckedOrder } from '../../src/order/checked-order.ts';
-import { proveFile } from '../../src/parse/inspect.ts';
+import { inspectFile } from '../../src/parse/inspect.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
 
 const RUNS = Number(process.env['CORPUS_RUNS'] ?? 5_000);
@@ -62,10 +62,10 @@ test('a hostile table is refused with its place or read with every row in one or
 
 async function read(file: string): Promise<{ records: number; orders: CheckedOrder[] } | { code: string }> {
   try {
-    const proof = await proveFile(file, undefined);
+    const inspection = await inspectFile(file, undefined);
     const orders: CheckedOrder[] = [];
-    for await (const order of readOrders(file, proof, undefined)) orders.push(order);
-    return { records: proof.records, orders };
+    for await (const order of readOrders(file, inspection, undefined)) orders.push(order);
+    return { records: inspection.records, orders };
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     return { code: error.code };

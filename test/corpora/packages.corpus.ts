@@ -30,9 +30,9 @@ test.each(TABLES)('the table %s of csv-spectrum is read as it says', async (name
     fields: { purchaseOrderNumber: keys[0] ?? '' },
     defaults: { articleCode: 'A', quantity: 1 },
   });
-  const { orders, proof } = await readText(await readFile(`${SPECTRUM}/csvs/${name}.csv`), mapping);
+  const { orders, inspection } = await readText(await readFile(`${SPECTRUM}/csvs/${name}.csv`), mapping);
   const records = orders.flatMap((order) => order.records).toSorted((a, b) => a.place.line - b.place.line);
-  const header = proof.shape.header ?? [];
+  const header = inspection.shape.header ?? [];
   const found = records.map((record) =>
     Object.fromEntries(header.map((key, i) => [key, record.kind === 'row' ? record.cells[i] : ''])),
   );

@@ -98,7 +98,7 @@ describe('delivery', () => {
     const told = rig.lines.map(({ msg }) => String(msg));
     expect(told.filter((msg) => msg.startsWith('delivery paused'))).toHaveLength(1);
     expect(told.filter((msg) => msg === 'delivery goes on')).toHaveLength(1);
-    expect(await rig.side.gate.during(0, rig.store.time.now())).toMatchObject([{ code: 'api-down' }]);
+    expect(await rig.side.breaker.during(0, rig.store.time.now())).toMatchObject([{ code: 'api-down' }]);
   });
 
   it.each([
@@ -111,7 +111,7 @@ describe('delivery', () => {
       faults: { faults: [{ kind: 'answer', status, until: '4s', body: 'html' }] },
     });
     await rig.submit('b1', numbersOf(20));
-    await until('a pause', () => rig.side.gate.current()?.code === code);
+    await until('a pause', () => rig.side.breaker.current()?.code === code);
     await rig.settled();
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 20 } });
   });
@@ -119,7 +119,7 @@ describe('delivery', () => {
   it('pauses when the credentials are refused, without hammering the token endpoint', async () => {
     await using rig = await openDeliveryRig({ secret: 'wrong' });
     await rig.submit('b1', numbersOf(20));
-    await until('a pause', () => rig.side.gate.current()?.code === 'token-refused');
+    await until('a pause', () => rig.side.breaker.current()?.code === 'token-refused');
     expect(rig.stored().size).toBe(0);
     expect(rig.events.filter(({ type }) => type === 'token').length).toBeLessThan(12);
     expect(await rig.side.ledger.unsettled()).toBe(20);
@@ -181,12 +181,12 @@ describe('delivery', () => {
   it('puts orders back that the queue lost', async () => {
     await using rig = await openDeliveryRig();
     const { keys, redis, time } = rig.store;
-    await rig.side.gate.close('test', 'held by the test');
+    await rig.side.breaker.close('test', 'held by the test');
     await rig.submit('b1', numbersOf(30));
     const jobs = await redis.keys(`${keys.prefix}:orders:c-*`);
     await redis.del(`${keys.prefix}:orders:wait`, ...jobs);
     for (const number of numbersOf(30)) await redis.zadd(keys.due, time.now(), number);
-    await rig.side.gate.open();
+    await rig.side.breaker.open();
     await rig.settled();
     expect(byNumber(rig.stored())).toEqual(once(numbersOf(30)));
   });

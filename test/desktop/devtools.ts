@@ -1,16 +1,23 @@
 /** What an event may tell, as far as anybody here listens. */
-type Told = { request?: { url: string }; entry?: { text: string } };
+type KnownInvalid = { request?: { url: string }; entry?: { text: string } };
 
 /** One tab, by the Chrome DevTools Protocol. */
 export type Page = {
   /** Throws with the browser's own words. */
   call<T = unknown>(method: string, params?: object): Promise<T>;
-  on(event: string, listener: (told: Told) => void): void;
+  on(event: string, listener: (told: KnownInvalid) => void): void;
   /** Resolves at the next event of the name. */
   next(event: string): Promise<void>;
 };
 
-type Message = { id?: number; method?: string; sessionId?: string; params?: Told; result?: unknown; error?: Failure };
+type Message = {
+  id?: number;
+  method?: string;
+  sessionId?: string;
+  params?: KnownInvalid;
+  result?: unknown;
+  error?: Failure;
+};
 type Failure = { message: string };
 type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => void };
 
@@ -18,7 +25,7 @@ type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => v
 export async function openDevtools(address: string): Promise<AsyncDisposable & { openPage(): Promise<Page> }> {
   const socket = new WebSocket(address);
   const waiting = new Map<number, Waiting>();
-  const listeners: { session: string; event: string; listener: (told: Told) => void }[] = [];
+  const listeners: { session: string; event: string; listener: (told: KnownInvalid) => void }[] = [];
   let last = 0;
 
   socket.addEventListener('message', ({ data }) => {

@@ -21,7 +21,7 @@ const one = (line: number, number = `PO-${line}`) => rows(line, [number, 'A', '1
 const usual = Array.from({ length: 40 }, (_, i) => done(one(i + 100)));
 
 const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
-  mended: [
+  fixed: [
     [
       ...usual,
       ...Array.from({ length: 14 }, (_, i) => wrong(one(i + 2), problem(i + 2, { value: `${i},5` }))),
@@ -186,7 +186,7 @@ describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
 });
 
 it('shows on paper what is behind a click on a screen', async () => {
-  const page = await browser.show(path.join(temp.path, 'mended', 'report.html'), {
+  const page = await browser.show(path.join(temp.path, 'fixed', 'report.html'), {
     width: 720,
     height: 1000,
     paper: true,

@@ -51,7 +51,7 @@ export async function manyDeadLetters(orders: number): Promise<ManyDeadFigures> 
     idle: costOf(idle),
     list: { ...costOf(list), told: countIn(list, /([\d,]+) orders, by kind/) },
     filter: { ...costOf(filter), told: countIn(filter, /([\d,]+) orders, by kind/) },
-    exported: { ...costOf(exported), told: (JSON.parse(exported.out) as { letters: object[] }).letters.length },
+    exported: { ...costOf(exported), told: (JSON.parse(exported.out) as { deadLetters: object[] }).deadLetters.length },
     retry: { ...costOf(retry), queued: countIn(retry, /([\d,]+) orders queued/) },
     discard: { ...costOf(discard), givenUp: countIn(discard, /([\d,]+) orders given up/) },
     left: await open(place),

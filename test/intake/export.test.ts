@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { copyExport } from '../../src/intake/copy-export.ts';
-import { openExport } from '../../src/intake/export.ts';
+import { createExport } from '../../src/intake/export.ts';
 import { leftCopies } from '../../src/intake/left-claims.ts';
 import type { ClaimedFile } from '../../src/order/batch.ts';
 import { capturedLog } from '../support/captured-log.ts';
@@ -22,7 +22,7 @@ async function openTestExport(pattern: string) {
   const known = new Map<string, string>();
   const source = exportSource(path.join(folder.path, pattern));
   const open = () =>
-    openExport({
+    createExport({
       source,
       spool,
       clock: systemClock,

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { InboxSource } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { openInbox } from '../../src/intake/inbox.ts';
+import { createInbox } from '../../src/intake/inbox.ts';
 import { markInbox } from '../../src/intake/mark.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { inboxSource } from '../support/inbox-source.ts';
@@ -22,7 +22,7 @@ async function openTestInbox(more: Partial<InboxSource> = {}, onReady = (file: s
   const { log, lines } = capturedLog();
   const offered: string[] = [];
   const source = inboxSource(folder.path, more);
-  const inbox = openInbox({
+  const inbox = createInbox({
     source,
     clock: systemClock,
     log,

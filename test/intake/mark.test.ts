@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { markInbox, markOf } from '../../src/intake/mark.ts';
+import { fingerprintOf, markInbox } from '../../src/intake/mark.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 test('an inbox belongs to the first environment that marks it', async () => {
@@ -12,7 +12,7 @@ test('an inbox belongs to the first environment that marks it', async () => {
     code: 'inbox-of-another-environment',
     message: expect.stringContaining('belongs to the environment staging'),
   });
-  expect(await markOf(folder.path)).toBe('staging');
+  expect(await fingerprintOf(folder.path)).toBe('staging');
 });
 
 test('of two environments at once exactly one gets it', async () => {
@@ -30,10 +30,10 @@ test('a folder that is missing or no folder is told, with its mend', async () =>
   const missing = path.join(folder.path, 'inbox');
   await expect(markInbox(missing, 'staging')).rejects.toMatchObject({
     code: 'folder-missing',
-    mend: expect.stringContaining('mkdir -p'),
+    remedy: expect.stringContaining('mkdir -p'),
   });
   await writeFile(missing, '');
   await expect(markInbox(missing, 'staging')).rejects.toMatchObject({ code: 'folder-missing' });
   await rm(missing);
-  expect(await markOf(missing)).toBeUndefined();
+  expect(await fingerprintOf(missing)).toBeUndefined();
 });

@@ -93,8 +93,8 @@ const dripping: Answer = (_, response) => {
 /** Some letters slowly, then the rest. */
 async function dribble(response: ServerResponse): Promise<void> {
   response.writeHead(200);
-  for (const letter of ROWS.slice(0, 10)) {
-    response.write(letter);
+  for (const deadLetter of ROWS.slice(0, 10)) {
+    response.write(deadLetter);
     await delay(150);
   }
   response.end(ROWS.slice(10));

@@ -1,34 +1,34 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Batches, openBatches } from '../../src/ledger/batches.ts';
-import { openPutAside } from '../../src/ledger/close-dead-letters.ts';
+import { type Batches, createBatches } from '../../src/ledger/batches.ts';
+import { createDeadLetterCloser } from '../../src/ledger/close-dead-letters.ts';
 import { type Entry, OTHER } from '../../src/ledger/entry.ts';
-import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
-import type { Deed } from '../../src/ledger/operator-action.ts';
+import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
+import type { OperatorAction } from '../../src/ledger/operator-action.ts';
 import { type LedgerEvent, next } from '../../src/ledger/state.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
 const FILE = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
-const DEED: Deed = { at: 5000, who: 'anna', what: 'discarded' };
+const DEED: OperatorAction = { at: 5000, who: 'anna', what: 'discarded' };
 const NO = { code: '400', message: 'no such article', httpStatus: 400 };
 
 describe('putting a dead letter aside', () => {
   let store: OpenRedis;
   let ledger: Ledger;
   let batches: Batches;
-  let putAside: ReturnType<typeof openPutAside>;
+  let closeDeadLetters: ReturnType<typeof createDeadLetterCloser>;
 
   beforeAll(async () => {
     store = await openTestRedis();
-    ledger = openLedger(store);
-    batches = openBatches({ ...store, owner: 'daemon-1' });
-    putAside = openPutAside(store);
+    ledger = createLedger(store);
+    batches = createBatches({ ...store, owner: 'daemon-1' });
+    closeDeadLetters = createDeadLetterCloser(store);
   });
   beforeEach(async () => {
     await store.redis.flushall();
     await store.identity.establish();
     // As when the API's list was read.
-    await store.redis.del(store.keys.takeOver);
+    await store.redis.del(store.keys.rebuild);
   });
   afterAll(() => store[Symbol.asyncDispose]());
 
@@ -46,17 +46,17 @@ describe('putting a dead letter aside', () => {
     return step.kind === 'move' || step.kind === 'dead' ? step.entry : entry;
   }
 
-  const letter = { number: '4711', kind: 'refused' };
+  const deadLetter = { number: '4711', kind: 'refused' };
 
   it('closes it, frees the number and tells who did it', async () => {
     const entry = await refused();
-    expect(await putAside({ batch: 'b1', letter, fields: ['0'], entry, by: DEED })).toEqual({ closed: 1 });
+    expect(await closeDeadLetters({ batch: 'b1', deadLetter, fields: ['0'], entry, by: DEED })).toEqual({ closed: 1 });
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
     expect(await ledger.unsettled()).toBe(0);
     expect(await batches.find('b1')).toMatchObject({ open: 0, counts: { refused: 1 } });
     expect(await batches.toRefresh()).toEqual(['b1']);
     expect(await batches.closings('b1')).toEqual([
-      { ...letter, at: '1970-01-01T00:00:05.000Z', by: 'discarded', who: 'anna' },
+      { ...deadLetter, at: '1970-01-01T00:00:05.000Z', by: 'discarded', who: 'anna' },
     ]);
     expect(await ledger.deeds('4711')).toEqual([DEED]);
     expect(await store.redis.hlen(store.keys.waiting)).toBe(0);
@@ -64,15 +64,15 @@ describe('putting a dead letter aside', () => {
 
   it('closes it once', async () => {
     const entry = await refused();
-    await putAside({ batch: 'b1', letter, fields: ['0'], entry, by: DEED });
-    expect(await putAside({ batch: 'b1', letter, fields: ['0'], by: DEED })).toEqual({ closed: 0 });
+    await closeDeadLetters({ batch: 'b1', deadLetter, fields: ['0'], entry, by: DEED });
+    expect(await closeDeadLetters({ batch: 'b1', deadLetter, fields: ['0'], by: DEED })).toEqual({ closed: 0 });
     expect(await batches.find('b1')).toMatchObject({ open: 0 });
   });
 
   it('leaves an order that was changed meanwhile', async () => {
     const entry = await refused();
     const late = { ...entry, version: entry.version - 1 };
-    expect(await putAside({ batch: 'b1', letter, fields: ['0'], entry: late, by: DEED })).toBe('late');
+    expect(await closeDeadLetters({ batch: 'b1', deadLetter, fields: ['0'], entry: late, by: DEED })).toBe('late');
     expect(await batches.find('b1')).toMatchObject({ open: 1 });
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open' }]);
   });
@@ -82,9 +82,9 @@ describe('putting a dead letter aside', () => {
     await batches.begin({ ...FILE, batch: 'b2' }, 1000);
     const result = { outcome: 'conflict', attempts: 0, at: 1, code: 'other-content', message: 'x' } as const;
     await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
-    const closed = await putAside({
+    const closed = await closeDeadLetters({
       batch: 'b2',
-      letter: { number: '4711', kind: 'conflict' },
+      deadLetter: { number: '4711', kind: 'conflict' },
       fields: ['3'],
       by: DEED,
     });
@@ -96,9 +96,9 @@ describe('putting a dead letter aside', () => {
   it('remembers that the API has the number with other content', async () => {
     const entry = await refused();
     const conflict: Entry = { ...entry, state: 'conflict' };
-    await putAside({
+    await closeDeadLetters({
       batch: 'b1',
-      letter: { number: '4711', kind: 'conflict' },
+      deadLetter: { number: '4711', kind: 'conflict' },
       fields: ['0'],
       entry: conflict,
       by: DEED,

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openTraceFile } from '../../src/ledger/checkpoint-file.ts';
-import { openIdentity } from '../../src/ledger/identity.ts';
-import { openLedger } from '../../src/ledger/ledger.ts';
+import { createCheckpointFile } from '../../src/ledger/checkpoint-file.ts';
+import { createIdentity } from '../../src/ledger/identity.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/state.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
@@ -24,11 +24,11 @@ describe('identity', () => {
 
   /** One daemon's memory; daemons on one machine share the file. */
   function daemon(name = 'shared') {
-    return openIdentity({ ...store, wait: 0, trace: openTraceFile(path.join(folder, `${name}.json`)) });
+    return createIdentity({ ...store, wait: 0, checkpoint: createCheckpointFile(path.join(folder, `${name}.json`)) });
   }
 
   async function change(identity: ReturnType<typeof daemon>, times: number): Promise<void> {
-    for (let i = 0; i < times; i += 1) identity.saw(await store.redis.hincrby(store.keys.identity, 'seq', 1));
+    for (let i = 0; i < times; i += 1) identity.saw(await store.redis.hincrby(store.keys.identity, 'sequence', 1));
   }
 
   it('is new where nobody remembers anything, and the same afterwards', async () => {
@@ -63,7 +63,7 @@ describe('identity', () => {
     const [one, two] = [daemon('one'), daemon('two')];
     await one.establish();
     await two.establish();
-    const ledger = openLedger({ redis, keys, identity: one });
+    const ledger = createLedger({ redis, keys, identity: one });
     const entry = entryOf({ order: orderOf('A') });
     await ledger.enter(entry, undefined, 1000);
     const own = keys.own(one.own().daemon);
@@ -71,7 +71,7 @@ describe('identity', () => {
     await ledger.enter(entryOf({ order: orderOf('B') }), undefined, 1000);
     await redis.hset(keys.identity, before);
     await redis.set(own, count ?? '');
-    await openLedger({ redis, keys, identity: two }).enter(entryOf({ order: orderOf('C') }), undefined, 1000);
+    await createLedger({ redis, keys, identity: two }).enter(entryOf({ order: orderOf('C') }), undefined, 1000);
     // What is no new attempt is still recorded, and hides nothing.
     await ledger.enter(entryOf({ order: orderOf('D') }), undefined, 1000);
     const at = store.time.now();
@@ -79,7 +79,7 @@ describe('identity', () => {
     await expect(ledger.take(entry, begin)).rejects.toMatchObject({ code: 'ledger-rolled-back' });
     expect(await one.establish()).toBe('rolled-back');
     expect([await one.establish(), await two.establish()]).toEqual(['same', 'same']);
-    expect(await redis.hget(keys.takeOver, 'why')).toBe('rolled-back');
+    expect(await redis.hget(keys.rebuild, 'why')).toBe('rolled-back');
   });
 
   it('is noticed by one daemon; the others take the new life for the same ledger', async () => {
@@ -89,7 +89,7 @@ describe('identity', () => {
     await change(one, 3);
     await store.redis.flushall();
     expect([await one.establish(), await two.establish()]).toEqual(['rolled-back', 'same']);
-    expect(two.known().life).toBe(one.known().life);
+    expect(two.known().epoch).toBe(one.known().epoch);
   });
 
   it('remembers what another daemon of its machine saw, which it slept through itself', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Batches, openBatches } from '../../src/ledger/batches.ts';
+import { type Batches, createBatches } from '../../src/ledger/batches.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
-import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
+import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { type LedgerEvent, next } from '../../src/ledger/state.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
@@ -15,14 +15,14 @@ describe('ledger', () => {
 
   beforeAll(async () => {
     store = await openTestRedis();
-    ledger = openLedger(store);
-    batches = openBatches({ ...store, owner: 'daemon-1' });
+    ledger = createLedger(store);
+    batches = createBatches({ ...store, owner: 'daemon-1' });
   });
   beforeEach(async () => {
     await store.redis.flushall();
     await store.identity.establish();
     // As when the API's list was read.
-    await store.redis.del(store.keys.takeOver);
+    await store.redis.del(store.keys.rebuild);
   });
   afterAll(() => store[Symbol.asyncDispose]());
 
@@ -134,15 +134,15 @@ describe('ledger', () => {
   it('closes the dead letters of a number when it is accepted, and names the batch that did it', async () => {
     const refused = await go(await go(await enter('b1'), BEGIN), REFUSED);
     const { no } = await batches.begin({ ...FILE, batch: 'b2' }, 3000);
-    const mended = entryOf({
+    const fixed = entryOf({
       version: refused.version + 1,
       batch: 'b2',
       batchNo: no,
       order: orderOf('4711', 2),
       attempt: 1,
     });
-    expect(await ledger.enter(mended, refused, 5000)).toBe(true);
-    const sending = await go(mended, BEGIN);
+    expect(await ledger.enter(fixed, refused, 5000)).toBe(true);
+    const sending = await go(fixed, BEGIN);
     await go(sending, { ...ACCEPTED, attempt: sending.attempt });
     expect(await batches.find('b1')).toMatchObject({ open: 0, counts: { refused: 1 } });
     expect(JSON.parse((await store.redis.hget(store.keys.closed('b1'), '0')) ?? '')).toMatchObject({ batch: 'b2' });

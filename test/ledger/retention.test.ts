@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openAdoption } from '../../src/ledger/adopt.ts';
-import { openLedger } from '../../src/ledger/ledger.ts';
-import { openHorizon } from '../../src/ledger/retention.ts';
+import { createAdoption } from '../../src/ledger/adopt.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { createRetention } from '../../src/ledger/retention.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
 const DAY = 86_400_000;
@@ -16,54 +16,54 @@ describe('the horizon of the ledger', () => {
 
   async function settle(...numbers: string[]): Promise<void> {
     await store.redis.flushall();
-    await openAdoption(store)(
+    await createAdoption(store)(
       numbers.map((purchaseOrderNumber) => ({ purchaseOrderNumber, digest: 'AAAAAAAAAAAAAAAA' })),
       START,
     );
   }
 
   async function kinds(...numbers: string[]): Promise<string[]> {
-    return (await openLedger(store).lookup(numbers)).map(({ kind }) => kind);
+    return (await createLedger(store).lookup(numbers)).map(({ kind }) => kind);
   }
 
   it('forgets what no source has shown for that long, and only that', async () => {
     await settle('old', 'shown');
-    const horizon = openHorizon({ ...store, keep: 30 * DAY });
-    await horizon.shown(['shown', 'unknown'], START + 20 * DAY);
-    expect(await horizon.forget(START + 30 * DAY)).toBe(0);
-    expect(await horizon.forget(START + 31 * DAY)).toBe(1);
+    const retention = createRetention({ ...store, keep: 30 * DAY });
+    await retention.shown(['shown', 'unknown'], START + 20 * DAY);
+    expect(await retention.forget(START + 30 * DAY)).toBe(0);
+    expect(await retention.forget(START + 31 * DAY)).toBe(1);
     expect(await kinds('old', 'shown', 'unknown')).toEqual(['nothing', 'accepted', 'nothing']);
-    expect(await horizon.forget(START + 51 * DAY)).toBe(1);
+    expect(await retention.forget(START + 51 * DAY)).toBe(1);
   });
 
   it('keeps what is known of an order that is shown', async () => {
     await settle('shown');
-    const before = await openLedger(store).lookup(['shown']);
-    await openHorizon({ ...store, keep: DAY }).shown(['shown'], START + 5 * DAY);
-    expect(await openLedger(store).lookup(['shown'])).toEqual(before);
+    const before = await createLedger(store).lookup(['shown']);
+    await createRetention({ ...store, keep: DAY }).shown(['shown'], START + 5 * DAY);
+    expect(await createLedger(store).lookup(['shown'])).toEqual(before);
   });
 
   it('forgets what people did with an order after the order, and after the last of it', async () => {
     await settle('old', 'kept');
     const { redis, keys } = store;
-    const deed = (day: number) => JSON.stringify({ at: START + day * DAY, who: 'anna', what: 'retried' });
-    await redis.rpush(keys.deeds('old'), deed(0));
-    await redis.rpush(keys.deeds('kept'), deed(0));
-    await redis.rpush(keys.deeds('given up'), deed(0));
-    await redis.rpush(keys.deeds('given up later'), deed(0), deed(10));
-    await redis.rpush(keys.deeds('under way'), deed(0));
+    const operatorAction = (day: number) => JSON.stringify({ at: START + day * DAY, who: 'anna', what: 'retried' });
+    await redis.rpush(keys.deeds('old'), operatorAction(0));
+    await redis.rpush(keys.deeds('kept'), operatorAction(0));
+    await redis.rpush(keys.deeds('given up'), operatorAction(0));
+    await redis.rpush(keys.deeds('given up later'), operatorAction(0), operatorAction(10));
+    await redis.rpush(keys.deeds('under way'), operatorAction(0));
     await redis.set(keys.open('under way'), '1 {}');
-    const horizon = openHorizon({ ...store, keep: 30 * DAY });
-    await horizon.shown(['kept'], START + 20 * DAY);
-    expect(await horizon.forget(START + 31 * DAY)).toBe(1);
-    const ledger = openLedger(store);
+    const retention = createRetention({ ...store, keep: 30 * DAY });
+    await retention.shown(['kept'], START + 20 * DAY);
+    expect(await retention.forget(START + 31 * DAY)).toBe(1);
+    const ledger = createLedger(store);
     const left = ['old', 'kept', 'given up', 'given up later', 'under way'].map((number) => ledger.deeds(number));
     expect((await Promise.all(left)).map(({ length }) => length)).toEqual([0, 1, 0, 2, 1]);
   });
 
   it('forgets nothing with forever', async () => {
     await settle('old');
-    expect(await openHorizon({ ...store, keep: 'forever' }).forget(START + 10_000 * DAY)).toBe(0);
+    expect(await createRetention({ ...store, keep: 'forever' }).forget(START + 10_000 * DAY)).toBe(0);
     expect(await kinds('old')).toEqual(['accepted']);
   });
 });

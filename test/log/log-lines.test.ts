@@ -4,13 +4,13 @@ import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { openLogLines } from '../../src/log/log-lines.ts';
+import { createLogLines } from '../../src/log/log-lines.ts';
 
 const asIs = (line: string) => line;
 
 it('hands lines over in their form', () => {
   const written: string[] = [];
-  openLogLines({ write: (text) => written.push(text) }, (line) => line.toUpperCase()).write('a\n');
+  createLogLines({ write: (text) => written.push(text) }, (line) => line.toUpperCase()).write('a\n');
   expect(written).toEqual(['A\n']);
 });
 
@@ -23,7 +23,7 @@ it('counts the lines that a failing stream lost, and tells when one gets through
       written.push(text);
     },
   };
-  const lines = openLogLines(target, asIs);
+  const lines = createLogLines(target, asIs);
   lines.write('1\n');
   lines.write('2\n');
   full = false;
@@ -44,7 +44,7 @@ it('drops lines while the reader is too slow', () => {
     },
     write: (text: string) => written.push(text),
   };
-  const lines = openLogLines(target, asIs);
+  const lines = createLogLines(target, asIs);
   lines.write('1\n');
   waiting = 0;
   lines.write('2\n');
@@ -54,7 +54,7 @@ it('drops lines while the reader is too slow', () => {
 
 it('outlives a stream that fails', async () => {
   const stream = new Writable({ write: (_, __, done) => done(new Error('EPIPE')) });
-  const lines = openLogLines(stream, asIs);
+  const lines = createLogLines(stream, asIs);
   lines.write('1\n');
   await new Promise((resolve) => stream.once('close', resolve));
   lines.write('2\n');

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Source } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { openGate } from '../../src/deliver/circuit-breaker.ts';
-import { openBatches } from '../../src/ledger/batches.ts';
+import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
+import { createBatches } from '../../src/ledger/batches.ts';
 import type { Notice } from '../../src/notify/notice.ts';
-import { openLookout } from '../../src/notify/notifier.ts';
+import { createNotifier } from '../../src/notify/notifier.ts';
 import type { RedisTime } from '../../src/redis/redis-time.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
@@ -23,8 +23,8 @@ async function openTwo(sources: readonly Source[] = []) {
   };
   const told: Notice[] = [];
   const { redis, keys } = store;
-  const batches = openBatches({ redis, keys, owner: 'me' });
-  const gate = openGate({
+  const batches = createBatches({ redis, keys, owner: 'me' });
+  const breaker = createCircuitBreaker({
     redis,
     keys,
     clock,
@@ -34,12 +34,12 @@ async function openTwo(sources: readonly Source[] = []) {
     onResumed: () => undefined,
   });
   const open = () =>
-    openLookout({
+    createNotifier({
       ...store,
       clock,
       time,
       sources,
-      gate,
+      breaker,
       batches,
       environment: 'staging',
       reportOf: (batch) => `/reports/${batch}`,
@@ -48,7 +48,7 @@ async function openTwo(sources: readonly Source[] = []) {
   let lookouts = [open(), open()];
   return {
     told,
-    gate,
+    breaker,
     batches,
     time,
     clock,
@@ -73,37 +73,37 @@ describe('a pause', () => {
   });
 
   it('is told once by all daemons, also after a restart, and so is its end', async () => {
-    await two.gate.close('api-down', 'the API answers 503');
+    await two.breaker.close('api-down', 'the API answers 503');
     two.pass(3_000);
     for (let i = 0; i < 3; i += 1) await two.look();
     two.restart();
     await two.look();
     expect(two.told).toMatchObject([{ event: 'paused', kind: 'paused', reason: 'the API answers 503' }]);
-    await two.gate.open();
+    await two.breaker.open();
     await two.look();
     await two.look();
     expect(two.told.slice(1)).toMatchObject([{ event: 'paused', kind: 'resumed', since: two.told[0]?.since }]);
   });
 
   it('that passes at once is not told', async () => {
-    await two.gate.close('api-down', 'hiccup');
+    await two.breaker.close('api-down', 'hiccup');
     await two.look();
-    await two.gate.open();
+    await two.breaker.open();
     two.pass(3_000);
     await two.look();
     expect(two.told).toEqual([]);
   });
 
   it('with a second reason is one pause, until none is left', async () => {
-    await two.gate.close('api-down', 'the API is away');
+    await two.breaker.close('api-down', 'the API is away');
     two.pass(3_000);
     await two.look();
-    await two.gate.hold('operator', 'an operator said so');
-    await two.gate.open();
+    await two.breaker.hold('operator', 'an operator said so');
+    await two.breaker.open();
     two.pass(3_000);
     await two.look();
     expect(two.told).toHaveLength(1);
-    await two.gate.release('operator');
+    await two.breaker.release('operator');
     await two.look();
     expect(two.told.map(({ kind }) => kind)).toEqual(['paused', 'resumed']);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { existingOf, openAdoption } from '../../src/ledger/adopt.ts';
-import { openBatches } from '../../src/ledger/batches.ts';
-import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
+import { createAdoption, existingOf } from '../../src/ledger/adopt.ts';
+import { createBatches } from '../../src/ledger/batches.ts';
+import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { compareWithList } from '../../src/operate/compare-with-list.ts';
 import { entryOf, orderOf } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
@@ -16,12 +16,12 @@ describe('comparing the ledger with the list', () => {
 
   beforeAll(async () => {
     store = await openTestRedis();
-    ledger = openLedger(store);
-    const adopt = openAdoption(store);
+    ledger = createLedger(store);
+    const adopt = createAdoption(store);
     await adopt([{ purchaseOrderNumber: 'old', items }, { purchaseOrderNumber: 'bare' }].map(existingOf), 1000);
     await adopt([{ purchaseOrderNumber: 'gone', items }].map(existingOf), 2000);
     await adopt([{ purchaseOrderNumber: 'young', items }].map(existingOf), LATER - SETTLE);
-    const { no } = await openBatches({ ...store, owner: 'x' }).begin(
+    const { no } = await createBatches({ ...store, owner: 'x' }).begin(
       { batch: 'b1', source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' },
       1000,
     );

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Known } from '../../src/ledger/admission.ts';
 import type { Entry, EntryState } from '../../src/ledger/entry.ts';
-import type { FoundLetter } from '../../src/operate/found-dead-letter.ts';
+import type { FoundDeadLetter } from '../../src/operate/found-dead-letter.ts';
 import { judgeRetry, type Listed } from '../../src/operate/retry-dead-letters.ts';
 import { entryOf, orderOf } from '../support/entry.ts';
 
 const AT = '2026-11-21T07:15:04.000Z';
 const BATCH = entryOf().batch;
 
-function letter(kind: FoundLetter['kind'], more: Partial<FoundLetter> = {}): FoundLetter {
+function deadLetter(kind: FoundDeadLetter['kind'], more: Partial<FoundDeadLetter> = {}): FoundDeadLetter {
   return {
     purchaseOrderNumber: '4711',
     kind,
@@ -39,34 +39,40 @@ const BARE: Listed = new Map([['4711', { purchaseOrderNumber: '4711' }]]);
 const COMPACT: Known = { kind: 'accepted', compact: { digest: 'x'.repeat(16), attempts: 1, at: 1, batchNo: 1 } };
 
 describe('sending again', () => {
-  it.each<[string, FoundLetter, Known, Listed, string]>([
-    ['refused and not at the API', letter('refused'), open('refused'), ABSENT, 'retried'],
-    ['refused, the list not to be had', letter('refused'), open('refused'), undefined, 'retried'],
-    ['failed and not at the API', letter('failed'), open('failed'), ABSENT, 'retried'],
-    ['at the API with the same items', letter('failed'), open('failed'), SAME, 'found'],
-    ['at the API with other items', letter('failed'), open('failed'), OTHER, 'number-taken'],
-    ['in a list without items, perhaps by us', letter('failed'), open('failed', { maybeSentAt: 1 }), BARE, 'found'],
-    ['in a list without items, never sent', letter('refused'), open('refused'), BARE, 'number-taken'],
-    ['a conflict that the API no longer has', letter('conflict'), open('conflict'), ABSENT, 'retried'],
-    ['a conflict that cannot be looked up', letter('conflict'), open('conflict'), undefined, 'list-needed'],
-    ['a conflict with an order that is accepted', letter('conflict'), COMPACT, ABSENT, 'number-taken'],
-    ['in doubt', letter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), ABSENT, 'asked'],
-    ['in doubt, the list not to be had', letter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), undefined, 'asked'],
-    ['in doubt and at the API', letter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), SAME, 'found'],
-    ['invalid', letter('invalid'), { kind: 'nothing' }, ABSENT, 'invalid'],
-    ['retried already', letter('refused'), open('queued'), ABSENT, 'under-way'],
-    ['accepted meanwhile', letter('refused'), COMPACT, ABSENT, 'settled'],
-    ['given up meanwhile', letter('refused'), { kind: 'nothing' }, ABSENT, 'forgotten'],
+  it.each<[string, FoundDeadLetter, Known, Listed, string]>([
+    ['refused and not at the API', deadLetter('refused'), open('refused'), ABSENT, 'retried'],
+    ['refused, the list not to be had', deadLetter('refused'), open('refused'), undefined, 'retried'],
+    ['failed and not at the API', deadLetter('failed'), open('failed'), ABSENT, 'retried'],
+    ['at the API with the same items', deadLetter('failed'), open('failed'), SAME, 'found'],
+    ['at the API with other items', deadLetter('failed'), open('failed'), OTHER, 'number-taken'],
+    ['in a list without items, perhaps by us', deadLetter('failed'), open('failed', { maybeSentAt: 1 }), BARE, 'found'],
+    ['in a list without items, never sent', deadLetter('refused'), open('refused'), BARE, 'number-taken'],
+    ['a conflict that the API no longer has', deadLetter('conflict'), open('conflict'), ABSENT, 'retried'],
+    ['a conflict that cannot be looked up', deadLetter('conflict'), open('conflict'), undefined, 'list-needed'],
+    ['a conflict with an order that is accepted', deadLetter('conflict'), COMPACT, ABSENT, 'number-taken'],
+    ['in doubt', deadLetter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), ABSENT, 'asked'],
+    [
+      'in doubt, the list not to be had',
+      deadLetter('inDoubt'),
+      open('inDoubt', { maybeSentAt: 1 }),
+      undefined,
+      'asked',
+    ],
+    ['in doubt and at the API', deadLetter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), SAME, 'found'],
+    ['invalid', deadLetter('invalid'), { kind: 'nothing' }, ABSENT, 'invalid'],
+    ['retried already', deadLetter('refused'), open('queued'), ABSENT, 'under-way'],
+    ['accepted meanwhile', deadLetter('refused'), COMPACT, ABSENT, 'settled'],
+    ['given up meanwhile', deadLetter('refused'), { kind: 'nothing' }, ABSENT, 'forgotten'],
     [
       'a repeat of another batch with the same content',
-      letter('refused', { batch: 'b2' }),
+      deadLetter('refused', { batch: 'b2' }),
       open('refused'),
       ABSENT,
       'retried',
     ],
     [
       'in conflict with an order that waits itself',
-      letter('conflict', { batch: 'b2', payload: orderOf('4711', 9) }),
+      deadLetter('conflict', { batch: 'b2', payload: orderOf('4711', 9) }),
       open('refused'),
       ABSENT,
       'number-taken',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { mendingNote, placeText, readNote } from '../../src/order/fixing.ts';
+import { fixNote, placeText, readFixNote } from '../../src/order/fixing.ts';
 
 const batch = '20261121T071500Z-inbox-orders-3f2a91c0';
 
@@ -12,7 +12,7 @@ it('reads back the letter that it names, whatever the message before it', () => 
   );
   fc.assert(
     fc.property(fc.string(), place, (message, at) => {
-      expect(readNote(message.replaceAll(' of batch ', '') + mendingNote({ place: at, batch }))).toEqual({
+      expect(readFixNote(message.replaceAll(' of batch ', '') + fixNote({ place: at, batch }))).toEqual({
         place: at,
         batch,
       });
@@ -27,4 +27,4 @@ it.each([
   ` (line x of batch ${batch})`,
   ` (line 3 of batch a/b)`,
   ` (line 3 of batch ${batch}) `,
-])('finds none in %j', (message) => expect(readNote(message)).toBeUndefined());
+])('finds none in %j', (message) => expect(readFixNote(message)).toBeUndefined());

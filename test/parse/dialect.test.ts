@@ -34,9 +34,9 @@ const dialects: fc.Arbitrary<Dialect> = fc.record({
  * Characters that every one of the encodings has, with those that dialects stumble over. None that could be the second
  * byte of a UTF-8 character: `Ã¤` in windows-1252 is `ä` in UTF-8, and nothing can tell.
  */
-const letters = fc.constantFrom(...Array.from('AZaz09äöüÄÖÜßéñ ,;|"\'-_/.=+@#'));
+const deadLetters = fc.constantFrom(...Array.from('AZaz09äöüÄÖÜßéñ ,;|"\'-_/.=+@#'));
 const codes = fc
-  .string({ unit: letters, minLength: 1, maxLength: 12 })
+  .string({ unit: deadLetters, minLength: 1, maxLength: 12 })
   .map((text) => text.trim())
   .filter((text) => text !== '' && !/^(?:="[^"]*"|##+)$/.test(text));
 const orderLists: fc.Arbitrary<Order[]> = fc.uniqueArray(
@@ -89,9 +89,9 @@ describe('any orders in any dialect', () => {
   test('are the same orders when read', async () => {
     await fc.assert(
       fc.asyncProperty(orderLists, dialects, async (list, dialect) => {
-        const { orders, proof } = await readText(write(rowsOf(list), dialect));
+        const { orders, inspection } = await readText(write(rowsOf(list), dialect));
         expect(inShort(orders)).toEqual(list);
-        expect(proof.records).toBe(rowsOf(list).length);
+        expect(inspection.records).toBe(rowsOf(list).length);
       }),
       { numRuns: 150 },
     );
@@ -101,9 +101,9 @@ describe('any orders in any dialect', () => {
     await fc.assert(
       fc.asyncProperty(orderLists, dialects, async (list, dialect) => {
         const { delimiter, encoding } = dialect;
-        const { orders, proof } = await readText(write(rowsOf(list), dialect), mappingOf({ delimiter, encoding }));
+        const { orders, inspection } = await readText(write(rowsOf(list), dialect), mappingOf({ delimiter, encoding }));
         expect(inShort(orders)).toEqual(list);
-        expect(proof.shape.format).toMatchObject({ delimiter, encoding });
+        expect(inspection.shape.format).toMatchObject({ delimiter, encoding });
       }),
       { numRuns: 100 },
     );
@@ -185,13 +185,13 @@ describe('the format that was found', () => {
     ['purchaseOrderNumber,"a;b;c;d;e",articleCode,quantity\n1,x,A,3\n', ','],
   ])('of %j has the delimiter %j', async (text, delimiter) => {
     const found = await readText(text).catch(() => undefined);
-    expect(found?.proof.shape.format.delimiter).toBe(delimiter);
+    expect(found?.inspection.shape.format.delimiter).toBe(delimiter);
   });
 
   test('tells decimal sign, encoding, line end and byte order mark', async () => {
     const text = '\ufeffpurchaseOrderNumber;articleCode;quantity\r\n1;A;1,50\r\n2;B;1.234,5\r\n';
-    const { proof } = await readText(Buffer.from(text, 'utf16le'), mappingOf({ quantity: 'number' }));
-    expect(proof.shape).toEqual({
+    const { inspection } = await readText(Buffer.from(text, 'utf16le'), mappingOf({ quantity: 'number' }));
+    expect(inspection.shape).toEqual({
       format: { type: 'csv', delimiter: ';', encoding: 'utf-16le', decimal: ',' },
       header: ['purchaseOrderNumber', 'articleCode', 'quantity'],
       newline: '\r\n',
@@ -201,9 +201,9 @@ describe('the format that was found', () => {
 
   test('says when both decimal signs occur, and when the encoding is a guess', async () => {
     const rows = 'purchaseOrderNumber;articleCode;quantity\n1;Grün;1,5\n2;B;2.5\n';
-    const { proof } = await readText(Buffer.from(rows, 'latin1'));
-    expect(proof.shape.format).not.toHaveProperty('decimal');
-    expect(proof.warnings).toEqual([
+    const { inspection } = await readText(Buffer.from(rows, 'latin1'));
+    expect(inspection.shape.format).not.toHaveProperty('decimal');
+    expect(inspection.warnings).toEqual([
       'The file is not UTF-8: read as windows-1252.',
       'Quantities are written with decimal point (line 3) and decimal comma (line 2).',
     ]);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { proveFile } from '../../src/parse/inspect.ts';
+import { inspectFile } from '../../src/parse/inspect.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -43,8 +43,8 @@ describe('a proof', () => {
   test('names size and hash of the file as dropped, also of a gzip', async () => {
     for (const content of [Buffer.from(ROWS), gzipSync(ROWS)]) {
       await using it = await openFile(content);
-      const proof = await proveFile(it.file, undefined);
-      expect(proof).toMatchObject({
+      const inspection = await inspectFile(it.file, undefined);
+      expect(inspection).toMatchObject({
         records: 2,
         bytes: content.length,
         sha256: createHash('sha256').update(content).digest('hex'),
@@ -54,7 +54,7 @@ describe('a proof', () => {
 
   test('of a large file counts every row', async () => {
     await using it = await openFile(MANY);
-    expect(await proveFile(it.file, undefined)).toMatchObject({ records: 200_000 });
+    expect(await inspectFile(it.file, undefined)).toMatchObject({ records: 200_000 });
   });
 
   test.each([
@@ -77,25 +77,25 @@ describe('a proof', () => {
     ],
   ])('does not hold for a file that was %s since', async (_, change) => {
     await using it = await openFile();
-    const proof = await proveFile(it.file, undefined);
-    expect(await count(readOrders(it.file, proof, undefined))).toBe(2);
+    const inspection = await inspectFile(it.file, undefined);
+    expect(await count(readOrders(it.file, inspection, undefined))).toBe(2);
     await change(it.file);
-    await expect(count(readOrders(it.file, proof, undefined))).rejects.toMatchObject({ code: 'file-changed' });
+    await expect(count(readOrders(it.file, inspection, undefined))).rejects.toMatchObject({ code: 'file-changed' });
   });
 
   test('is not given for a file that is half written, which is no reason to refuse it', async () => {
     await using it = await openFile(`${MANY}9,"Z`);
     const signal = atChunk(3, () => appendFileSync(it.file, '",9\n'));
-    await expect(proveFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
-    expect(await proveFile(it.file, undefined)).toMatchObject({ records: 200_001 });
+    await expect(inspectFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
+    expect(await inspectFile(it.file, undefined)).toMatchObject({ records: 200_001 });
   });
 
   test('is not given for a file that changes meanwhile, and no order of the changed part comes out', async () => {
     await using it = await openFile(MANY);
     const signal = atChunk(3, () => appendFileSync(it.file, '4,D,4\n'));
-    await expect(proveFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
-    const proof = await proveFile(it.file, undefined);
-    const orders = readOrders(it.file, proof, undefined);
+    await expect(inspectFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
+    const inspection = await inspectFile(it.file, undefined);
+    const orders = readOrders(it.file, inspection, undefined);
     expect((await orders.next()).value).toMatchObject({ number: '0' });
     await writeFile(it.file, MANY.replaceAll(',C,', ',X,'));
     await expect(count(orders)).rejects.toMatchObject({ code: 'file-changed' });
@@ -103,7 +103,7 @@ describe('a proof', () => {
 
   test('is given up when it is no longer wanted', async () => {
     await using it = await openFile(MANY);
-    await expect(proveFile(it.file, undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    await expect(inspectFile(it.file, undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortError',
     });
   });
@@ -118,10 +118,10 @@ describe('what is no regular file is refused without hanging', () => {
     await mkdir(path.join(it.folder, 'folder.csv'));
     const others = ['link.csv', 'folder.csv'].map((name) => path.join(it.folder, name));
     const refused = await Promise.allSettled(
-      [...pipes, ...others, '/dev/zero'].map((file) => proveFile(file, undefined)),
+      [...pipes, ...others, '/dev/zero'].map((file) => inspectFile(file, undefined)),
     );
     for (const result of refused) expect(result).toMatchObject({ reason: { code: 'not-a-file' } });
-    await expect(proveFile(path.join(it.folder, 'none'), undefined)).rejects.toMatchObject({ code: 'file-missing' });
-    expect(await proveFile(it.file, undefined)).toMatchObject({ records: 2 });
+    await expect(inspectFile(path.join(it.folder, 'none'), undefined)).rejects.toMatchObject({ code: 'file-missing' });
+    expect(await inspectFile(it.file, undefined)).toMatchObject({ records: 2 });
   });
 });

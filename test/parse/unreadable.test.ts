@@ -70,13 +70,13 @@ describe('a table is unreadable', () => {
     ['1,A,1\n2,B,1\n', 'must be the header'],
     ['Purchase;order\n', 'must be the header'],
     ['purchaseOrderNumber#articleCode#quantity\n', 'set delimiter'],
-  ])('and %j says what to do', async (text, mend) => {
-    await expect(readText(text)).rejects.toMatchObject({ mend: expect.stringContaining(mend) });
+  ])('and %j says what to do', async (text, remedy) => {
+    await expect(readText(text)).rejects.toMatchObject({ remedy: expect.stringContaining(remedy) });
   });
 
   test('with the nearest column named', async () => {
     await expect(readText('purchaseOrderNr,articleCode,quantity\n')).rejects.toMatchObject({
-      mend: expect.stringContaining('"purchaseOrderNr"'),
+      remedy: expect.stringContaining('"purchaseOrderNr"'),
     });
   });
 });

@@ -120,7 +120,7 @@ describe('start', () => {
     await using place = await openWorkplace();
     const { code, out } = await place.run(['start', '--json'], { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });
     expect(code).toBe(1);
-    expect(JSON.parse(out)).toMatchObject({ error: { code: 'token-refused', mend: expect.any(String) } });
+    expect(JSON.parse(out)).toMatchObject({ error: { code: 'token-refused', remedy: expect.any(String) } });
   });
 });
 

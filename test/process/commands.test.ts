@@ -47,7 +47,7 @@ describe('with --json', () => {
     [
       'dead-letters list --kind refused',
       0,
-      { letters: [{ purchaseOrderNumber: 'PO-3' }, { purchaseOrderNumber: 'PO-4' }] },
+      { deadLetters: [{ purchaseOrderNumber: 'PO-3' }, { purchaseOrderNumber: 'PO-4' }] },
     ],
     ['dead-letters retry --dry-run', 2, { dryRun: true, plan: { retried: 2, invalid: 2 } }],
     ['dead-letters retry', 1, { error: { code: 'not-confirmed' } }],

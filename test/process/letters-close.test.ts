@@ -31,9 +31,9 @@ describe('a dead letter', () => {
     expect(await openNow(place)).toEqual([0, 0, 0]);
     const [, wrong, right] = await place.reportsNow();
     if (wrong === undefined) throw new Error('no report');
-    const letters = JSON.parse(await place.read(wrong, 'dead-letters.json'));
+    const deadLetters = JSON.parse(await place.read(wrong, 'dead-letters.json'));
     const closed = { by: 'corrected', batch: right?.batch };
-    expect(letters).toMatchObject([
+    expect(deadLetters).toMatchObject([
       { kind: 'conflict', closed },
       { kind: 'invalid', closed },
     ]);

@@ -75,8 +75,8 @@ describe('start --once', () => {
       counts: { records: 7, orders: 5, accepted: 1, invalid: 3, refused: 1 },
     });
     if (report === undefined) return;
-    const letters = JSON.parse(await place.read(report, 'dead-letters.json'));
-    expect(letters).toMatchObject(
+    const deadLetters = JSON.parse(await place.read(report, 'dead-letters.json'));
+    expect(deadLetters).toMatchObject(
       [
         {
           purchaseOrderNumber: 'PO-2',
@@ -125,11 +125,11 @@ describe('start --once', () => {
       ['PO-1', 1],
       ['PO-2', 1],
     ]);
-    const [closed, mended] = await place.reportsNow();
-    expect(mended).toMatchObject({ counts: { orders: 1, accepted: 1 } });
+    const [closed, fixed] = await place.reportsNow();
+    expect(fixed).toMatchObject({ counts: { orders: 1, accepted: 1 } });
     expect(closed).toMatchObject({ open: 0, counts: { invalid: 1 } });
-    const letters = JSON.parse(await place.read(before, 'dead-letters.json'));
-    expect(letters).toMatchObject([{ purchaseOrderNumber: 'PO-2', closed: { batch: mended?.batch } }]);
+    const deadLetters = JSON.parse(await place.read(before, 'dead-letters.json'));
+    expect(deadLetters).toMatchObject([{ purchaseOrderNumber: 'PO-2', closed: { batch: fixed?.batch } }]);
   });
 
   it('puts a file that cannot be read aside and sends nothing of it', async () => {

@@ -56,8 +56,8 @@ describe('batches of a running daemon', () => {
     expect(await run('batches', 'release', batch)).toMatchObject({ code: 1, err: expect.stringContaining('--yes') });
     // What was refused before the hold waits for a person already, though the report is still to come.
     const { out } = await run('--json', 'dead-letters', 'list', '--batch', batch);
-    expect(JSON.parse(out).letters.length).toBeGreaterThan(3);
-    expect(JSON.parse(out).letters[0]).toMatchObject({
+    expect(JSON.parse(out).deadLetters.length).toBeGreaterThan(3);
+    expect(JSON.parse(out).deadLetters[0]).toMatchObject({
       kind: 'refused',
       payload: { orderState: 'NEW' },
       httpStatus: 400,

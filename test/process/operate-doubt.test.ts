@@ -27,16 +27,16 @@ describe('orders in doubt where the API gives no list', () => {
 
   const run = (...args: string[]): Promise<Ended> => place.run(args, { USER: 'anna' });
 
-  async function letters(): Promise<[string, string][]> {
+  async function deadLetters(): Promise<[string, string][]> {
     const { out } = await run('--json', 'dead-letters', 'list');
-    return JSON.parse(out).letters.map((one: { purchaseOrderNumber: string; kind: string }) => [
+    return JSON.parse(out).deadLetters.map((one: { purchaseOrderNumber: string; kind: string }) => [
       one.purchaseOrderNumber,
       one.kind,
     ]);
   }
 
   it('explain says what was found out and asks the person', async () => {
-    expect(await letters()).toEqual([
+    expect(await deadLetters()).toEqual([
       ['PO-1', 'inDoubt'],
       ['PO-2', 'inDoubt'],
       ['PO-3', 'inDoubt'],
@@ -59,7 +59,7 @@ describe('orders in doubt where the API gives no list', () => {
     expect(out).toMatch(/list could not be looked at[\s\S]*1 order in doubt waiting for the API's list/);
     await place.run(['start', '--once']);
     expect(place.stored().get('PO-1')).toBe(1);
-    expect(await letters()).toHaveLength(3);
+    expect(await deadLetters()).toHaveLength(3);
   });
 
   it('resolve --as accepted settles one that is there', async () => {
@@ -85,7 +85,7 @@ describe('orders in doubt where the API gives no list', () => {
     expect(await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend', '--yes')).toMatchObject({ code: 0 });
     await place.run(['start', '--once']);
     expect(place.stored().get('PO-3')).toBe(1);
-    expect(await letters()).toEqual([['PO-2', 'inDoubt']]);
+    expect(await deadLetters()).toEqual([['PO-2', 'inDoubt']]);
     expect((await run('explain', 'PO-3')).out).toMatch(/^PO-3 {2}accepted[\s\S]*resent by anna/);
   });
 

@@ -22,7 +22,7 @@ const FAULTS = [
 
 /** What the documents of several commands hold, as far as it is looked at one by one. */
 type Shown = {
-  letters: { purchaseOrderNumber: string; signature: string }[];
+  deadLetters: { purchaseOrderNumber: string; signature: string }[];
   groups: { signature: string }[];
   queue: { unsettledOrders: number };
   token: object;
@@ -98,15 +98,15 @@ describe("the operator's commands", () => {
     [['--batch', 'nothing'], []],
   ])('dead-letters list %j finds %j', async (filters, numbers) => {
     const { document } = await json('dead-letters', 'list', ...filters);
-    expect(document.letters.map((letter) => letter.purchaseOrderNumber)).toEqual(numbers);
+    expect(document.deadLetters.map((deadLetter) => deadLetter.purchaseOrderNumber)).toEqual(numbers);
   });
 
   it('dead-letters list finds all of a signature, and those of a batch by the end of its name', async () => {
     const { document: all } = await json('dead-letters', 'list', '--batch', (await report()).batch.slice(-8));
-    expect(all.letters).toHaveLength(6);
+    expect(all.deadLetters).toHaveLength(6);
     const signature = all.groups[0]?.signature ?? '';
     const { document } = await json('dead-letters', 'list', '--signature', signature);
-    expect(document.letters.every((one) => one.signature === signature)).toBe(true);
+    expect(document.deadLetters.every((one) => one.signature === signature)).toBe(true);
   });
 
   it('names the kinds when one is mistyped', async () => {
@@ -176,11 +176,11 @@ describe("the operator's commands", () => {
     const { out: explained } = await run('explain', 'PO-5');
     expect(explained).toMatch(/retried by anna/);
     const { document: waiting } = await json('dead-letters', 'list', '--order', 'PO-5');
-    expect(waiting.letters).toMatchObject([{ now: 'queued' }]);
+    expect(waiting.deadLetters).toMatchObject([{ now: 'queued' }]);
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
     expect(place.stored().get('PO-5')).toBe(1);
     const { document } = await json('dead-letters', 'list', '--kind', 'refused', '--all');
-    expect(document.letters).toMatchObject([
+    expect(document.deadLetters).toMatchObject([
       { purchaseOrderNumber: 'PO-5', closed: { by: 'accepted' } },
       { purchaseOrderNumber: 'PO-6' },
     ]);
@@ -195,8 +195,8 @@ describe("the operator's commands", () => {
       out: '4 orders would be given up.\n4 orders given up.\n',
     });
     expect(await report()).toMatchObject({ open: 1, counts: { invalid: 4 } });
-    const letters = JSON.parse(await place.read(await report(), 'dead-letters.json'));
-    expect(letters).toContainEqual(
+    const deadLetters = JSON.parse(await place.read(await report(), 'dead-letters.json'));
+    expect(deadLetters).toContainEqual(
       expect.objectContaining({
         purchaseOrderNumber: '',
         closed: { at: expect.any(String), by: 'discarded', who: 'anna' },

@@ -55,7 +55,7 @@ async function fileInstead(place: Workplace): Promise<Subject> {
 }
 
 /** The daemon runs where the folder is a file system of its own, which `broken` and `mended` change. */
-function onFileSystem(options: string, broken: string, mended: string) {
+function onFileSystem(options: string, broken: string, fixed: string) {
   return async (place: Workplace): Promise<Subject> => {
     await mkdir(place.reports, { recursive: true });
     const script = `mount -t tmpfs -o ${options} none "$REPORTS"
@@ -63,7 +63,7 @@ function onFileSystem(options: string, broken: string, mended: string) {
 trap 'kill -TERM $daemon; wait $daemon; exit' TERM
 echo "pid $daemon"
 while read -r what; do
-  case $what in broken) ${broken};; mended) ${mended};; esac
+  case $what in broken) ${broken};; mended) ${fixed};; esac
   echo "$what now"
 done`;
     const shell = spawn('unshare', ['-m', 'sh', '-c', script], {
@@ -90,7 +90,7 @@ done`;
       reports: `/proc/${pid}/root${place.reports}`,
       out: () => lines.join('\n'),
       breakFolder: () => say('broken'),
-      mendFolder: () => say('mended'),
+      mendFolder: () => say('fixed'),
       [Symbol.asyncDispose]: async () => {
         process.kill(Number(pid), 'SIGTERM');
         shell.stdin.end();

@@ -66,7 +66,14 @@ const json = `{"orders": [\n${OBJECTS.map((one) => JSON.stringify(one)).join(',\
 const ndjson = OBJECTS.map((one) => `${JSON.stringify(one)}\n`).join('');
 
 type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
-type Form = { name: string; content: Buffer; fix: string; encoding?: Encoding; mend?: [RegExp, string][]; gzip?: true };
+type Form = {
+  name: string;
+  content: Buffer;
+  fix: string;
+  encoding?: Encoding;
+  remedy?: [RegExp, string][];
+  gzip?: true;
+};
 
 /** Orders of one test have numbers of their own: `PO-` stands for its prefix. */
 function own(text: string, prefix: string): string {
@@ -82,9 +89,9 @@ const FORMS: (Form & { prefix: string })[] = [
   form('D', 'pipes.csv', csv('|')),
   form('E', 'packed.csv.gz', csv(';'), { packed: true }),
   form('G', 'packed-twice.csv.gz', csv(';'), { packed: true, gzip: true }),
-  form('H', 'array.json', json, { fix: 'dead-letters.fix.json', mend: MENDED_OBJECTS }),
-  form('I', 'one-line.json', JSON.stringify(OBJECTS), { fix: 'dead-letters.fix.json', mend: MENDED_OBJECTS }),
-  form('K', 'lines.ndjson', ndjson, { fix: 'dead-letters.ndjson', mend: MENDED_OBJECTS }),
+  form('H', 'array.json', json, { fix: 'dead-letters.fix.json', remedy: MENDED_OBJECTS }),
+  form('I', 'one-line.json', JSON.stringify(OBJECTS), { fix: 'dead-letters.fix.json', remedy: MENDED_OBJECTS }),
+  form('K', 'lines.ndjson', ndjson, { fix: 'dead-letters.ndjson', remedy: MENDED_OBJECTS }),
 ];
 
 function form(prefix: string, name: string, text: string, more: Partial<Form> & { packed?: true } = {}) {
@@ -132,22 +139,22 @@ const lettersOf = async (report: Report): Promise<DeadLetter[]> =>
 const storedOf = (prefix: string) =>
   Object.fromEntries([...place.stored()].filter(([number]) => number.startsWith(`${prefix}-`)));
 
-async function goAround({ name, content, fix, encoding = 'utf-8', mend = MENDED, gzip }: Form, prefix: string) {
+async function goAround({ name, content, fix, encoding = 'utf-8', remedy = MENDED, gzip }: Form, prefix: string) {
   const first = await dropFirst(name, content, prefix);
   const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(
     await readFile(path.join(place.reports, first.batch, fix)),
   );
-  const mended = mend.reduce(
+  const fixed = remedy.reduce(
     (before, [wrong, right]) => before.replace(wrong, right),
     text.replaceAll(`${prefix}-`, 'PO-'),
   );
-  const back = bytes(own(mended, prefix), encoding);
+  const back = bytes(own(fixed, prefix), encoding);
   const after = await settled(`mended-${name.replace(gzip ? /$^/ : /\.gz$/, '')}`, gzip ? gzipSync(back) : back);
   expect(after).toMatchObject({ counts: { orders: 3, accepted: 3 }, open: 0 });
   expect(await reportOf(name, 0)).toMatchObject({ counts: { accepted: 1, invalid: 2, conflict: 1 } });
-  const letters = await lettersOf(first);
-  expect(letters).toHaveLength(3);
-  for (const { closed } of letters) expect(closed).toMatchObject({ batch: after.batch });
+  const deadLetters = await lettersOf(first);
+  expect(deadLetters).toHaveLength(3);
+  for (const { closed } of deadLetters) expect(closed).toMatchObject({ batch: after.batch });
   const numbers = ['0', '1', '2', '4', '9'].map((number) => [`${prefix}-${number}`, 1]);
   expect(storedOf(prefix)).toEqual(Object.fromEntries(numbers));
   expect(await readdir(path.join(place.reports, first.batch))).not.toContain(fix);
@@ -189,9 +196,9 @@ it('a fix file that comes back unmended moves every order to the newest batch, w
   const again = await place.read(after, 'dead-letters.csv');
   expect(again.match(/of batch \S+\)/g)).toEqual(Array.from({ length: 4 }, () => `of batch ${after.batch})`));
   expect(storedOf('U')).toEqual({ 'U-0': 1, 'U-1': 1 });
-  const mend: [RegExp, string][] = [...MENDED, [/NO-SUCH-ARTICLE/, 'A-3']];
-  const mended = mend.reduce((text, [wrong, right]) => text.replace(wrong, right), again.replaceAll('U-', 'PO-'));
-  expect(await settled('at-last.csv', own(mended, 'U'))).toMatchObject({ counts: { accepted: 4 }, open: 0 });
+  const remedy: [RegExp, string][] = [...MENDED, [/NO-SUCH-ARTICLE/, 'A-3']];
+  const fixed = remedy.reduce((text, [wrong, right]) => text.replace(wrong, right), again.replaceAll('U-', 'PO-'));
+  expect(await settled('at-last.csv', own(fixed, 'U'))).toMatchObject({ counts: { accepted: 4 }, open: 0 });
   await reportOf('unmended.csv', 0);
   expect(storedOf('U')).toMatchObject({ 'U-2': 1, 'U-3': 1, 'U-4': 1, 'U-9': 1 });
 });
@@ -217,9 +224,9 @@ it('a number that lost its leading zeros in a spreadsheet waits, and is sent whe
   const lost = await settled('lost.csv', fix.replaceAll(/"00(7\d)"/g, '$1'));
   expect(lost).toMatchObject({ counts: { orders: 3, accepted: 1, invalid: 2 }, open: 2 });
   expect(place.stored().has('77')).toBe(false);
-  const letters = await lettersOf(lost);
-  expect(letters).toMatchObject([{ purchaseOrderNumber: '77', kind: 'invalid', stage: 'validation' }, {}]);
-  expect(letters[0]?.message).toContain('77 looks like 0077, whose leading zeros a spreadsheet took away');
+  const deadLetters = await lettersOf(lost);
+  expect(deadLetters).toMatchObject([{ purchaseOrderNumber: '77', kind: 'invalid', stage: 'validation' }, {}]);
+  expect(deadLetters[0]?.message).toContain('77 looks like 0077, whose leading zeros a spreadsheet took away');
   const again = (await place.read(lost, 'dead-letters.csv')).replace(/^(7\d),/gm, '"00$1",');
   expect(await settled('restored.csv', again)).toMatchObject({ counts: { accepted: 2 } });
   for (const file of ['zeros.csv', 'lost.csv']) expect(await reportOf(file, 0)).toMatchObject({ open: 0 });

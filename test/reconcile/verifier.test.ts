@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
-import { openLedger } from '../../src/ledger/ledger.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import { openQueue } from '../../src/queue/queue.ts';
-import { openCanaries } from '../../src/reconcile/canaries.ts';
-import { openVerifier } from '../../src/reconcile/verifier.ts';
+import { createCanaries } from '../../src/reconcile/canaries.ts';
+import { createVerifier } from '../../src/reconcile/verifier.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
@@ -21,10 +21,10 @@ async function openVerifierRig() {
   const plain = await connectRedis(server.url, { plain: true });
   stack.defer(() => plain.disconnect());
   const queue = stack.use(openQueue({ redis: plain, keys, onTrouble: () => undefined }));
-  const ledger = openLedger({ redis, keys, identity });
+  const ledger = createLedger({ redis, keys, identity });
   const rig = { now: 1_000_000, shown: [] as string[] };
   const time = { now: () => rig.now, sync: async () => undefined };
-  const canaries = openCanaries({ redis, keys, clock: systemClock, time });
+  const canaries = createCanaries({ redis, keys, clock: systemClock, time });
 
   async function list(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
     for (const purchaseOrderNumber of rig.shown) onOrder({ purchaseOrderNumber });
@@ -32,7 +32,7 @@ async function openVerifierRig() {
   }
 
   const log = pino({ level: 'silent' });
-  const verifier = openVerifier({ ledger, queue, redis, keys, time, owner: 'rig', policy, log, canaries, list });
+  const verifier = createVerifier({ ledger, queue, redis, keys, time, owner: 'rig', policy, log, canaries, list });
 
   /** Puts an order into the ledger whose attempt ended without an answer just now. */
   async function doubt(number: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Redis } from '../../src/redis/connect.ts';
-import { openRedisTime } from '../../src/redis/redis-time.ts';
+import { createRedisTime } from '../../src/redis/redis-time.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
 describe('Redis time', () => {
@@ -30,13 +30,13 @@ describe('Redis time', () => {
   }
 
   it("follows Redis' clock", async () => {
-    const time = await openRedisTime(store.redis, systemClock);
+    const time = await createRedisTime(store.redis, systemClock);
     expect(Math.abs(time.now() - (await trueTime()))).toBeLessThan(500);
   });
 
   it('asks again when an answer took so long that it may be wrong', async () => {
     const { clock, redis } = standingStill(60_000, 2);
-    const time = await openRedisTime(redis, clock);
+    const time = await createRedisTime(redis, clock);
     expect(Math.abs(time.now() - (await trueTime()))).toBeLessThan(500);
   });
 });

@@ -86,10 +86,10 @@ it('keeps a fix file that was mended, dropped in and settled under its own name'
   await settle('orders.csv');
   const fix = join(day, 'orders.csv.fix.csv');
   await rename(fix, join(temp.path, 'dropped'));
-  await writeFile(join(temp.path, 'dropped'), 'mended');
+  await writeFile(join(temp.path, 'dropped'), 'fixed');
   await link(join(temp.path, 'dropped'), fix);
   await settle('orders.csv');
-  expect(await readFile(fix, 'utf8')).toBe('mended');
+  expect(await readFile(fix, 'utf8')).toBe('fixed');
 });
 
 it('finds a name for files whose own name is as long as names can be', async () => {

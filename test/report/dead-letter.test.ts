@@ -6,8 +6,8 @@ const records = rows(4, ['7', 'A', '1'], ['7', 'B', '1,5']);
 
 it('tells the first problem, all problems, and every line of the order', () => {
   const problems = [problem(5), problem(5, { field: 'MATNR', code: 'missing' })];
-  const letter = deadLetterOf({ ordinal: 0, number: '7', place: { line: 5 }, records, valid: false, problems }, AT);
-  expect(letter).toMatchObject({
+  const deadLetter = deadLetterOf({ ordinal: 0, number: '7', place: { line: 5 }, records, valid: false, problems }, AT);
+  expect(deadLetter).toMatchObject({
     purchaseOrderNumber: '7',
     kind: 'invalid',
     stage: 'validation',
@@ -18,7 +18,7 @@ it('tells the first problem, all problems, and every line of the order', () => {
     lastAt: AT,
     location: { line: 5, lines: [4, 5] },
   });
-  expect(letter).not.toHaveProperty('payload');
+  expect(deadLetter).not.toHaveProperty('payload');
 });
 
 it('keeps the pointer of JSON input', () => {

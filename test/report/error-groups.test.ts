@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { addError, byWeight, type ErrorGroups } from '../../src/report/error-groups.ts';
 import { AT, dead, problem, rows, wrong } from '../support/reported.ts';
 
-function groupsOf(...letters: ReturnType<typeof dead>['deadLetter'][]) {
+function groupsOf(...deadLetters: ReturnType<typeof dead>['deadLetter'][]) {
   const groups: ErrorGroups = new Map();
-  for (const letter of letters) if (letter) addError(groups, letter);
+  for (const deadLetter of deadLetters) if (deadLetter) addError(groups, deadLetter);
   return byWeight(groups);
 }
 
@@ -36,11 +36,11 @@ it('names what else is wrong in an order, shortly', () => {
 });
 
 it('joins what comes after two hundred kinds', () => {
-  const letters = Array.from({ length: 300 }, (_, index) => {
+  const deadLetters = Array.from({ length: 300 }, (_, index) => {
     const code = `kind-${String.fromCharCode(97 + (index % 26))}${String.fromCharCode(97 + Math.floor(index / 26))}`;
     return dead(rows(index + 2, ['7']), 'refused', code, 'No').deadLetter;
   });
-  const groups = groupsOf(...letters);
+  const groups = groupsOf(...deadLetters);
   expect(groups).toHaveLength(201);
   expect(groups[0]).toMatchObject({ code: 'other', count: 100 });
 });

@@ -9,7 +9,7 @@ import { type ReportedOrder, writeReport } from '../../src/report/write-report.t
 import { dead, done, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-const CLOSING = { at: '2026-11-22T08:00:00.000Z', by: 'mended', batch: '20261122T080000Z-inbox-orders-00000000' };
+const CLOSING = { at: '2026-11-22T08:00:00.000Z', by: 'fixed', batch: '20261122T080000Z-inbox-orders-00000000' };
 
 let temp: Awaited<ReturnType<typeof makeTempFolder>>;
 let folder: string;
@@ -33,8 +33,12 @@ it('closes the entries, counts what is open, and takes what is settled out of th
   await writeReport(inputOf(folder, mixed));
   await refreshReport(folder, 2, close('3'));
   expect(JSON.parse(await read('report.json'))).toEqual({ ...reportOf(mixed), open: 2 });
-  const letters = JSON.parse(await read('dead-letters.json'));
-  expect(letters.map((letter: { closed?: object }) => letter.closed)).toEqual([undefined, CLOSING, undefined]);
+  const deadLetters = JSON.parse(await read('dead-letters.json'));
+  expect(deadLetters.map((deadLetter: { closed?: object }) => deadLetter.closed)).toEqual([
+    undefined,
+    CLOSING,
+    undefined,
+  ]);
   expect(await read('dead-letters.csv')).not.toContain('\n3;');
   expect(await read('report.html')).toContain('<h1>2 of 4 orders need you</h1>');
 });
@@ -60,8 +64,8 @@ it('keeps every text of the list as it was', async () => {
   const orders = [dead(rows(2, ['1']), 'refused', '400', message), dead(rows(3, ['2']), 'refused', '400', message)];
   await writeReport(inputOf(folder, orders));
   await refreshReport(folder, 1, close('2'));
-  const letters = JSON.parse(await read('dead-letters.json'));
-  expect(letters.map((letter: { message: string }) => letter.message)).toEqual([message, message]);
+  const deadLetters = JSON.parse(await read('dead-letters.json'));
+  expect(deadLetters.map((deadLetter: { message: string }) => deadLetter.message)).toEqual([message, message]);
 });
 
 it('may be done step by step, and again', async () => {

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Mapping } from '../../src/config/config.ts';
 import { plainMapping } from '../../src/config/plain-mapping.ts';
 import type { CheckedOrder } from '../../src/order/checked-order.ts';
-import { proveFile } from '../../src/parse/inspect.ts';
+import { inspectFile } from '../../src/parse/inspect.ts';
 import { csvLine } from '../../src/report/csv-line.ts';
 import { deadLetterOf } from '../../src/report/dead-letter.ts';
-import { deliveryLetterOf } from '../../src/report/delivery-dead-letter.ts';
+import { deliveryDeadLetterOf } from '../../src/report/delivery-dead-letter.ts';
 import { encoderFor } from '../../src/report/encode.ts';
 import { fixFile } from '../../src/report/fix-file.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
@@ -25,20 +25,20 @@ afterEach(() => temp[Symbol.asyncDispose]());
 
 async function read(name: string, mapping: Mapping) {
   const path = join(temp.path, name);
-  const proof = await proveFile(path, mapping);
+  const inspection = await inspectFile(path, mapping);
   const orders: CheckedOrder[] = [];
-  for await (const order of readOrders(path, proof, mapping)) orders.push(order);
-  return { proof, orders };
+  for await (const order of readOrders(path, inspection, mapping)) orders.push(order);
+  return { inspection, orders };
 }
 
 /** Drops a file, makes a dead letter of each of its orders, and drops the fix file. */
 async function around(bytes: Uint8Array, mapping: Mapping) {
   await writeFile(join(temp.path, 'orders'), bytes);
   const first = await read('orders', mapping);
-  const fix = fixFile(first.proof.shape, '20261121T071500Z-inbox-orders-3f2a91c0');
+  const fix = fixFile(first.inspection.shape, '20261121T071500Z-inbox-orders-3f2a91c0');
   const facts = { kind: 'refused' as const, code: '400', message: 'No;=', attempts: 1, firstAt: AT, lastAt: AT };
   const pieces = first.orders.map((order) =>
-    fix.recordsOf(order, order.valid ? deliveryLetterOf(order, facts) : deadLetterOf(order, AT)),
+    fix.recordsOf(order, order.valid ? deliveryDeadLetterOf(order, facts) : deadLetterOf(order, AT)),
   );
   await writeFile(join(temp.path, 'fix'), Buffer.concat([fix.opening(), ...pieces, fix.closing()]));
   return { first, second: await read('fix', mapping) };
@@ -72,8 +72,8 @@ it('gives the same orders again in every dialect', async () => {
       const rows = [['purchaseOrderNumber', 'articleCode', 'quantity'], ...cells];
       const text = rows.map((row) => csvLine(row, { delimiter, newline })).join('');
       const { first, second } = await around(encoderFor(encoding)(text), mapping);
-      expect(second.proof.isFixFile).toBe(true);
-      expect(second.proof.shape.header).toEqual(first.proof.shape.header);
+      expect(second.inspection.isFixFile).toBe(true);
+      expect(second.inspection.shape.header).toEqual(first.inspection.shape.header);
       expect(contentOf(second.orders)).toEqual(contentOf(first.orders));
       expect(cellsOf(second.orders)).toEqual(cellsOf(first.orders));
     }),

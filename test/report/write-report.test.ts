@@ -146,7 +146,7 @@ describe('where the disk refuses', () => {
   it('comes complete when the place is mended', async () => {
     await writeFile(join(temp.path, 'reports'), '');
     await refusal(folder);
-    const elsewhere = join(temp.path, 'mended');
+    const elsewhere = join(temp.path, 'fixed');
     await writeReport(inputOf(elsewhere, mixed));
     expect(await readdir(elsewhere)).toHaveLength(5);
   });

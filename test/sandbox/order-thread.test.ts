@@ -45,7 +45,7 @@ test('says what is wrong with the file, and that somebody else has it', async ()
   await using _ = await openOrderThread(opening);
   await expect(openOrderThread(opening)).rejects.toMatchObject({
     code: 'sandbox-data-in-use',
-    mend: expect.stringContaining('--data'),
+    remedy: expect.stringContaining('--data'),
     facts: { file: path.join(folder.path, 'staging.sqlite') },
   });
   await writeFile(path.join(folder.path, 'broken.sqlite'), 'no database, but long enough to look like one'.repeat(50));
@@ -86,6 +86,6 @@ test('a file with another table of that name is refused, with what to do', async
   other.close();
   await expect(openOrderThread({ folder: folder.path, environment: 'staging', unique: true })).rejects.toMatchObject({
     code: 'sandbox-data-unusable',
-    mend: expect.stringContaining('--data'),
+    remedy: expect.stringContaining('--data'),
   });
 });

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import { openTokenFile, openTokenStore } from '../../src/sandbox/token-store.ts';
+import { createTokenStore, openTokenFile } from '../../src/sandbox/token-store.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 test('a token is known to its own client, after a restart too, until it is revoked', async () => {
   await using folder = await makeTempFolder();
   const before = openTokenFile(folder.path, 'staging');
-  const issued = openTokenStore(before, 'client', 3600).issue(['read', 'write']);
+  const issued = createTokenStore(before, 'client', 3600).issue(['read', 'write']);
   before.close();
 
   using file = openTokenFile(folder.path, 'staging');
-  const tokens = openTokenStore(file, 'client', 3600);
+  const tokens = createTokenStore(file, 'client', 3600);
   const grant = tokens.find(issued);
   expect(grant?.scopes).toEqual(new Set(['read', 'write']));
   expect((grant?.expiresAt ?? 0) - Date.now()).toBeGreaterThan(3_500_000);
-  expect(openTokenStore(file, 'another client', 3600).find(issued)).toBe(undefined);
+  expect(createTokenStore(file, 'another client', 3600).find(issued)).toBe(undefined);
   tokens.revoke(issued);
   expect(tokens.find(issued)).toBe(undefined);
 });
@@ -21,16 +21,16 @@ test('a token is known to its own client, after a restart too, until it is revok
 test('tokens long expired leave the file', async () => {
   await using folder = await makeTempFolder();
   using file = openTokenFile(folder.path, 'staging');
-  const old = openTokenStore(file, 'client', -90_000);
+  const old = createTokenStore(file, 'client', -90_000);
   old.issue(['read']);
-  openTokenStore(file, 'client', 3600).issue(['read']);
+  createTokenStore(file, 'client', 3600).issue(['read']);
   expect(file.prepare('SELECT count(*) AS tokens FROM tokens').get()).toEqual({ tokens: 1 });
 });
 
 test('more tokens than are remembered are all good', async () => {
   await using folder = await makeTempFolder();
   using file = openTokenFile(folder.path, 'staging');
-  const tokens = openTokenStore(file, 'client', 3600);
+  const tokens = createTokenStore(file, 'client', 3600);
   const issued = Array.from({ length: 1200 }, () => tokens.issue(['read']));
   for (const token of [...issued, ...issued]) expect(tokens.find(token)?.scopes).toEqual(new Set(['read']));
 });

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openBatches } from '../../src/ledger/batches.ts';
+import { createBatches } from '../../src/ledger/batches.ts';
 import { writeReport } from '../../src/report/write-report.ts';
 import { refreshReports } from '../../src/settle/refresh-reports.ts';
 import { openTestRedis } from '../support/open-redis.ts';
@@ -19,7 +19,7 @@ it.each(['closings', 'find'] as const)(
     const { redis, keys } = store;
     const orders = ['1', '2', '3'].map((number, i) => dead(rows(i + 2, [number, 'A', '1']), 'refused', '400', 'No'));
     await writeReport(inputOf(join(reports.path, BATCH), orders, { report: reportOf(orders, { batch: BATCH }) }));
-    const batches = openBatches({ redis, keys, owner: 'test' });
+    const batches = createBatches({ redis, keys, owner: 'test' });
     await batches.begin({ batch: BATCH, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' }, 1);
     await redis.hset(keys.batch(BATCH), { open: 3 });
     await batches.done(BATCH);
@@ -50,8 +50,8 @@ it.each(['closings', 'find'] as const)(
     for (let round = 0; round < 3; round += 1) await refreshReports({ batches: busy, reports: reports.path });
     const read = async (name: string) => JSON.parse(await readFile(join(reports.path, BATCH, name), 'utf8'));
     expect(await read('report.json')).toMatchObject({ open: 1 });
-    const letters: { closed?: object }[] = await read('dead-letters.json');
-    expect(letters.map(({ closed }) => closed !== undefined)).toEqual([true, true, false]);
+    const deadLetters: { closed?: object }[] = await read('dead-letters.json');
+    expect(deadLetters.map(({ closed }) => closed !== undefined)).toEqual([true, true, false]);
   },
 );
 
@@ -59,8 +59,8 @@ it('a report that cannot be written keeps no other waiting', async () => {
   await using store = await openTestRedis();
   await using reports = await makeTempFolder();
   const { redis, keys } = store;
-  const batches = openBatches({ redis, keys, owner: 'test' });
-  const names = ['a', 'b', 'c'].map((letter) => BATCH.replace('orders', letter));
+  const batches = createBatches({ redis, keys, owner: 'test' });
+  const names = ['a', 'b', 'c'].map((deadLetter) => BATCH.replace('orders', deadLetter));
   for (const batch of names) {
     const orders = [dead(rows(2, ['1', 'A', '1']), 'refused', '400', 'No')];
     await writeReport(inputOf(join(reports.path, batch), orders, { report: reportOf(orders, { batch }) }));

@@ -3,11 +3,11 @@ import path from 'node:path';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { openGate } from '../../src/deliver/circuit-breaker.ts';
+import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { claimFile } from '../../src/intake/claim.ts';
-import { openBatches } from '../../src/ledger/batches.ts';
-import { openLedger } from '../../src/ledger/ledger.ts';
-import { proveFile } from '../../src/parse/inspect.ts';
+import { createBatches } from '../../src/ledger/batches.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { inspectFile } from '../../src/parse/inspect.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openSettlement } from '../../src/settle/settlement.ts';
 import { inboxSource } from '../support/inbox-source.ts';
@@ -26,35 +26,35 @@ async function openPlace() {
   const source = inboxSource(inbox);
   const file = await claimFile(path.join(inbox, 'orders.csv'), source, new Date());
   if (file === 'taken') throw new Error('nobody else is here');
-  const ledger = openLedger(store);
+  const ledger = createLedger(store);
   const deps = { ...store, clock: systemClock, probe: { initial: 100, max: 100 } };
-  const gate = openGate({ ...deps, onPaused: () => undefined, onResumed: () => undefined });
+  const breaker = createCircuitBreaker({ ...deps, onPaused: () => undefined, onResumed: () => undefined });
 
   /** `slowly`: each report of it waits until `go` was called. */
   function daemon(owner: string, slowly = false) {
-    const batches = openBatches({ ...store, owner });
+    const batches = createBatches({ ...store, owner });
     const { promise: gone, resolve: go } = Promise.withResolvers<void>();
     let arrived = false;
-    const slow: typeof gate = {
-      ...gate,
+    const slow: typeof breaker = {
+      ...breaker,
       async during(from, to) {
         arrived = true;
         await gone;
-        return gate.during(from, to);
+        return breaker.during(from, to);
       },
     };
     const settlement = openSettlement({
       batches,
       ledger,
       ...store,
-      gate: slowly ? slow : gate,
+      breaker: slowly ? slow : breaker,
       sources: [source],
       mappingOf: () => undefined,
       reports,
       environment: 'staging',
       clock: systemClock,
       log: pino({ level: 'silent' }),
-      proofs: new Map(),
+      inspections: new Map(),
       onSettled: () => undefined,
     });
     return { batches, settlement, go, arrived: () => arrived };
@@ -62,7 +62,7 @@ async function openPlace() {
 
   const { batches } = daemon('first');
   const { batch } = await batches.begin(file, store.time.now());
-  const { sha256, bytes, records, shape, warnings } = await proveFile(file.path, undefined, {});
+  const { sha256, bytes, records, shape, warnings } = await inspectFile(file.path, undefined, {});
   await batches.proved(batch, { sha256, bytes, records, shape, warnings });
   const invalid = { outcome: 'invalid', attempts: 0, at: store.time.now(), code: 'empty', message: '' } as const;
   await ledger.count(batch, store.time.now(), [{ ordinal: 0, number: 'PO-1', result: invalid }]);

@@ -1,43 +1,43 @@
 import type { Port } from './port.ts';
 import type { Store } from './store.ts';
 
-export const identity: Port = (store, [key = '', takeOverKey = '', gateKey = '', ownKey = ''], args) => {
+export const identity: Port = (store, [key = '', rebuildKey = '', breakerKey = '', ownKey = ''], args) => {
   const [remembered = '', text = '', name = '', wait = '', field = '', hold = '', made = ''] = args;
   const own = Number(store.get(ownKey) ?? 0);
   store.set(ownKey, String(Math.max(own, Number(made))));
   const now = store.now();
-  const life = store.hget(key, 'life');
-  const seq = Number(store.hget(key, 'seq') ?? 0);
+  const epoch = store.hget(key, 'epoch');
+  const sequence = Number(store.hget(key, 'sequence') ?? 0);
   const number = Number(text);
   const succeeds = store.hget(key, 'succeeds') ?? '';
   const isSame =
-    life !== null &&
+    epoch !== null &&
     (remembered === '' ||
       succeeds.split(' ').includes(remembered) ||
-      (life === remembered && seq >= number && own >= Number(made)));
-  if (isSame) return ['same', life, String(seq)];
-  const most = String(Math.max(seq, number));
-  store.hset(key, 'life', name);
-  store.hset(key, 'seq', most);
-  store.hset(key, 'succeeds', `${remembered} ${life ?? ''} ${succeeds}`.slice(0, 1000));
-  store.del(takeOverKey);
+      (epoch === remembered && sequence >= number && own >= Number(made)));
+  if (isSame) return ['same', epoch, String(sequence)];
+  const most = String(Math.max(sequence, number));
+  store.hset(key, 'epoch', name);
+  store.hset(key, 'sequence', most);
+  store.hset(key, 'succeeds', `${remembered} ${epoch ?? ''} ${succeeds}`.slice(0, 1000));
+  store.del(rebuildKey);
   const isNew = remembered === '';
-  store.hset(takeOverKey, 'why', isNew ? 'new' : 'rolled-back');
-  store.hset(takeOverKey, 'life', name);
-  store.hset(takeOverKey, 'notBefore', String(isNew ? now : now + Number(wait)));
-  if (!isNew) store.hsetnx(gateKey, field, hold);
+  store.hset(rebuildKey, 'why', isNew ? 'new' : 'rolled-back');
+  store.hset(rebuildKey, 'epoch', name);
+  store.hset(rebuildKey, 'notBefore', String(isNew ? now : now + Number(wait)));
+  if (!isNew) store.hsetnx(breakerKey, field, hold);
   return [isNew ? 'new' : 'rolled-back', name, most];
 };
 
-export const takeOver: Port = (store, [key = '', gateKey = '', pauses = ''], args) => {
-  const [verb, life, field = '', now = '', tries = '', quick = '', usual = '', reason = ''] = args;
-  if ((store.hget(key, 'life') ?? '') !== life) return 0;
-  const hold = store.hget(gateKey, field);
+export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], args) => {
+  const [verb, epoch, field = '', now = '', tries = '', quick = '', usual = '', reason = ''] = args;
+  if ((store.hget(key, 'epoch') ?? '') !== epoch) return 0;
+  const hold = store.hget(breakerKey, field);
   const was = JSON.parse(hold ?? '{}') as { code: string; reason: string; since: number };
   if (verb === 'end') {
     store.del(key);
     if (hold === null) return 1;
-    store.hdel(gateKey, field);
+    store.hdel(breakerKey, field);
     store
       .list(pauses)
       .unshift(JSON.stringify({ code: was.code, reason: was.reason, from: was.since, to: Number(now) }));
@@ -45,15 +45,15 @@ export const takeOver: Port = (store, [key = '', gateKey = '', pauses = ''], arg
   }
   const failed = store.hincrby(key, 'failed', 1);
   store.hset(key, 'notBefore', String(Number(now) + Number(failed < Number(tries) ? quick : usual)));
-  if (hold !== null && reason !== '') store.hset(gateKey, field, JSON.stringify({ ...was, reason }));
+  if (hold !== null && reason !== '') store.hset(breakerKey, field, JSON.stringify({ ...was, reason }));
   return 1;
 };
 
-export const gate: Port = (store, [key = '', pauses = ''], args) => {
+export const breaker: Port = (store, [key = '', pauses = ''], args) => {
   const [verb, first = '', initial = '', max = '', code = '', reason = ''] = args;
   switch (verb) {
     case 'open':
-      return openGate(store, key, pauses, Number(first));
+      return createCircuitBreaker(store, key, pauses, Number(first));
     case 'slow':
       if (Number(first) > Number(store.hget(key, 'slowUntil') ?? 0)) store.hset(key, 'slowUntil', first);
       return 1;
@@ -70,7 +70,7 @@ export const gate: Port = (store, [key = '', pauses = ''], args) => {
   }
 };
 
-function openGate(store: Store, key: string, pauses: string, to: number): number {
+function createCircuitBreaker(store: Store, key: string, pauses: string, to: number): number {
   const since = store.hget(key, 'since');
   if (since === null) return 0;
   const [code, reason] = [store.hget(key, 'code'), store.hget(key, 'reason')];

@@ -1,8 +1,8 @@
-import type { Chunk } from '../../src/ledger/job.ts';
+import type { Job } from '../../src/ledger/job.ts';
 import type { OrderQueue } from '../../src/queue/queue.ts';
 import type { Connection } from './connection.ts';
 import type { Random } from './random.ts';
-import type { Job, Store } from './store.ts';
+import type { Store, StoredJob } from './store.ts';
 import type { Host, Timeline } from './timeline.ts';
 import type { Weather } from './weather.ts';
 
@@ -11,7 +11,7 @@ export type Worker = {
   host: Host;
   isFree: () => boolean;
   /** Resolves with the numbers it hands back; never, when it dies. */
-  work(chunk: Chunk): Promise<readonly string[]>;
+  work(job: Job): Promise<readonly string[]>;
   ask: Connection['ask'];
 };
 
@@ -35,7 +35,7 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
   function open(ask: Connection['ask']): OrderQueue {
     return {
       nameJob: () => `c-${++names}`,
-      add: (chunks, delay) => ask(() => addAll(chunks, delay ?? 0)),
+      add: (jobs, delay) => ask(() => addAll(jobs, delay ?? 0)),
       has: (ids) => ask(() => ids.map((id) => store.jobs().has(id))),
       waiting: async () => 0,
       work: () => ({ stop: async () => undefined }),
@@ -43,11 +43,11 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
     };
   }
 
-  function addAll(chunks: readonly Chunk[], delay: number): void {
-    for (const chunk of chunks) addOne(chunk, delay);
+  function addAll(jobs: readonly Job[], delay: number): void {
+    for (const job of jobs) addOne(job, delay);
   }
 
-  function addOne({ id, name, batch, numbers }: Chunk, delay: number): void {
+  function addOne({ id, name, batch, numbers }: Job, delay: number): void {
     if (store.jobs().has(id) || random.chance(weather.lostJobs)) return;
     const readyAt = timeline.now() + delay;
     store.jobs().set(id, { id, name, batch, numbers, readyAt, lock: undefined });
@@ -65,7 +65,7 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
     }
   }
 
-  function give(job: Job, worker: Worker): void {
+  function give(job: StoredJob, worker: Worker): void {
     const lock = `${worker.host.name}/${++runs}`;
     job.lock = lock;
     watch(job.id, lock, worker.host);

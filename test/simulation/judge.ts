@@ -54,7 +54,7 @@ function faultOf({ state }: Standing, times: number): Fault | undefined {
   if (times > 1) return 'double';
   switch (state) {
     case 'accepted':
-    case 'taken over':
+    case 'rebuilt':
     case 'forgotten':
       return times === 0 ? 'lost' : undefined;
     case 'refused':

@@ -16,10 +16,10 @@ type Change = {
 
 /** Changes of one trip, each for itself. */
 export const commit: Port = (store, keys, [prefix = '', travels = '', made = '', ...changes]) => {
-  const [due = '', doubt = '', waiting = '', finished = '', identity = '', takeOver = '', own = ''] = keys;
+  const [due = '', doubt = '', waiting = '', finished = '', identity = '', rebuild = '', own = ''] = keys;
   const count = made === '' ? 0 : Number(store.get(own) ?? 0);
   const isBehind = made !== '' && count < Number(made);
-  const before = Number(store.hget(identity, 'seq') ?? 0);
+  const before = Number(store.hget(identity, 'sequence') ?? 0);
   const ledger = { store, prefix, due, doubt, waiting, finished };
   const done: number[] = [];
   for (let i = 0; i < changes.length; i += 3) {
@@ -27,9 +27,9 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
     const fields = text.split('\n');
     const [bucket = '', expected = '', dueAt = '', doubtAt = '', compact = '', batch = '', ordinal = ''] = fields;
     const [outcome = '', result = '', dead = '', at = '', closing = ''] = fields.slice(7);
-    const [life = '', reached = '', intended = '', deed = ''] = fields.slice(12);
+    const [epoch = '', reached = '', intended = '', operatorAction = ''] = fields.slice(12);
     const may =
-      life === '' ? 1 : isBehind ? -1 : mayBegin(store, identity, takeOver, life, Number(reached), intended, travels);
+      epoch === '' ? 1 : isBehind ? -1 : mayBegin(store, identity, rebuild, epoch, Number(reached), intended, travels);
     if (may !== 1 || !isCurrent(ledger, number, bucket, expected)) {
       done.push(may === 1 ? 0 : may);
       continue;
@@ -39,11 +39,11 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
     score(store, due, dueAt, number);
     score(store, doubt, doubtAt, number);
     if (compact !== '') store.hset(`${prefix}:s:${bucket}`, number, compact);
-    if (deed !== '') store.list(`${prefix}:d:${number}`).push(deed);
-    done.push(store.hincrby(identity, 'seq', 1));
+    if (operatorAction !== '') store.list(`${prefix}:d:${number}`).push(operatorAction);
+    done.push(store.hincrby(identity, 'sequence', 1));
     if (outcome !== '') settle(ledger, { number, batch, ordinal, outcome, result, dead, at, closing });
   }
-  const more = Number(store.hget(identity, 'seq') ?? 0) - before;
+  const more = Number(store.hget(identity, 'sequence') ?? 0) - before;
   if (made === '' || isBehind || more === 0) return [count, ...done];
   store.set(own, String(count + more));
   return [count + more, ...done];
@@ -52,14 +52,14 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
 function mayBegin(
   store: Store,
   identity: string,
-  takeOver: string,
-  life: string,
+  rebuild: string,
+  epoch: string,
   reached: number,
   intended: string,
   travels: string,
 ): -1 | 0 | 1 {
-  if (store.hget(identity, 'life') !== life || Number(store.hget(identity, 'seq') ?? 0) < reached) return -1;
-  if (store.hget(takeOver, 'why') === 'rolled-back') return -1;
+  if (store.hget(identity, 'epoch') !== epoch || Number(store.hget(identity, 'sequence') ?? 0) < reached) return -1;
+  if (store.hget(rebuild, 'why') === 'rolled-back') return -1;
   return store.now() > Number(intended) + Number(travels) ? 0 : 1;
 }
 
@@ -77,24 +77,24 @@ function score(store: Store, key: string, at: string, number: string): void {
 function settle(ledger: Ledger, change: Change): void {
   const { store, prefix } = ledger;
   const key = `${prefix}:b:${change.batch}`;
-  if (change.closing !== '') closeLetters(ledger, change);
+  if (change.closing !== '') closeDeadLetters(ledger, change);
   if (store.hget(key, 'state') !== 'done') countOutcome(ledger, key, change);
   if (change.result !== '') store.hset(`${key}:results`, change.ordinal, change.result);
 }
 
 /** But for those of other content that came after the order that was accepted. */
-function closeLetters({ store, prefix, waiting }: Ledger, { number, batch, ordinal, closing }: Change): void {
-  const letters = store.hget(waiting, number);
-  if (letters === null) return;
+function closeDeadLetters({ store, prefix, waiting }: Ledger, { number, batch, ordinal, closing }: Change): void {
+  const deadLetters = store.hget(waiting, number);
+  if (deadLetters === null) return;
   store.hdel(waiting, number);
   const no = Number(store.hget(`${prefix}:b:${batch}`, 'no') ?? 0);
-  for (const letter of letters.split('\n')) {
-    const [of = '', at = ''] = letter.split('/');
+  for (const deadLetter of deadLetters.split('\n')) {
+    const [of = '', at = ''] = deadLetter.split('/');
     const key = `${prefix}:b:${of}`;
     const ofNo = Number(store.hget(key, 'no') ?? 0);
     const isLater = ofNo > no || (ofNo === no && Number(at) > Number(ordinal));
     if (isLater && outcomeOf(store.hget(`${key}:results`, at)) === 'conflict') {
-      mark(store, waiting, number, letter);
+      mark(store, waiting, number, deadLetter);
     } else if (store.hsetnx(`${key}:closed`, at, closing) === 1) {
       store.hincrby(key, 'open', -1);
       store.members(`${prefix}:refresh`).add(of);

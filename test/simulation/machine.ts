@@ -1,4 +1,4 @@
-import type { Trace } from '../../src/ledger/checkpoint-file.ts';
+import type { Checkpoint } from '../../src/ledger/checkpoint-file.ts';
 import type { Worker } from './jobs.ts';
 import { type Chore, openParts, type Parts } from './parts.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -15,7 +15,7 @@ export type Machine = Worker & {
   /** The connection to Redis came back. */
   reconnected: () => void;
   /** How far it saw the ledger come. */
-  knows: () => Trace;
+  knows: () => Checkpoint;
 };
 
 const CHUNKS = 2;
@@ -24,8 +24,8 @@ const CHUNKS = 2;
 export function startMachine(host: Host, around: Surroundings, onUp: () => void): Machine {
   const connection = around.connections.connect(host);
   let up = false;
-  let chunks = 0;
-  let knows = (): Trace => around.disk.trace;
+  let jobs = 0;
+  let knows = (): Checkpoint => around.disk.trace;
   const busy = new Set<Chore>();
   const started = start();
 
@@ -40,12 +40,12 @@ export function startMachine(host: Host, around: Surroundings, onUp: () => void)
     return parts;
   }
 
-  async function work(chunk: Parameters<Worker['work']>[0]): Promise<readonly string[]> {
-    chunks += 1;
+  async function work(job: Parameters<Worker['work']>[0]): Promise<readonly string[]> {
+    jobs += 1;
     try {
-      return await (await started).deliverChunk(chunk);
+      return await (await started).deliverJob(job);
     } finally {
-      chunks -= 1;
+      jobs -= 1;
     }
   }
 
@@ -64,7 +64,7 @@ export function startMachine(host: Host, around: Surroundings, onUp: () => void)
     tick,
     ask: connection.ask,
     isUp: () => up && host.alive,
-    isFree: () => up && chunks < CHUNKS,
+    isFree: () => up && jobs < CHUNKS,
     intake: () => started,
     knows: () => knows(),
     reconnected: () => void started.then(({ establish }) => establish()).catch(around.onTrouble),

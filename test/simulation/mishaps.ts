@@ -82,10 +82,10 @@ export function planMishaps(deps: Deps) {
 
   /** Whether somebody awake knows that the ledger had come further (assumption A1). */
   function isMissed(older: Data): boolean {
-    const { life, seq } = Object.fromEntries(older.hashes.get(KEYS.identity) ?? []);
+    const { epoch, sequence } = Object.fromEntries(older.hashes.get(KEYS.identity) ?? []);
     const witness = machines.find(({ host, isUp, knows }) => {
       if (!isUp() || host.frozenUntil > timeline.now()) return false;
-      return knows().life === life && knows().seq > Number(seq);
+      return knows().epoch === epoch && knows().sequence > Number(sequence);
     });
     if (witness) fate.spare(witness.host, 10_000);
     return witness !== undefined;

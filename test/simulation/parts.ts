@@ -1,38 +1,38 @@
 import { pino } from 'pino';
-import { type Admit, openAdmission } from '../../src/admit/admit.ts';
+import { type Admit, createAdmission } from '../../src/admit/admit.ts';
 import type { ListedOrder } from '../../src/api/list.ts';
-import { openInHand } from '../../src/core/fair-semaphore.ts';
-import { openPermits } from '../../src/core/semaphore.ts';
-import { openGate } from '../../src/deliver/circuit-breaker.ts';
-import { openDelivery, sendingSpan } from '../../src/deliver/delivery.ts';
-import { openHealth } from '../../src/deliver/health.ts';
-import { openHeldBatches } from '../../src/deliver/held-batches.ts';
+import { createFairSemaphore } from '../../src/core/fair-semaphore.ts';
+import { createSemaphore } from '../../src/core/semaphore.ts';
+import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
+import { createDelivery, sendingSpan } from '../../src/deliver/delivery.ts';
+import { createHealth } from '../../src/deliver/health.ts';
+import { createHeldBatches } from '../../src/deliver/held-batches.ts';
 import { unlimited } from '../../src/deliver/rate-limit.ts';
 import { watchRefusals } from '../../src/deliver/refusals.ts';
-import { openAdoption } from '../../src/ledger/adopt.ts';
-import { type Batches, openBatches } from '../../src/ledger/batches.ts';
-import { type Identity, openIdentity } from '../../src/ledger/identity.ts';
-import type { Chunk } from '../../src/ledger/job.ts';
-import { openTold } from '../../src/ledger/known-invalid.ts';
-import { openLedger } from '../../src/ledger/ledger.ts';
-import { openSweeper } from '../../src/queue/sweeper.ts';
-import { openCanaries } from '../../src/reconcile/canaries.ts';
-import { openTakeOver } from '../../src/reconcile/ledger-rebuild.ts';
-import { openVerifier } from '../../src/reconcile/verifier.ts';
-import { openRedisTime } from '../../src/redis/redis-time.ts';
+import { createAdoption } from '../../src/ledger/adopt.ts';
+import { type Batches, createBatches } from '../../src/ledger/batches.ts';
+import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
+import type { Job } from '../../src/ledger/job.ts';
+import { createKnownInvalid } from '../../src/ledger/known-invalid.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { createSweeper } from '../../src/queue/sweeper.ts';
+import { createCanaries } from '../../src/reconcile/canaries.ts';
+import { createLedgerRebuild } from '../../src/reconcile/ledger-rebuild.ts';
+import { createVerifier } from '../../src/reconcile/verifier.ts';
+import { createRedisTime } from '../../src/redis/redis-time.ts';
 import type { Connection } from './connection.ts';
 import { blindCanaries, blindList, naiveHttp, weakLedger } from './safeguards.ts';
 import { KEYS as keys, PARTNER } from './setting.ts';
 import { toldLedger } from './story.ts';
-import { clockOf, policyOf, type Surroundings, tokensOf, traceOn } from './surroundings.ts';
+import { checkpointOn, clockOf, policyOf, type Surroundings, tokensOf } from './surroundings.ts';
 import type { Host } from './timeline.ts';
 
 /** What a process does again and again. */
-export type Chore = 'sweep' | 'verify' | 'takeOver' | 'house';
+export type Chore = 'sweep' | 'verify' | 'rebuild' | 'house';
 
 /** The program's parts in one process. */
 export type Parts = {
-  deliverChunk(chunk: Chunk): Promise<readonly string[]>;
+  deliverJob(job: Job): Promise<readonly string[]>;
   admit: Admit;
   batches: Batches;
   chores: Record<Chore, () => Promise<unknown>>;
@@ -50,75 +50,75 @@ const log = pino({ level: 'silent' });
 export async function openParts(host: Host, around: Surroundings, { redis, ask }: Connection): Promise<Parts> {
   const { weather, onTrouble } = around;
   const clock = clockOf(host, around);
-  const time = await openRedisTime(redis, clock);
+  const time = await createRedisTime(redis, clock);
   const policy = policyOf(around);
   const wait = sendingSpan(weather.timeout) + policy.settle;
-  const identity = openIdentity({ redis, keys, time, wait, trace: traceOn(host, around) });
+  const identity = createIdentity({ redis, keys, time, wait, checkpoint: checkpointOn(host, around) });
   const ledger = ledgerOf(host, around, redis, identity, policy);
   const queue = around.jobs.open(ask);
-  const batches = openBatches({ redis, keys, owner: host.name });
+  const batches = createBatches({ redis, keys, owner: host.name });
   const probe = { initial: 5_000, max: 60_000 };
-  const gate = openGate({ redis, keys, clock, time, probe, onPaused: nothing, onResumed: nothing });
+  const breaker = createCircuitBreaker({ redis, keys, clock, time, probe, onPaused: nothing, onResumed: nothing });
   const refusals = watchRefusals({ share: 0.5, of: 40 });
-  const held = openHeldBatches(batches, refusals.forget);
+  const held = createHeldBatches(batches, refusals.forget);
   const canaries = around.breach === 'no evidence rule' ? blindCanaries(openCanariesOf()) : openCanariesOf();
   const list = listOf(host, around);
   const base = { ledger, queue, redis, keys, clock, time, policy, log, owner: host.name };
   let established = false;
 
   function openCanariesOf() {
-    return openCanaries({ redis, keys, clock, time });
+    return createCanaries({ redis, keys, clock, time });
   }
 
   async function establish(): Promise<void> {
     if (around.breach === 'rollback unnoticed' && established) return;
     const standing = await identity.establish();
     if (standing !== 'same') around.story?.(host.name, `finds the ledger ${standing}`);
-    await gate.refresh(true);
+    await breaker.refresh(true);
     established = true;
   }
 
   const tokens = tokensOf(host, around);
   const http = around.network.open(host);
-  const { deliverChunk } = openDelivery({
+  const { deliverJob } = createDelivery({
     ...base,
     tokens,
     http: around.breach === 'naive retry' ? naiveHttp(http) : http,
     partner: { ...PARTNER, timeout: weather.timeout },
-    gate,
+    breaker,
     stopping: NEVER,
     held,
     refusals,
-    health: openHealth({ gate, tokens, policy }),
+    health: createHealth({ breaker, tokens, policy }),
     rate: unlimited,
-    permits: openPermits(CALLS),
-    inHand: openInHand(4 * CALLS),
+    semaphore: createSemaphore(CALLS),
+    inHand: createFairSemaphore(4 * CALLS),
     onRolledBack: establish,
     onAccepted: (number) => void canaries.remember(number).catch(onTrouble),
     onOutcome: nothing,
   });
-  const verifier = openVerifier({ ...base, canaries, list });
-  const adopt = openAdoption({ redis, keys });
-  const takeOver = openTakeOver({ ...base, adopt, list, refresh: () => gate.refresh(true) });
-  const sweeper = openSweeper({ ...base, isHeld: held.has });
-  const admit = openAdmission({
+  const verifier = createVerifier({ ...base, canaries, list });
+  const adopt = createAdoption({ redis, keys });
+  const rebuild = createLedgerRebuild({ ...base, adopt, list, refresh: () => breaker.refresh(true) });
+  const sweeper = createSweeper({ ...base, isHeld: held.has });
+  const admit = createAdmission({
     ...base,
-    turns: openPermits(1),
+    turns: createSemaphore(1),
     nameOf: batches.nameOf,
     isCancelled: batches.isCancelled,
     throughput: { count: nothing, fewSeconds: () => 1e9 },
-    told: openTold({ redis, keys }),
+    told: createKnownInvalid({ redis, keys }),
     shown: async () => undefined,
     corrected: async () => undefined,
   });
   const chores: Parts['chores'] = {
     sweep: sweeper.tick,
     verify: verifier.tick,
-    takeOver: takeOver.tick,
+    rebuild: rebuild.tick,
     house: () => Promise.all([time.sync(), establish(), identity.store()]),
   };
-  const prepare = () => takeOver.first(NEVER);
-  return { deliverChunk, admit, batches, chores, establish, prepare, known: identity.known };
+  const prepare = () => rebuild.first(NEVER);
+  return { deliverJob, admit, batches, chores, establish, prepare, known: identity.known };
 }
 
 function nothing(): void {}
@@ -144,14 +144,14 @@ function ledgerOf(
     timeline.plan(timeline.now() + 1000, store, host);
   }
 
-  function saw(seq: number): void {
-    identity.saw(seq);
+  function saw(sequence: number): void {
+    identity.saw(sequence);
     keepTrace();
   }
 
-  const forgetful = { known: () => ({ life: around.life(), seq: 0 }), saw: identity.saw };
+  const forgetful = { known: () => ({ epoch: around.epoch(), sequence: 0 }), saw: identity.saw };
   const seen = breach === 'rollback unnoticed' ? forgetful : { ...identity, saw };
-  const strong = openLedger({ redis, keys, identity: seen });
+  const strong = createLedger({ redis, keys, identity: seen });
   return toldLedger(weakLedger(strong, breach, policy), host.name, around.story);
 }
 

@@ -44,7 +44,7 @@ export function startPulse({ timeline, random, store, settle, files, machines, e
     const chores: (Chore | 'rest')[] = ['house', 'rest', 'rest'];
     if (firstOf(KEYS.due) <= now) chores.push('sweep', 'sweep', 'sweep');
     if (firstOf(KEYS.doubt) <= now) chores.push('verify', 'verify', 'verify');
-    if (isTakingOver()) chores.push('takeOver', 'takeOver', 'takeOver');
+    if (isTakingOver()) chores.push('rebuild', 'rebuild', 'rebuild');
     return chores;
   }
 
@@ -61,7 +61,7 @@ export function startPulse({ timeline, random, store, settle, files, machines, e
   }
 
   function isTakingOver(): boolean {
-    return store.hget(KEYS.takeOver, 'why') !== null;
+    return store.hget(KEYS.rebuild, 'why') !== null;
   }
 
   function hasEnded(): boolean {

@@ -18,8 +18,8 @@ const SCRIPTS = new Map<string, Script>(
     'ledger/total.lua',
     'ledger/adopt.lua',
     'ledger/identity.lua',
-    'deliver/gate.lua',
-    'verify/take-over.lua',
+    'deliver/circuit-breaker.lua',
+    'reconcile/ledger-rebuild.lua',
   ].map((file) => [file, readScript(new URL(`../../src/${file}`, import.meta.url))]),
 );
 
@@ -61,7 +61,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     weight: 8,
     arbitrary: fc.tuple(made, fc.array(change, { minLength: 1, maxLength: 3 })).map(([mine, changes]) => ({
       file: 'ledger/commit.lua',
-      keys: [KEYS.due, KEYS.doubt, KEYS.waiting, KEYS.finished, KEYS.identity, KEYS.takeOver, KEYS.own('m')],
+      keys: [KEYS.due, KEYS.doubt, KEYS.waiting, KEYS.finished, KEYS.identity, KEYS.rebuild, KEYS.own('m')],
       args: [
         KEYS.prefix,
         2000,
@@ -107,21 +107,21 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     arbitrary: fc
       .record({
         known: fc.constantFrom('', 'L1', 'L2', 'L3'),
-        seq: fc.nat(6),
+        sequence: fc.nat(6),
         mine: fc.nat(4),
         name: fc.constantFrom('L2', 'L3'),
       })
       .map((one) => ({
         file: 'ledger/identity.lua',
-        keys: [KEYS.identity, KEYS.takeOver, KEYS.gate, KEYS.own('m')],
-        args: [one.known, one.seq, one.name, 500, 'hold:x', HOLD, one.mine, 60_000],
+        keys: [KEYS.identity, KEYS.rebuild, KEYS.breaker, KEYS.own('m')],
+        args: [one.known, one.sequence, one.name, 500, 'hold:x', HOLD, one.mine, 60_000],
       })),
   },
   {
     weight: 2,
     arbitrary: fc.record({ verb: fc.constantFrom('open', 'slow', 'close', 'probe'), time, max: time }).map((one) => ({
-      file: 'deliver/gate.lua',
-      keys: [KEYS.gate, KEYS.pauses],
+      file: 'deliver/circuit-breaker.lua',
+      keys: [KEYS.breaker, KEYS.pauses],
       args: [one.verb, one.time, ...(one.verb === 'open' || one.verb === 'slow' ? [] : [100, one.max, 'code', 'why'])],
     })),
   },
@@ -130,14 +130,14 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     arbitrary: fc
       .record({
         verb: fc.constantFrom('end', 'later'),
-        life: fc.constantFrom('L1', 'L2', 'L3'),
+        epoch: fc.constantFrom('L1', 'L2', 'L3'),
         time,
         words: maybe(fc.constant('words')),
       })
       .map((one) => ({
-        file: 'verify/take-over.lua',
-        keys: [KEYS.takeOver, KEYS.gate, KEYS.pauses],
-        args: [one.verb, one.life, 'hold:x', one.time, 2, 300, 900, one.words],
+        file: 'reconcile/ledger-rebuild.lua',
+        keys: [KEYS.rebuild, KEYS.breaker, KEYS.pauses],
+        args: [one.verb, one.epoch, 'hold:x', one.time, 2, 300, 900, one.words],
       })),
   },
 );
@@ -171,7 +171,7 @@ async function begin(redis: Redis, store: Store): Promise<void> {
   const hashes: [string, Record<string, string>][] = [
     [KEYS.batch('b1'), { no: '1', state: 'reading' }],
     [KEYS.batch('b2'), { no: '2', state: 'done' }],
-    [KEYS.identity, { life: 'L1', seq: '2' }],
+    [KEYS.identity, { epoch: 'L1', sequence: '2' }],
   ];
   for (const [key, fields] of hashes) {
     await redis.hset(key, fields);

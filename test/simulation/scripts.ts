@@ -1,5 +1,5 @@
 import { readScript, type Script } from '../../src/redis/script.ts';
-import { gate, identity, takeOver } from './circuit-breaker-scripts.ts';
+import { breaker, identity, rebuild } from './circuit-breaker-scripts.ts';
 import { adopt, commit, lookup, tally, total } from './ledger-scripts.ts';
 import type { Port } from './port.ts';
 
@@ -13,8 +13,8 @@ export function loadScripts(): ReadonlyMap<string, Port> {
     [sha('ledger/total.lua'), total],
     [sha('ledger/adopt.lua'), adopt],
     [sha('ledger/identity.lua'), identity],
-    [sha('deliver/gate.lua'), gate],
-    [sha('verify/take-over.lua'), takeOver],
+    [sha('deliver/circuit-breaker.lua'), breaker],
+    [sha('reconcile/ledger-rebuild.lua'), rebuild],
   ]);
 }
 

@@ -3,7 +3,7 @@ import { KEYS } from './setting.ts';
 import type { Store } from './store.ts';
 
 /** What the ledger says of a number. */
-export type Standing = { state: Entry['state'] | 'accepted' | 'taken over' | 'forgotten'; entry?: Entry };
+export type Standing = { state: Entry['state'] | 'accepted' | 'rebuilt' | 'forgotten'; entry?: Entry };
 
 export function standingOf(store: Store, number: string): Standing {
   const open = store.get(KEYS.open(number));
@@ -13,5 +13,5 @@ export function standingOf(store: Store, number: string): Standing {
   }
   const compact = store.hget(KEYS.settled(number), number);
   if (compact === null) return { state: 'forgotten' };
-  return { state: decodeCompact(compact).batchNo === 0 ? 'taken over' : 'accepted' };
+  return { state: decodeCompact(compact).batchNo === 0 ? 'rebuilt' : 'accepted' };
 }

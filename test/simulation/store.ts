@@ -1,5 +1,5 @@
 /** A job of the queue, which lives in the same Redis. `lock` names the run that holds it. */
-export type Job = {
+export type StoredJob = {
   id: string;
   name: string;
   batch: string;
@@ -18,7 +18,7 @@ export type Data = {
   sets: Map<string, Set<string>>;
   bits: Map<string, Set<number>>;
   lists: Map<string, string[]>;
-  jobs: Map<string, Job>;
+  jobs: Map<string, StoredJob>;
 };
 
 export type Store = ReturnType<typeof openStore>;

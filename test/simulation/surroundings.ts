@@ -1,7 +1,7 @@
 import type { TokenSource } from '../../src/api/token.ts';
 import { backoff } from '../../src/core/backoff.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Trace, TraceKeeper } from '../../src/ledger/checkpoint-file.ts';
+import type { Checkpoint, CheckpointStore } from '../../src/ledger/checkpoint-file.ts';
 import type { Policy } from '../../src/ledger/state.ts';
 import type { Connections } from './connection.ts';
 import type { Jobs } from './jobs.ts';
@@ -24,9 +24,9 @@ export type Surroundings = {
   /** The token that the API takes now. */
   token: () => string;
   /** The ledger's name in Redis just now. */
-  life: () => string;
+  epoch: () => string;
   /** What outlives the process on its disk. */
-  disk: { trace: Trace };
+  disk: { trace: Checkpoint };
   story: Story | undefined;
   onTrouble: (error: unknown) => void;
 };
@@ -48,8 +48,8 @@ export function policyOf({ weather, breach, random }: Surroundings): Policy {
   return { attempts, settle, onDoubt: 'verify', backoff: (used) => backoff(used, span, () => random.next()) };
 }
 
-export function traceOn(host: Host, { timeline, random, disk }: Surroundings): TraceKeeper {
-  function write(trace: Trace): Promise<void> {
+export function checkpointOn(host: Host, { timeline, random, disk }: Surroundings): CheckpointStore {
+  function write(trace: Checkpoint): Promise<void> {
     return new Promise((resolve) => {
       const written = () => {
         disk.trace = trace;
@@ -70,10 +70,10 @@ export function tokensOf(host: Host, { timeline, random, token }: Surroundings):
         await new Promise<void>((resolve) => timeline.plan(timeline.now() + random.between(5, 500), resolve, host));
         current = token();
       }
-      return { ...PARTNER, value: current, mark: current };
+      return { ...PARTNER, value: current, fingerprint: current };
     },
-    async invalidate(mark) {
-      if (current === mark) current = undefined;
+    async invalidate(fingerprint) {
+      if (current === fingerprint) current = undefined;
     },
   };
 }

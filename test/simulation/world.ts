@@ -76,7 +76,7 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
     onTrouble,
     connections: openConnections({ store, timeline, random, line, commands }),
     network: openNetwork({ timeline, random, weather, breach, api, token, story, canaries }),
-    life: () => store.hget(KEYS.identity, 'life') ?? '',
+    epoch: () => store.hget(KEYS.identity, 'epoch') ?? '',
   };
   const files = openFiles({ random, weather, store, machines, onTrouble });
   const onDeath = (host: Host) => deaths.get(host)?.();
@@ -91,7 +91,7 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
   }
 
   for (let place = 0; place < weather.machines; place += 1) {
-    boot(place, { trace: { life: '', seq: 0 } });
+    boot(place, { trace: { epoch: '', sequence: 0 } });
   }
   const mishaps = planMishaps({ timeline, random, weather, store, line, jobs, machines, fate, story, revoke });
   const expects = mishaps.stillToCome;
@@ -128,7 +128,7 @@ async function withoutIntervals(run: () => Promise<void>): Promise<void> {
 /** Orders that every good list holds, as the verifier will know them. */
 function grownCanaries(store: Store, { settle }: Weather): string[] {
   // A take-over does not judge the list that it is given.
-  if (store.hget(KEYS.takeOver, 'why') !== null) return [];
+  if (store.hget(KEYS.rebuild, 'why') !== null) return [];
   const grown = store.ranked(KEYS.canaries).filter(([, since]) => store.now() - since >= 2 * settle + 1000);
   return grown.map(([number]) => number);
 }

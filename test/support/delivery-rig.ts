@@ -3,9 +3,9 @@ import type { Config, Delivery, Environment } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { startLoop } from '../../src/core/loop.ts';
-import { type Batches, openBatches } from '../../src/ledger/batches.ts';
+import { type Batches, createBatches } from '../../src/ledger/batches.ts';
 import { digestOf } from '../../src/order/digest.ts';
-import { type DeliverySide, openDeliverySide } from '../../src/reconcile/delivery-side.ts';
+import { createDeliverySide, type DeliverySide } from '../../src/reconcile/delivery-side.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
@@ -88,7 +88,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     delivery: { ...DELIVERY, ...options.delivery },
   };
   const stopping = new AbortController();
-  const side = openDeliverySide({
+  const side = createDeliverySide({
     config,
     environment,
     owner: 'rig',
@@ -101,12 +101,12 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   stack.use(side.http);
   stack.use(side.queue);
   await side.establishLedger();
-  const batches = openBatches({ ...store, owner: 'rig' });
+  const batches = createBatches({ ...store, owner: 'rig' });
   const onTrouble = (error: Error) => void lines.push({ trouble: error.message });
   for (const tick of [side.sweeper.tick, side.verifier.tick, side.held.refresh]) {
     stack.use(startLoop(tick, { pause: 20, clock: systemClock, onTrouble }));
   }
-  const worker = side.queue.work(DELIVERY.concurrency, side.deliverChunk);
+  const worker = side.queue.work(DELIVERY.concurrency, side.deliverJob);
   stack.defer(() => worker.stop(5000));
   stack.defer(() => stopping.abort());
 

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { systemClock } from '../../src/core/clock.ts';
-import { openTraceFile } from '../../src/ledger/checkpoint-file.ts';
-import { type Identity, openIdentity } from '../../src/ledger/identity.ts';
+import { createCheckpointFile } from '../../src/ledger/checkpoint-file.ts';
+import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { type Keys, keysOf } from '../../src/redis/keys.ts';
-import { openRedisTime, type RedisTime } from '../../src/redis/redis-time.ts';
+import { createRedisTime, type RedisTime } from '../../src/redis/redis-time.ts';
 import { makeTempFolder } from './temp-folder.ts';
 import { startTestRedis, type TestRedis } from './test-redis.ts';
 
@@ -22,16 +22,16 @@ export async function openTestRedis(): Promise<OpenRedis> {
   const server = stack.use(await startTestRedis());
   const redis = await connectRedis(server.url);
   stack.defer(() => redis.disconnect());
-  const time = await openRedisTime(redis, systemClock);
+  const time = await createRedisTime(redis, systemClock);
   const folder = stack.use(await makeTempFolder());
   const kept = stack.move();
   const keys = keysOf('staging', 'http://127.0.0.1:1/api/v1');
-  const identity = openIdentity({
+  const identity = createIdentity({
     redis,
     keys,
     time,
     wait: 0,
-    trace: openTraceFile(path.join(folder.path, 'ledger.json')),
+    checkpoint: createCheckpointFile(path.join(folder.path, 'ledger.json')),
   });
   return { server, redis, keys, time, identity, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { PoSyncError } from '../../src/core/errors.ts';
-import { proveFile } from '../../src/parse/inspect.ts';
+import { inspectFile } from '../../src/parse/inspect.ts';
 import { readOrderPages } from '../../src/validate/read-orders.ts';
 
 /** Reads one file as the daemon does, both passes, and prints what came of it and the most memory it took. */
@@ -11,16 +11,16 @@ process.stdout.write(JSON.stringify({ ...result, peakMb: peakMb(), roomMb: peakM
 
 async function read(): Promise<object> {
   try {
-    const proof = await proveFile(file, undefined);
+    const inspection = await inspectFile(file, undefined);
     let [orders, valid, records] = [0, 0, 0];
-    for await (const page of readOrderPages(file, proof, undefined)) {
+    for await (const page of readOrderPages(file, inspection, undefined)) {
       orders += page.length;
       for (const order of page) {
         records += order.records.length;
         if (order.valid) valid += 1;
       }
     }
-    return { orders, valid, records, proved: proof.records };
+    return { orders, valid, records, proved: inspection.records };
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     return { code: error.code, line: error.facts['line'] };

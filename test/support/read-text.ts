@@ -4,8 +4,8 @@ import type { Mapping } from '../../src/config/config.ts';
 import { mappingSchema } from '../../src/config/mapping-schema.ts';
 import { PoSyncError } from '../../src/core/errors.ts';
 import type { CheckedOrder } from '../../src/order/checked-order.ts';
-import { proveFile } from '../../src/parse/inspect.ts';
-import type { Proof } from '../../src/parse/inspection.ts';
+import { inspectFile } from '../../src/parse/inspect.ts';
+import type { Inspection } from '../../src/parse/inspection.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
@@ -14,7 +14,7 @@ export function mappingOf(settings: Parameters<typeof mappingSchema.parse>[0] = 
   return mappingSchema.parse(settings);
 }
 
-export type ReadFile = { proof: Proof; orders: CheckedOrder[] };
+export type ReadFile = { inspection: Inspection; orders: CheckedOrder[] };
 
 /** Both passes over a file with this content. */
 export async function readText(
@@ -25,17 +25,17 @@ export async function readText(
   await using folder = await makeTempFolder();
   const file = path.join(folder.path, 'orders');
   await writeFile(file, content);
-  const proof = await proveFile(file, mapping);
+  const inspection = await inspectFile(file, mapping);
   const orders: CheckedOrder[] = [];
-  for await (const order of readOrders(file, proof, mapping, options)) orders.push(order);
-  return { proof, orders };
+  for await (const order of readOrders(file, inspection, mapping, options)) orders.push(order);
+  return { inspection, orders };
 }
 
 /** Why a file with this content is unreadable: code, line and column. */
 export async function whyUnreadable(content: string | Buffer, mapping?: Mapping): Promise<Record<string, unknown>> {
   try {
-    const { proof } = await readText(content, mapping);
-    return { code: 'readable', records: proof.records };
+    const { inspection } = await readText(content, mapping);
+    return { code: 'readable', records: inspection.records };
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     const { line, column } = error.facts;

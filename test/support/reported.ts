@@ -1,7 +1,7 @@
 import { type DeadLetterKind, noOutcomes, type Outcome } from '../../src/order/outcome.ts';
 import type { FileShape, Problem, SourceRecord } from '../../src/order/record.ts';
 import { deadLetterOf } from '../../src/report/dead-letter.ts';
-import { deliveryLetterOf } from '../../src/report/delivery-dead-letter.ts';
+import { deliveryDeadLetterOf } from '../../src/report/delivery-dead-letter.ts';
 import type { Report } from '../../src/report/report.ts';
 import type { ReportedOrder, ReportInput } from '../../src/report/write-report.ts';
 
@@ -27,8 +27,8 @@ export function done(records: SourceRecord[], outcome: Outcome = 'accepted'): Re
 /** A valid order of these records that needs a person. */
 export function dead(records: SourceRecord[], kind: DeadLetterKind, code: string, message: string): ReportedOrder {
   const { order, result } = base(records);
-  const letter = deliveryLetterOf(order, { kind, code, message, attempts: 1, firstAt: AT, lastAt: AT });
-  return { order, result: { ...result, outcome: kind, code, message }, deadLetter: letter };
+  const deadLetter = deliveryDeadLetterOf(order, { kind, code, message, attempts: 1, firstAt: AT, lastAt: AT });
+  return { order, result: { ...result, outcome: kind, code, message }, deadLetter: deadLetter };
 }
 
 /** An order with problems: never sent. */
@@ -37,12 +37,12 @@ export function wrong(records: SourceRecord[], ...problems: Problem[]): Reported
   const faulty = records.find((record) => record.place.line === problems[0]?.line)?.place ?? order.place;
   const { order: _, ...common } = order;
   const invalid = { ...common, place: faulty, valid: false as const, problems };
-  const letter = deadLetterOf(invalid, AT);
-  const { code, message } = letter;
+  const deadLetter = deadLetterOf(invalid, AT);
+  const { code, message } = deadLetter;
   return {
     order: invalid,
     result: { ...result, line: faulty.line, outcome: 'invalid', attempts: 0, code, message },
-    deadLetter: letter,
+    deadLetter: deadLetter,
   };
 }
 

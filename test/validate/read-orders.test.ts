@@ -11,13 +11,13 @@ function table(...rows: string[]): string {
 
 describe('rows of a table', () => {
   test('with one number that follow each other are one order, items in their order', async () => {
-    const { orders, proof } = await readText(table('1,NEW,B,2', '1,NEW,A,1', '2,NEW,C,3'));
+    const { orders, inspection } = await readText(table('1,NEW,B,2', '1,NEW,A,1', '2,NEW,C,3'));
     expect(inShort(orders)).toEqual([order('1', item('B', 2), item('A', 1)), order('2', item('C', 3))]);
     expect(orders.map(({ ordinal, place }) => [ordinal, place.line])).toEqual([
       [0, 2],
       [1, 4],
     ]);
-    expect(proof.records).toBe(3);
+    expect(inspection.records).toBe(3);
   });
 
   test('with one number that stand apart are joined, after the others', async () => {
@@ -102,9 +102,9 @@ describe('rows of a table', () => {
   });
 
   test('without any value are skipped and told', async () => {
-    const { orders, proof } = await readText(table(',,,', '1,NEW,A,1', ' , ,,'));
+    const { orders, inspection } = await readText(table(',,,', '1,NEW,A,1', ' , ,,'));
     expect(inShort(orders)).toEqual([order('1', item('A'))]);
-    expect(proof).toMatchObject({ records: 1, warnings: ['2 rows without any value were skipped.'] });
+    expect(inspection).toMatchObject({ records: 1, warnings: ['2 rows without any value were skipped.'] });
   });
 
   test('keep leading zeros, and lose the blanks around their values', async () => {
@@ -174,10 +174,10 @@ describe('a mapping', () => {
 describe('a fix file', () => {
   test('loses its error columns and the apostrophes before formulas, and says that it is one', async () => {
     const text = `${HEADER},note,_error_line,_error_code,_error_message\n1,NEW,'=A1,1,'-x,2,missing,is empty\n2,NEW,B,1,\n`;
-    const { orders, proof } = await readText(text);
+    const { orders, inspection } = await readText(text);
     expect(inShort(orders)).toEqual([order('1', item('=A1')), order('2', item('B'))]);
-    expect(proof.isFixFile).toBe(true);
-    expect(proof.shape.header).toEqual([...HEADER.split(','), 'note']);
+    expect(inspection.isFixFile).toBe(true);
+    expect(inspection.shape.header).toEqual([...HEADER.split(','), 'note']);
     expect(orders[0]?.records[0]).toMatchObject({ cells: ['1', 'NEW', '=A1', '1', '-x'] });
   });
 
@@ -187,15 +187,15 @@ describe('a fix file', () => {
   });
 
   test('only is restored; an apostrophe in another file is a value', async () => {
-    const { orders, proof } = await readText(table("1,NEW,'=A1,1"));
+    const { orders, inspection } = await readText(table("1,NEW,'=A1,1"));
     expect(inShort(orders)).toEqual([order('1', item("'=A1"))]);
-    expect(proof.isFixFile).toBe(false);
+    expect(inspection.isFixFile).toBe(false);
   });
 
   test('of JSON loses its error keys', async () => {
     const value = { ...order('1', item('A')), _error_line: 1, _error_code: 'x', _error_message: 'y' };
-    const { orders, proof } = await readText(JSON.stringify([value]));
-    expect(proof.isFixFile).toBe(true);
+    const { orders, inspection } = await readText(JSON.stringify([value]));
+    expect(inspection.isFixFile).toBe(true);
     expect(orders[0]?.records[0]).toMatchObject({ value: order('1', item('A')) });
     expect(JSON.stringify(orders[0]?.records)).not.toContain('_error_');
   });
@@ -217,9 +217,9 @@ describe('JSON', () => {
       'ndjson',
     ],
   ])('holds orders as %s', async (_, text, type) => {
-    const { orders, proof } = await readText(text);
+    const { orders, inspection } = await readText(text);
     expect(inShort(orders)).toEqual([one, two]);
-    expect(proof).toMatchObject({ records: 2, shape: { format: { type } } });
+    expect(inspection).toMatchObject({ records: 2, shape: { format: { type } } });
   });
 
   test('may be one order', async () => {
@@ -302,7 +302,7 @@ describe('JSON', () => {
 
 test('an empty file, a byte order mark alone or a header alone holds no orders', async () => {
   for (const text of ['', '\ufeff', '\n\n', HEADER, `${HEADER}\r\n`, '[]', '{"orders":[]}', '\ufeff []\n']) {
-    const { proof, orders } = await readText(text);
-    expect([proof.records, orders], JSON.stringify(text)).toEqual([0, []]);
+    const { inspection, orders } = await readText(text);
+    expect([inspection.records, orders], JSON.stringify(text)).toEqual([0, []]);
   }
 });

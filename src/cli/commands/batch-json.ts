@@ -5,7 +5,19 @@ import { iso } from '../terminal/print-json.ts';
 
 /** A batch in the documents of `--json`, in the words of `report.json`. */
 export function batchJson(batch: Batch, reports: string) {
-  const { batch: name, source, name: file, startedAt, lastAt, proof, total, counts, open, held, cancelled } = batch;
+  const {
+    batch: name,
+    source,
+    name: file,
+    startedAt,
+    lastAt,
+    inspection,
+    total,
+    counts,
+    open,
+    held,
+    cancelled,
+  } = batch;
   return {
     batch: name,
     source,
@@ -13,14 +25,14 @@ export function batchJson(batch: Batch, reports: string) {
     state: standingOf(batch),
     startedAt: iso(startedAt),
     lastAt: iso(lastAt),
-    sha256: proof?.sha256,
-    bytes: proof?.bytes,
-    format: proof?.shape.format,
-    counts: { records: proof?.records ?? 0, orders: total ?? null, ...counts },
+    sha256: inspection?.sha256,
+    bytes: inspection?.bytes,
+    format: inspection?.shape.format,
+    counts: { records: inspection?.records ?? 0, orders: total ?? null, ...counts },
     open,
     held: held && { reason: held.reason, since: iso(held.since) },
     cancelled,
-    warnings: proof?.warnings ?? [],
+    warnings: inspection?.warnings ?? [],
     report: join(reports, name),
   };
 }

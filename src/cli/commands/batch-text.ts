@@ -51,7 +51,7 @@ export function batchText(
   now: number,
   { paint }: Format,
 ): string {
-  const { source, name, startedAt, lastAt, held, proof, counts, open, cancelled } = batch;
+  const { source, name, startedAt, lastAt, held, inspection, counts, open, cancelled } = batch;
   const standing = standingOf(batch);
   const facts: [string, string | undefined][] = [
     ['file', `${name} (source ${source})`],
@@ -59,7 +59,8 @@ export function batchText(
     ['last outcome', settledIn(batch) === 0 ? undefined : stamp(lastAt)],
     [
       'format',
-      proof && `${proof.shape.format.type}, ${counted(proof.records, 'record')}, ${counted(proof.bytes, 'byte')}`,
+      inspection &&
+        `${inspection.shape.format.type}, ${counted(inspection.records, 'record')}, ${counted(inspection.bytes, 'byte')}`,
     ],
     ['unreadable', error],
     ['held', held && `since ${stamp(held.since)}: ${held.reason}`],

@@ -1,7 +1,7 @@
 import type { Mapping } from '../../config/config.ts';
 import type { Order } from '../../order/order.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
-import { proveFile } from '../../parse/inspect.ts';
+import { inspectFile } from '../../parse/inspect.ts';
 import { readOrders } from '../../validate/read-orders.ts';
 
 /** Told of a file while it is checked: first its format, then each problem where it stands. */
@@ -21,10 +21,10 @@ export async function checkFile(
   teller: CheckTeller,
   signal: AbortSignal,
 ): Promise<CheckedFile> {
-  const proof = await proveFile(file, mapping, { signal });
-  teller.onFormat(proof.shape.format, proof.records, proof.warnings);
+  const inspection = await inspectFile(file, mapping, { signal });
+  teller.onFormat(inspection.shape.format, inspection.records, inspection.warnings);
   const checked: CheckedFile = { orders: 0, invalid: 0 };
-  for await (const order of readOrders(file, proof, mapping, { signal })) {
+  for await (const order of readOrders(file, inspection, mapping, { signal })) {
     checked.orders += 1;
     if (order.valid) {
       checked.first ??= order.order;

@@ -25,8 +25,8 @@ export function checkJson(write: (text: string) => void): CheckPrinter {
       done({ orders, invalid, first }) {
         out(`],${members({ orders, invalid, first: first ?? null })}}`);
       },
-      failed({ code, message, mend, facts }) {
-        const error = { code, message, ...(mend !== undefined && { mend }), ...facts };
+      failed({ code, message, remedy, facts }) {
+        const error = { code, message, ...(remedy !== undefined && { remedy }), ...facts };
         out(`${isOpen ? ']' : opening},${members({ error })}}`);
       },
     };

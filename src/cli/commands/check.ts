@@ -65,7 +65,7 @@ function mappingFor(name: string | undefined, { sources, mappings }: Config): Ma
 function unknownSource(name: string, names: readonly string[]): PoSyncError {
   const near = nearest(name, names);
   return new PoSyncError('source-unknown', `There is no source ${name}.`, {
-    mend: near === undefined ? `There are: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`,
+    remedy: near === undefined ? `There are: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`,
     facts: { source: name },
   });
 }

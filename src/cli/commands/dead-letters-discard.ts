@@ -1,43 +1,43 @@
 import { orders } from '../../core/format.ts';
-import { openPutAside } from '../../ledger/close-dead-letters.ts';
+import { createDeadLetterCloser } from '../../ledger/close-dead-letters.ts';
 import { deadLetters } from '../../operate/dead-letters.ts';
-import { type DiscardVerdict, openDiscard } from '../../operate/discard-dead-letters.ts';
-import type { FoundLetter, LetterFilter } from '../../operate/found-dead-letter.ts';
+import { createDiscard, type DiscardVerdict } from '../../operate/discard-dead-letters.ts';
+import type { DeadLetterFilter, FoundDeadLetter } from '../../operate/found-dead-letter.ts';
 import { refreshReports } from '../../settle/refresh-reports.ts';
-import { type ActingArgs, letterFilter } from '../dead-letter-filter.ts';
-import { type Desk, openDesk } from '../operator-context.ts';
+import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
+import { type OperatorContext, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
 import { pages, type Tally, tallyOf } from '../tally.ts';
-import { agreement } from '../terminal/confirmation.ts';
+import { confirmation } from '../terminal/confirmation.ts';
 import { printJson } from '../terminal/print-json.ts';
 
 /** `dead-letters discard`: gives orders up that need a person. 0: all of them; 2: some cannot be given up. */
 export async function deadLettersDiscardCommand(args: ActingArgs, shell: Shell): Promise<number> {
-  await using desk = await openDesk(args, shell, { confirm: true });
-  const filter = letterFilter(args, desk.clock);
-  const { discard, wouldDiscard } = openDiscard({ ...desk, putAside: openPutAside(desk) });
-  const plan = await each(filter, wouldDiscard, desk);
+  await using context = await openOperatorContext(args, shell, { confirm: true });
+  const filter = deadLetterFilter(args, context.clock);
+  const { discard, wouldDiscard } = createDiscard({ ...context, closeDeadLetters: createDeadLetterCloser(context) });
+  const plan = await each(filter, wouldDiscard, context);
   if (!args.json) shell.out(planText(plan));
   const { discarded = 0 } = plan.counts();
   if (args.dryRun || discarded === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts() });
     return discarded < plan.total() ? 2 : 0;
   }
-  if (!(await agreement(`Give up ${orders(discarded)}?`, args, shell))) return 1;
-  const done = await each(filter, discard, desk);
-  await refreshReports(desk);
+  if (!(await confirmation(`Give up ${orders(discarded)}?`, args, shell))) return 1;
+  const done = await each(filter, discard, context);
+  await refreshReports(context);
   if (args.json) printJson(shell, { done: done.counts() });
   else shell.out(`${orders(done.counts().discarded ?? 0)} given up.\n`);
   return (done.counts().discarded ?? 0) < done.total() ? 2 : 0;
 }
 
 async function each(
-  filter: LetterFilter,
-  act: (letter: FoundLetter) => Promise<DiscardVerdict>,
-  desk: Desk,
+  filter: DeadLetterFilter,
+  act: (deadLetter: FoundDeadLetter) => Promise<DiscardVerdict>,
+  context: OperatorContext,
 ): Promise<Tally<DiscardVerdict>> {
   const tally = tallyOf<DiscardVerdict>();
-  for await (const page of pages(deadLetters(filter, desk))) {
+  for await (const page of pages(deadLetters(filter, context))) {
     for (const verdict of await Promise.all(page.map(act))) tally.add(verdict);
   }
   return tally;

@@ -1,37 +1,41 @@
 import { join } from 'node:path';
 import { moment, outcomeWord } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters.ts';
-import type { FoundLetter } from '../../operate/found-dead-letter.ts';
+import type { FoundDeadLetter } from '../../operate/found-dead-letter.ts';
 import { fixFileIn } from '../../report/beside.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../../report/error-groups.ts';
-import { type LetterArgs, letterFilter } from '../dead-letter-filter.ts';
-import { type Desk, openDesk } from '../operator-context.ts';
+import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';
+import { type OperatorContext, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { openPaint } from '../terminal/paint.ts';
+import { createPaint } from '../terminal/paint.ts';
 import { escapeHidden, printable } from '../terminal/printable.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { counted } from '../terminal/wording.ts';
 
 /** `dead-letters list`: what needs a person, one order a line, and then by kind of error. */
 export async function deadLettersListCommand(
-  args: LetterArgs & { all: boolean; limit: number },
+  args: DeadLetterArgs & { all: boolean; limit: number },
   shell: Shell,
 ): Promise<number> {
-  await using desk = await openDesk(args, shell, { confirm: false });
-  const letters = deadLetters({ ...letterFilter(args, desk.clock), all: args.all }, desk);
-  if (args.json) await printDocument(letters, desk, shell);
-  else await printTables(letters, args.limit, desk, shell);
+  await using context = await openOperatorContext(args, shell, { confirm: false });
+  const found = deadLetters({ ...deadLetterFilter(args, context.clock), all: args.all }, context);
+  if (args.json) await printDocument(found, context, shell);
+  else await printTables(found, args.limit, context, shell);
   return 0;
 }
 
 /** Piece by piece, so that its size does not matter. */
-async function printDocument(letters: AsyncIterable<FoundLetter>, desk: Desk, shell: Shell): Promise<void> {
+async function printDocument(
+  deadLetters: AsyncIterable<FoundDeadLetter>,
+  context: OperatorContext,
+  shell: Shell,
+): Promise<void> {
   const groups: ErrorGroups = new Map();
   let first = true;
-  shell.out(`{"environment":${JSON.stringify(desk.environment)},"letters":[`);
-  for await (const letter of letters) {
-    addError(groups, letter);
-    shell.out(`${first ? '' : ','}\n${escapeHidden(JSON.stringify(letter))}`);
+  shell.out(`{"environment":${JSON.stringify(context.environment)},"letters":[`);
+  for await (const deadLetter of deadLetters) {
+    addError(groups, deadLetter);
+    shell.out(`${first ? '' : ','}\n${escapeHidden(JSON.stringify(deadLetter))}`);
     first = false;
   }
   const kinds = byWeight(groups).map(({ orders: _orders, ...group }) => group);
@@ -39,26 +43,26 @@ async function printDocument(letters: AsyncIterable<FoundLetter>, desk: Desk, sh
 }
 
 async function printTables(
-  letters: AsyncIterable<FoundLetter>,
+  deadLetters: AsyncIterable<FoundDeadLetter>,
   limit: number,
-  { reports }: Desk,
+  { reports }: OperatorContext,
   shell: Shell,
 ): Promise<void> {
   const groups: ErrorGroups = new Map();
-  const shown: FoundLetter[] = [];
+  const shown: FoundDeadLetter[] = [];
   const batches = new Set<string>();
   let total = 0;
-  for await (const letter of letters) {
+  for await (const deadLetter of deadLetters) {
     total += 1;
-    if (letter.closed === undefined) batches.add(letter.batch);
-    addError(groups, letter);
-    if (shown.length < limit) shown.push(letter);
+    if (deadLetter.closed === undefined) batches.add(deadLetter.batch);
+    addError(groups, deadLetter);
+    if (shown.length < limit) shown.push(deadLetter);
   }
   if (total === 0) {
     shell.out('No order waits for a person here.\n');
     return;
   }
-  const format = { paint: openPaint(shell), columns: shell.isTTY ? shell.columns : undefined };
+  const format = { paint: createPaint(shell), columns: shell.isTTY ? shell.columns : undefined };
   shell.out(table(shown, LETTER_COLUMNS, format));
   if (total > shown.length) shell.out(`… and ${counted(total - shown.length, 'order')} more; --limit shows more.\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'order')}, by kind of error`)}\n`);
@@ -92,7 +96,7 @@ const OR_ELSE = [
   '  po-sync dead-letters resolve ORDER --as accepted|resend   settle one in doubt',
 ].join('\n');
 
-const LETTER_COLUMNS: Column<FoundLetter>[] = [
+const LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
   { title: 'order', of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)', cut: 'end', wish: 12 },
   { title: 'kind', of: stateOf, tone: ({ closed, now }) => (closed ? 'quiet' : now ? 'doubtful' : 'bad') },
   { title: 'batch', of: ({ batch }) => batch, cut: 'start', wish: 9, leaves: 2 },
@@ -101,12 +105,12 @@ const LETTER_COLUMNS: Column<FoundLetter>[] = [
   { title: 'what is wrong', of: reasonOf, cut: 'end', wish: 36 },
 ];
 
-function stateOf({ kind, closed, now }: FoundLetter): string {
+function stateOf({ kind, closed, now }: FoundDeadLetter): string {
   if (closed) return `${outcomeWord(kind)}, closed`;
   return now === undefined ? outcomeWord(kind) : `${outcomeWord(kind)}, now ${now}`;
 }
 
-function reasonOf({ message, problems = [] }: FoundLetter): string {
+function reasonOf({ message, problems = [] }: FoundDeadLetter): string {
   const [first, ...more] = problems;
   if (first === undefined) return message;
   const field = first.field === '' ? '' : `${first.field}: `;

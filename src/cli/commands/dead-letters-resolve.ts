@@ -2,27 +2,27 @@ import { PoSyncError } from '../../core/errors.ts';
 import { findInDoubt, type Resolution, resolveOrder } from '../../operate/resolve-order.ts';
 import { refreshReports } from '../../settle/refresh-reports.ts';
 import { listCheck } from '../list-check.ts';
-import { type DeskArgs, openDesk } from '../operator-context.ts';
+import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { agreement } from '../terminal/confirmation.ts';
+import { confirmation } from '../terminal/confirmation.ts';
 import { printJson } from '../terminal/print-json.ts';
 import { printable } from '../terminal/printable.ts';
 import { withoutStop } from '../terminal/wording.ts';
 
-type ResolveArgs = DeskArgs & { order: string; as: Resolution; yes: boolean; dryRun: boolean };
+type ResolveArgs = OperatorContextArgs & { order: string; as: Resolution; yes: boolean; dryRun: boolean };
 
 /** `dead-letters resolve ORDER --as accepted|resend`: settles an order in doubt by what the person found out. */
 export async function deadLettersResolveCommand({ order, as, ...args }: ResolveArgs, shell: Shell): Promise<number> {
-  await using desk = await openDesk(args, shell, { confirm: true });
-  const entry = await findInDoubt(order, desk.ledger);
-  const { listed, trouble } = await listCheck(new Set([order]), desk, shell);
+  await using context = await openOperatorContext(args, shell, { confirm: true });
+  const entry = await findInDoubt(order, context.ledger);
+  const { listed, trouble } = await listCheck(new Set([order]), context, shell);
   if (as === 'resend' && listed?.has(order)) throw isThere(order);
   if (!args.json && trouble !== undefined)
     shell.out(`The API's list could not be looked at: ${printable(withoutStop(trouble))}.\n`);
-  if (!args.dryRun && !(await agreement(questionOf(order, as), args, shell))) return 1;
+  if (!args.dryRun && !(await confirmation(questionOf(order, as), args, shell))) return 1;
   if (!args.dryRun) {
-    await resolveOrder(entry, as, desk);
-    await refreshReports(desk);
+    await resolveOrder(entry, as, context);
+    await refreshReports(context);
   }
   if (args.json) printJson(shell, { order, as, dryRun: args.dryRun, listCheck: trouble ?? 'ok' });
   else shell.out(`${printable(order)} ${args.dryRun ? 'would be' : 'is'} ${ENDS[as]}\n`);
@@ -42,7 +42,7 @@ function questionOf(order: string, as: Resolution): string {
 
 function isThere(order: string): PoSyncError {
   return new PoSyncError('order-at-the-api', `The API's list shows ${order}: sending it again would create it twice.`, {
-    mend: 'Settle it with --as accepted.',
+    remedy: 'Settle it with --as accepted.',
     facts: { order },
   });
 }

@@ -1,14 +1,14 @@
 import { orders } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters.ts';
-import type { FoundLetter, LetterFilter } from '../../operate/found-dead-letter.ts';
-import { judgeRetry, type LeftAlone, type RetryVerdict, retryLetters } from '../../operate/retry-dead-letters.ts';
+import type { DeadLetterFilter, FoundDeadLetter } from '../../operate/found-dead-letter.ts';
+import { judgeRetry, type LeftAlone, type RetryVerdict, retryDeadLetters } from '../../operate/retry-dead-letters.ts';
 import { refreshReports } from '../../settle/refresh-reports.ts';
-import { type ActingArgs, letterFilter } from '../dead-letter-filter.ts';
+import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { type ListCheck, listCheck } from '../list-check.ts';
-import { type Desk, openDesk } from '../operator-context.ts';
+import { type OperatorContext, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
 import { pages, type Tally, tallyOf } from '../tally.ts';
-import { agreement } from '../terminal/confirmation.ts';
+import { confirmation } from '../terminal/confirmation.ts';
 import { printJson } from '../terminal/print-json.ts';
 import { printable } from '../terminal/printable.ts';
 import { withoutStop } from '../terminal/wording.ts';
@@ -20,51 +20,56 @@ type RetryArgs = ActingArgs & { rate?: number };
  * 0: all of them; 2: some cannot be sent again.
  */
 export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Promise<number> {
-  await using desk = await openDesk(args, shell, { confirm: true });
-  const filter = letterFilter(args, desk.clock);
-  const check = await listCheck(await numbersOf(filter, desk), desk, shell);
-  const plan = await planRetry(filter, check, desk);
+  await using context = await openOperatorContext(args, shell, { confirm: true });
+  const filter = deadLetterFilter(args, context.clock);
+  const check = await listCheck(await numbersOf(filter, context), context, shell);
+  const plan = await planRetry(filter, check, context);
   if (!args.json) shell.out(planText(plan, check.trouble));
   if (args.dryRun || actable(plan) === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), listCheck: check.trouble ?? 'ok' });
     return actable(plan) < plan.total() ? 2 : 0;
   }
-  if (!(await agreement(`Go on with ${orders(actable(plan))}?`, args, shell))) return 1;
-  const done = await retry(filter, check, args.rate, desk);
-  await refreshReports(desk);
+  if (!(await confirmation(`Go on with ${orders(actable(plan))}?`, args, shell))) return 1;
+  const done = await retry(filter, check, args.rate, context);
+  await refreshReports(context);
   if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
   else shell.out(doneText(done, plan));
   return actable(done) < done.total() ? 2 : 0;
 }
 
 /** The numbers that the list is asked about. */
-async function numbersOf(filter: LetterFilter, desk: Desk): Promise<Set<string>> {
+async function numbersOf(filter: DeadLetterFilter, context: OperatorContext): Promise<Set<string>> {
   const numbers = new Set<string>();
-  for await (const { kind, purchaseOrderNumber } of deadLetters(filter, desk)) {
+  for await (const { kind, purchaseOrderNumber } of deadLetters(filter, context)) {
     if (kind !== 'invalid') numbers.add(purchaseOrderNumber);
   }
   return numbers;
 }
 
-async function planRetry(filter: LetterFilter, { listed }: ListCheck, desk: Desk): Promise<Tally<RetryVerdict>> {
+async function planRetry(
+  filter: DeadLetterFilter,
+  { listed }: ListCheck,
+  context: OperatorContext,
+): Promise<Tally<RetryVerdict>> {
   const plan = tallyOf<RetryVerdict>();
-  for await (const page of pages(deadLetters(filter, desk))) {
-    const known = await desk.ledger.lookup(page.map(numberOf));
-    for (const [i, letter] of page.entries()) plan.add(judgeRetry(letter, known[i] ?? { kind: 'nothing' }, listed));
+  for await (const page of pages(deadLetters(filter, context))) {
+    const known = await context.ledger.lookup(page.map(numberOf));
+    for (const [i, deadLetter] of page.entries())
+      plan.add(judgeRetry(deadLetter, known[i] ?? { kind: 'nothing' }, listed));
   }
   return plan;
 }
 
 async function retry(
-  filter: LetterFilter,
+  filter: DeadLetterFilter,
   { listed }: ListCheck,
   rate: number | undefined,
-  desk: Desk,
+  context: OperatorContext,
 ): Promise<Tally<RetryVerdict>> {
   const done = tallyOf<RetryVerdict>();
-  const deps = { ...desk, ...(rate === undefined ? {} : { rate }) };
-  for await (const page of pages(deadLetters(filter, desk))) {
-    const verdicts = await retryLetters(page, listed, done.counts().retried ?? 0, deps);
+  const deps = { ...context, ...(rate === undefined ? {} : { rate }) };
+  for await (const page of pages(deadLetters(filter, context))) {
+    const verdicts = await retryDeadLetters(page, listed, done.counts().retried ?? 0, deps);
     for (const verdict of verdicts) done.add(verdict);
   }
   return done;
@@ -119,6 +124,6 @@ const REASONS: Record<LeftAlone, string> = {
   forgotten: 'the ledger does not hold its content any more. Drop the fix file of the report into the inbox.',
 };
 
-function numberOf({ purchaseOrderNumber }: FoundLetter): string {
+function numberOf({ purchaseOrderNumber }: FoundDeadLetter): string {
   return purchaseOrderNumber;
 }

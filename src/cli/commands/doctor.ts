@@ -13,9 +13,9 @@ import { type Finding, failure } from '../../operate/doctor/finding.ts';
 import { connectRedis } from '../../redis/connect.ts';
 import { openPrivateRedis } from '../../redis/private-server/private-server.ts';
 import { openConfig } from '../load-config.ts';
-import type { DeskArgs } from '../operator-context.ts';
+import type { OperatorContextArgs } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { openPaint, type Tone } from '../terminal/paint.ts';
+import { createPaint, type Tone } from '../terminal/paint.ts';
 import { printJson } from '../terminal/print-json.ts';
 import { printable } from '../terminal/printable.ts';
 
@@ -23,7 +23,7 @@ import { printable } from '../terminal/printable.ts';
  * `doctor`: looks at all that a daemon needs, in order, each with its mend. It goes on where the next can still be
  * looked at. 0: fine, or with warnings; 1: something fails.
  */
-export async function doctorCommand(args: DeskArgs, shell: Shell): Promise<number> {
+export async function doctorCommand(args: OperatorContextArgs, shell: Shell): Promise<number> {
   const findings: Finding[] = [];
   const tell = (found: readonly Finding[]) => {
     findings.push(...found);
@@ -37,7 +37,11 @@ export async function doctorCommand(args: DeskArgs, shell: Shell): Promise<numbe
   return failed > 0 ? 1 : 0;
 }
 
-async function examine(args: DeskArgs, shell: Shell, tell: (found: readonly Finding[]) => void): Promise<void> {
+async function examine(
+  args: OperatorContextArgs,
+  shell: Shell,
+  tell: (found: readonly Finding[]) => void,
+): Promise<void> {
   const opened = await openConfig(args, shell, { confirm: false }).catch(asError);
   if (opened instanceof PoSyncError) return tell([failure('configuration', opened)]);
   const { config, warnings } = opened;
@@ -98,11 +102,11 @@ async function partnerFindings(config: Config, { clientId, clientSecret }: Secre
 
 const TONES: Record<Finding['state'], Tone> = { ok: 'good', warn: 'doubtful', fail: 'bad', skipped: 'quiet' };
 
-function findingText({ check, state, message, mend }: Finding, shell: Shell): string {
-  const paint = openPaint(shell);
+function findingText({ check, state, message, remedy }: Finding, shell: Shell): string {
+  const paint = createPaint(shell);
   const indent = ' '.repeat(29);
   const text = message.split('\n').map(printable).join(`\n${indent}`);
-  const cure = mend === undefined ? '' : `${indent}→ ${mend.split('\n').map(printable).join(`\n${indent}  `)}\n`;
+  const cure = remedy === undefined ? '' : `${indent}→ ${remedy.split('\n').map(printable).join(`\n${indent}  `)}\n`;
   return `${paint(TONES[state], state.padEnd(9))}${printable(check).padEnd(20)}${text}\n${cure}`;
 }
 

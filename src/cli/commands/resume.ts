@@ -1,15 +1,15 @@
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
-import { type DeskArgs, openDesk } from '../operator-context.ts';
+import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
 import { iso, printJson } from '../terminal/print-json.ts';
 import { printable } from '../terminal/printable.ts';
 
 /** `resume`: ends an operator's pause, and tells what else keeps delivery waiting. */
-export async function resumeCommand(args: DeskArgs, shell: Shell): Promise<number> {
-  await using desk = await openDesk(args, shell, { confirm: true });
-  const { environment } = desk;
-  const resumed = await desk.gate.release(OPERATOR);
-  const [pauses, held] = await Promise.all([desk.gate.reasons(), desk.batches.held()]);
+export async function resumeCommand(args: OperatorContextArgs, shell: Shell): Promise<number> {
+  await using context = await openOperatorContext(args, shell, { confirm: true });
+  const { environment } = context;
+  const resumed = await context.breaker.release(OPERATOR);
+  const [pauses, held] = await Promise.all([context.breaker.reasons(), context.batches.held()]);
   if (args.json) {
     const reasons = pauses.map((pause) => ({ ...pause, since: iso(pause.since) }));
     printJson(shell, { environment, resumed, pauses: reasons, heldBatches: held });

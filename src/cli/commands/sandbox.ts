@@ -44,7 +44,7 @@ export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<n
   const broken = await Promise.race([sandbox.ended, stopped]);
   if (!(broken instanceof Error)) return 0;
   throw new PoSyncError('sandbox-ended', `The sandbox cannot keep orders any more: ${broken.message}`, {
-    mend: 'Start it again; what it answered is kept.',
+    remedy: 'Start it again; what it answered is kept.',
     cause: broken,
   });
 }
@@ -79,7 +79,7 @@ function environmentOf(args: SandboxArgs, { env }: Shell): string {
   const environment = args.environment ?? env[ENVIRONMENT];
   if (environment) return environment;
   throw new PoSyncError('environment-missing', 'The sandbox is not told which environment it is.', {
-    mend: `Say --environment NAME, or set ${ENVIRONMENT}.`,
+    remedy: `Say --environment NAME, or set ${ENVIRONMENT}.`,
   });
 }
 
@@ -88,7 +88,7 @@ async function credential(what: string, environment: string, { env, cwd }: Shell
   const found = await readSecret(name, env, secretFilesFrom(cwd));
   if (found !== undefined) return found.value;
   throw new PoSyncError('secret-missing', `The sandbox has no credentials for ${environment}: ${name} is not set.`, {
-    mend: `Set ${name}, or ${name}_FILE to a file that holds it.`,
+    remedy: `Set ${name}, or ${name}_FILE to a file that holds it.`,
     facts: { variable: name },
   });
 }
@@ -129,7 +129,7 @@ function scopesOf(value: string): Scope[] {
 
 function badFlag(flag: string, value: string, wanted: string): PoSyncError {
   return new PoSyncError('flag-invalid', `${flag} is "${value}".`, {
-    mend: `It must be ${wanted}.`,
+    remedy: `It must be ${wanted}.`,
     facts: { flag, value },
   });
 }

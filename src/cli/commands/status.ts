@@ -1,8 +1,8 @@
 import { duration, orders } from '../../core/format.ts';
 import { readStatus, type SourceStatus, type Status } from '../../operate/read-status.ts';
-import { type DeskArgs, openDesk } from '../operator-context.ts';
+import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { openPaint, type Paint } from '../terminal/paint.ts';
+import { createPaint, type Paint } from '../terminal/paint.ts';
 import { iso, printJson } from '../terminal/print-json.ts';
 import { printable } from '../terminal/printable.ts';
 import { type Column, table } from '../terminal/table.ts';
@@ -11,11 +11,11 @@ import { batchJson } from './batch-json.ts';
 import { batchTable } from './batch-text.ts';
 
 /** `status`: how the environment stands. Exit code 0, whatever it tells. */
-export async function statusCommand(args: DeskArgs, shell: Shell): Promise<number> {
-  await using desk = await openDesk(args, shell, { confirm: false });
-  const status = await readStatus(desk);
-  if (args.json) printJson(shell, statusJson(status, desk.reports));
-  else shell.out(statusText(status, { paint: openPaint(shell), columns: shell.isTTY ? shell.columns : undefined }));
+export async function statusCommand(args: OperatorContextArgs, shell: Shell): Promise<number> {
+  await using context = await openOperatorContext(args, shell, { confirm: false });
+  const status = await readStatus(context);
+  if (args.json) printJson(shell, statusJson(status, context.reports));
+  else shell.out(statusText(status, { paint: createPaint(shell), columns: shell.isTTY ? shell.columns : undefined }));
   return 0;
 }
 

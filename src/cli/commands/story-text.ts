@@ -8,11 +8,11 @@ import type { Paint, Tone } from '../terminal/paint.ts';
 import { printable } from '../terminal/printable.ts';
 import { counted, stamp } from '../terminal/wording.ts';
 
-type Told = { now: number; reports: string; paint: Paint };
+type KnownInvalid = { now: number; reports: string; paint: Paint };
 type Happening = { at: number; text: string; more?: string[] };
 
 /** An order's story as a person reads it: how it stands, what happened when, and what to do. */
-export function storyText(story: OrderStory, { now, reports, paint }: Told): string {
+export function storyText(story: OrderStory, { now, reports, paint }: KnownInvalid): string {
   const [tone, standing] = standingOf(story);
   const lines = happenings(story).flatMap(({ at, text, more = [] }) => [
     `  ${stamp(at)}  ${printable(text)}`,
@@ -33,7 +33,7 @@ function standingOf({ standing, accepted, open, appearances }: OrderStory): [Ton
     case 'accepted':
       return ['good', accepted?.batch === undefined ? 'accepted: the API had it before' : 'accepted'];
     case 'nothing':
-      return appearances.some(({ letter }) => letter && !letter.closed)
+      return appearances.some(({ deadLetter }) => deadLetter && !deadLetter.closed)
         ? ['bad', 'waits for a person']
         : ['plain', 'not in the ledger'];
     case 'queued':
@@ -76,22 +76,22 @@ function claimOf({ file, line, batch, takenAt }: NonNullable<OrderStory['open']>
   return { at: takenAt, text: `in ${file ?? 'a file'}, line ${line}, batch ${batch}` };
 }
 
-function claim({ batch, source, file, startedAt, result, letter }: Appearance): Happening {
-  const lines = letter?.location.lines;
+function claim({ batch, source, file, startedAt, result, deadLetter }: Appearance): Happening {
+  const lines = deadLetter?.location.lines;
   const where = lines === undefined ? `line ${result.line}` : `lines ${lines.join(', ')}`;
   return { at: Date.parse(startedAt), text: `in ${file} (source ${source}), ${where}, batch ${batch}` };
 }
 
-function outcomeOf({ result, letter }: Appearance, history: readonly PastAttempt[]): Happening[] {
+function outcomeOf({ result, deadLetter }: Appearance, history: readonly PastAttempt[]): Happening[] {
   const { outcome, attempts, at, message } = result;
   const times = attempts > 0 ? ` after ${counted(attempts, 'attempt')}` : '';
-  const said = message === '' || letter?.problems ? '' : `: ${message}`;
-  const more = letter ? { more: detailsOf(letter) } : {};
+  const said = message === '' || deadLetter?.problems ? '' : `: ${message}`;
+  const more = deadLetter ? { more: detailsOf(deadLetter) } : {};
   // A report tells when the last attempt began; its end is what came of it.
   const ended = history.find((one) => one.attempt === attempts)?.at ?? 0;
   return [
     { at: Math.max(Date.parse(at), ended), text: `${outcomeWord(outcome)}${times}${said}`, ...more },
-    ...(letter?.closed ? [closing(letter.closed)] : []),
+    ...(deadLetter?.closed ? [closing(deadLetter.closed)] : []),
   ];
 }
 
@@ -153,7 +153,7 @@ function nextStep({ order, standing, open, appearances }: OrderStory, reports: s
         `  po-sync dead-letters resolve ${order} --as resend      it is not`,
       ];
     case 'nothing': {
-      const waiting = appearances.find(({ letter }) => letter && !letter.closed);
+      const waiting = appearances.find(({ deadLetter }) => deadLetter && !deadLetter.closed);
       return waiting === undefined
         ? []
         : [`Mend the fix file in ${join(reports, waiting.batch)}`, 'and drop it into the inbox.'];

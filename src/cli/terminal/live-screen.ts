@@ -14,7 +14,7 @@ export type LiveScreen = {
 const MOST_WAITING = 64 * 1024;
 
 /** Each change is one write, so that no half of it is seen. The cursor is neither hidden nor left anywhere else. */
-export function openLiveScreen(stream: LogTarget, columns: () => number): LiveScreen {
+export function createLiveScreen(stream: LogTarget, columns: () => number): LiveScreen {
   let shown: readonly string[] = [];
 
   /** Back to where the lines begin, and everything from there on away; they may have wrapped since. */

@@ -8,8 +8,8 @@ import { settledIn } from '../../operate/list-batches.ts';
 import type { Shell } from '../shell.ts';
 import { finalLine, liveLines } from './live-lines.ts';
 import { measureLivePace } from './live-pace.ts';
-import { openLiveScreen } from './live-screen.ts';
-import { openPaint } from './paint.ts';
+import { createLiveScreen } from './live-screen.ts';
+import { createPaint } from './paint.ts';
 
 /** What a person at the terminal sees of a daemon at work. */
 export type LiveView = {
@@ -35,9 +35,9 @@ export function canShowLive({ isTTY, env }: Shell, { json }: { json: boolean }):
 
 /** Opens the view; it shows nothing before it follows a daemon. `reports` is the folder of all reports. */
 export function openLiveView({ shell, clock, reports }: { shell: Shell; clock: Clock; reports: string }): LiveView {
-  const paint = openPaint(shell);
+  const paint = createPaint(shell);
   const columns = () => (shell.columns > 0 ? shell.columns : 80);
-  const screen = openLiveScreen(shell.streams.out, columns);
+  const screen = createLiveScreen(shell.streams.out, columns);
   const pace = measureLivePace();
   const told = new Set<string>();
   let under: { batch: Batch; pace: number | undefined }[] = [];

@@ -9,7 +9,7 @@ export type Paint = (tone: Tone, text: string) => string;
 const STYLES = { strong: 'bold', quiet: 'dim', good: 'green', doubtful: 'yellow', bad: 'red' } as const;
 
 /** Colour on a terminal, unless `NO_COLOR` is set; elsewhere the text as it is. */
-export function openPaint({ isTTY, env }: Pick<Shell, 'isTTY' | 'env'>): Paint {
+export function createPaint({ isTTY, env }: Pick<Shell, 'isTTY' | 'env'>): Paint {
   if (!isTTY || env['NO_COLOR'] !== undefined) return (_, text) => text;
   return (tone, text) => (tone === 'plain' ? text : styleText(STYLES[tone], text, { validateStream: false }));
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { codeOf, toError } from '../../core/errors.ts';
-import { markOf } from '../../intake/mark.ts';
+import { fingerprintOf } from '../../intake/mark.ts';
 import { type Finding, failure } from './finding.ts';
 
 /** Below so many bytes a disk counts as nearly full. */
@@ -48,7 +48,7 @@ async function inboxFolder({ name, path: folder }: InboxSource, environment: str
   const check = `inbox ${name}`;
   try {
     await tryWriting(folder);
-    const owner = await markOf(folder);
+    const owner = await fingerprintOf(folder);
     if (owner !== undefined && owner !== environment) return [foreign(check, folder, owner, environment)];
     const apart = await otherDevices(folder);
     if (apart.length > 0) return [onOtherDevice(check, folder, apart)];
@@ -69,7 +69,7 @@ async function exportPath({ name, path: place }: ExportSource): Promise<Finding[
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') return [unusable(check, folder, error)];
     return [
-      { check, state: 'warn', message: `${place} is not there yet`, mend: 'It is waited for; or correct the path.' },
+      { check, state: 'warn', message: `${place} is not there yet`, remedy: 'It is waited for; or correct the path.' },
     ];
   }
 }
@@ -89,7 +89,7 @@ async function roomIn(check: string, folder: string): Promise<Finding[]> {
   const free = bavail * bsize;
   if (free >= LOW) return [];
   const message = `only ${Math.round(free / 1_000_000)} MB are free on the disk of ${folder}`;
-  return [{ check, state: 'warn', message, mend: 'Free some space: reports and ledger are written there.' }];
+  return [{ check, state: 'warn', message, remedy: 'Free some space: reports and ledger are written there.' }];
 }
 
 async function otherDevices(folder: string): Promise<string[]> {
@@ -113,14 +113,14 @@ function unusable(check: string, folder: string, error: unknown): Finding {
       : code === 'ENOTDIR'
         ? 'is no folder'
         : `cannot be used (${code ?? toError(error).message})`;
-  const mend =
+  const remedy =
     code === 'ENOENT' ? 'Make it, mount it, or correct its path.' : 'Let the user of po-sync read, write and enter it.';
-  return failure(check, new Error(`${folder} ${reason}`), mend);
+  return failure(check, new Error(`${folder} ${reason}`), remedy);
 }
 
 function foreign(check: string, folder: string, owner: string, environment: string): Finding {
-  const mend = `Give ${environment} an inbox of its own.`;
-  return failure(check, new Error(`${folder} belongs to the environment ${owner}`), mend);
+  const remedy = `Give ${environment} an inbox of its own.`;
+  return failure(check, new Error(`${folder} belongs to the environment ${owner}`), remedy);
 }
 
 function onOtherDevice(check: string, folder: string, apart: readonly string[]): Finding {

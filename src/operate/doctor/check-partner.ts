@@ -1,7 +1,7 @@
 import type { Partner } from '../../api/create.ts';
 import { type ListEnd, listOrders } from '../../api/list.ts';
 import { type Credentials, type Grant, requestToken, TOKEN_PATHS } from '../../api/request-token.ts';
-import { markOf } from '../../api/sealed-token.ts';
+import { fingerprintOf } from '../../api/sealed-token.ts';
 import type { Environment } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import { orders } from '../../core/format.ts';
@@ -27,8 +27,8 @@ export async function checkPartner(deps: Deps): Promise<Finding[]> {
     const message = `${environment.authUrl}${grant.path} grants a token for ${Math.round(grant.lifetime / 1000)} s`;
     return [{ check: 'token', state: 'ok', message }, ...(await checkList(grant, deps))];
   } catch (error) {
-    const mend = 'Check authUrl, the network between here and there, and its certificate.';
-    return [failure('token', error, mend), { check: 'API', state: 'skipped', message: 'not asked without a token' }];
+    const remedy = 'Check authUrl, the network between here and there, and its certificate.';
+    return [failure('token', error, remedy), { check: 'API', state: 'skipped', message: 'not asked without a token' }];
   }
 }
 
@@ -45,7 +45,7 @@ async function checkList({ value }: Grant, { http, clock, name, environment, tim
     },
   };
   const began = clock.monotonic();
-  const token = { value, mark: markOf(value), environment: name, baseUrl };
+  const token = { value, fingerprint: fingerprintOf(value), environment: name, baseUrl };
   const end = await listOrders(watched, partner, token, () => undefined);
   const finding = listFinding(end, baseUrl, Math.round(clock.monotonic() - began));
   return [finding, ...(date === undefined ? [] : [checkClock('clock of the API', date.ours - date.told)])];
@@ -61,7 +61,7 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
         check,
         state: 'warn',
         message: `${baseUrl} does not give its list (${end.said.message}): an order whose answer is lost stays in doubt`,
-        mend: "Ask the API's owner for the scope read.",
+        remedy: "Ask the API's owner for the scope read.",
       };
     case 'unauthorized':
       return failure(

@@ -34,7 +34,7 @@ function versionFinding(facts: ReadonlyMap<string, string>): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const check = 'Redis version';
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return { check, state: 'ok', message: version };
-  return { check, state: 'fail', message: version, mend: `Use Redis ${OLDEST.join('.')} or later.` };
+  return { check, state: 'fail', message: version, remedy: `Use Redis ${OLDEST.join('.')} or later.` };
 }
 
 function roleFinding(facts: ReadonlyMap<string, string>): Finding[] {
@@ -44,14 +44,14 @@ function roleFinding(facts: ReadonlyMap<string, string>): Finding[] {
       check: 'Redis role',
       state: 'fail',
       message: 'is a replica, which takes no orders',
-      mend: 'Name the primary in redis.url.',
+      remedy: 'Name the primary in redis.url.',
     },
   ];
 }
 
 function durability(aof: boolean, fsync: string | undefined, save: string | undefined): Finding {
   const check = 'Redis durability';
-  const mend = 'Set appendonly yes and appendfsync always; without redis.url po-sync runs such a Redis itself.';
+  const remedy = 'Set appendonly yes and appendfsync always; without redis.url po-sync runs such a Redis itself.';
   if (aof && fsync === 'always') {
     return { check, state: 'ok', message: 'nothing confirmed is lost, also at a power cut (appendonly, fsync always)' };
   }
@@ -61,25 +61,33 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
       check,
       state: 'warn',
       message: `a power cut may lose ${lost} (appendfsync ${fsync ?? 'not to be seen'})`,
-      mend,
+      remedy,
     };
   }
   if (save !== undefined && save !== '') {
-    return { check, state: 'warn', message: `only snapshots (save ${save}): a crash may lose minutes`, mend };
+    return { check, state: 'warn', message: `only snapshots (save ${save}): a crash may lose minutes`, remedy };
   }
-  if (save === undefined) return { check, state: 'warn', message: 'no append-only file; more is not to be seen', mend };
-  return { check, state: 'fail', message: 'nothing is written to disk: a restart of Redis forgets every order', mend };
+  if (save === undefined)
+    return { check, state: 'warn', message: 'no append-only file; more is not to be seen', remedy };
+  return {
+    check,
+    state: 'fail',
+    message: 'nothing is written to disk: a restart of Redis forgets every order',
+    remedy,
+  };
 }
 
 function eviction(policy: string): Finding {
   const check = 'Redis eviction';
   if (policy === 'noeviction') return { check, state: 'ok', message: 'noeviction' };
   const message = `maxmemory-policy ${policy}: it would throw orders away when its memory is full`;
-  return { check, state: 'fail', message, mend: 'Set maxmemory-policy noeviction.' };
+  return { check, state: 'fail', message, remedy: 'Set maxmemory-policy noeviction.' };
 }
 
 function memory(used: number, most: number): Finding[] {
   if (!(most > 0) || used < most * 0.8) return [];
   const message = `${Math.round((used / most) * 100)} % of maxmemory is in use`;
-  return [{ check: 'Redis memory', state: 'warn', message, mend: 'Raise maxmemory: full, it refuses to take orders.' }];
+  return [
+    { check: 'Redis memory', state: 'warn', message, remedy: 'Raise maxmemory: full, it refuses to take orders.' },
+  ];
 }

@@ -6,13 +6,13 @@ export type Finding = {
   state: 'ok' | 'warn' | 'fail' | 'skipped';
   message: string;
   /** What the reader can do about it. */
-  mend?: string;
+  remedy?: string;
 };
 
 /** A failed check from what was thrown. */
-export function failure(check: string, thrown: unknown, mend?: string): Finding {
+export function failure(check: string, thrown: unknown, remedy?: string): Finding {
   const error = toError(thrown);
-  const known = error instanceof PoSyncError ? error.mend : undefined;
-  const told = known ?? mend;
-  return { check, state: 'fail', message: error.message, ...(told === undefined ? {} : { mend: told }) };
+  const known = error instanceof PoSyncError ? error.remedy : undefined;
+  const told = known ?? remedy;
+  return { check, state: 'fail', message: error.message, ...(told === undefined ? {} : { remedy: told }) };
 }

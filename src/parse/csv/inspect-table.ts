@@ -4,13 +4,13 @@ import { watchDecimals } from '../decimal-evidence.ts';
 import type { TableReading } from '../inspection.ts';
 import { unreadable } from '../unreadable.ts';
 import { type Delimiter, findDelimiter } from './delimiter.ts';
-import { openRuns, type Runs } from './number-runs.ts';
-import { openRowParser, type Row } from './row-parser.ts';
+import { createRuns, type Runs } from './number-runs.ts';
+import { createRowParser, type Row } from './row-parser.ts';
 import { type ShiftedNumbers, watchShifted } from './shifted-numbers.ts';
-import { openTableBody } from './table-body.ts';
+import { createTableBody } from './table-body.ts';
 
 /** What the first pass learns of a table. `reading` is absent when there is not even a header. */
-export type ProvedTable = {
+export type InspectedTable = {
   records: number;
   reading?: TableReading;
   delimiter: string;
@@ -24,14 +24,14 @@ const CR = 13;
 const ALL_NEWLINES = ['\r\n', '\n', '\r'] as const;
 
 /** Reads a table to its end: every quote matches, the header is good; finds numbers whose rows stand apart. */
-export async function proveTable(
+export async function inspectTable(
   content: AsyncIterable<Buffer>,
   start: string,
   bytes: number,
   mapping: Mapping,
-): Promise<ProvedTable> {
+): Promise<InspectedTable> {
   const dialect = findDelimiter(start, mapping);
-  const parser = openRowParser({ delimiter: dialect.delimiter, newlines: ALL_NEWLINES });
+  const parser = createRowParser({ delimiter: dialect.delimiter, newlines: ALL_NEWLINES });
   const eyes = openEyes(dialect.hasSepLine, bytes, mapping);
   let hasCr = false;
   let lastByte = LF;
@@ -49,7 +49,7 @@ export async function proveTable(
 }
 
 /** The same of a sheet's rows, whatever the file's size. */
-export async function proveRows(rows: AsyncIterable<readonly Row[]>, bytes: number, mapping: Mapping) {
+export async function inspectRows(rows: AsyncIterable<readonly Row[]>, bytes: number, mapping: Mapping) {
   const eyes = openEyes(false, bytes, mapping);
   for await (const page of rows) eyes.look(page);
   return eyes.found({ delimiter: ',', hasSepLine: false }, ['\n']);
@@ -57,7 +57,7 @@ export async function proveRows(rows: AsyncIterable<readonly Row[]>, bytes: numb
 
 /** Looks at the rows of a table one after the other. */
 function openEyes(hasSepLine: boolean, bytes: number, mapping: Mapping) {
-  const body = openTableBody(hasSepLine);
+  const body = createTableBody(hasSepLine);
   const decimals = watchDecimals();
   let seen: Seen | undefined;
   let last: Row | undefined;
@@ -107,7 +107,7 @@ function cutOff({ line }: Row, how: string) {
 type Seen = { runs: Runs; shifted: ShiftedNumbers };
 
 function openSeen(columns: Columns, expected: number): Seen {
-  return { runs: openRuns(columns, expected), shifted: watchShifted(columns) };
+  return { runs: createRuns(columns, expected), shifted: watchShifted(columns) };
 }
 
 /** How many rows a table of `bytes` bytes has if they are as long as its first ones. */

@@ -20,7 +20,7 @@ const LEAST_BITS = 2 ** 10;
 const MOST_BITS = 2 ** 27;
 
 /** A filter for about `expected` numbers, with at least eight bits each (16 MiB for ten million and more). */
-export function openNumberFilter(expected: number): NumberFilter {
+export function createNumberFilter(expected: number): NumberFilter {
   return filterOver(new Uint32Array(bitsFor(expected) / 32), 0);
 }
 

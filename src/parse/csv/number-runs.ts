@@ -3,7 +3,7 @@ import { shorten, trimBlanks } from '../../order/text.ts';
 import { textHash } from '../../order/text-hash.ts';
 import type { Columns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
-import { type NumberFilter, openNumberFilter } from './number-filter.ts';
+import { createNumberFilter, type NumberFilter } from './number-filter.ts';
 import type { Row } from './row-parser.ts';
 
 /**
@@ -18,12 +18,12 @@ export type Runs = {
   add(cells: readonly string[], row: Row): void;
 };
 
-const NONE = openNumberFilter(0);
+const NONE = createNumberFilter(0);
 const BUCKETS = 2 ** 16;
 
 /** Runs over the rows of a table of about `expected` rows; when there are more, more numbers count as apart. */
-export function openRuns(columns: Columns, expected: number): Runs {
-  const seen = openNumberFilter(Math.min(LIMITS.records, expected));
+export function createRuns(columns: Columns, expected: number): Runs {
+  const seen = createNumberFilter(Math.min(LIMITS.records, expected));
   let apart: NumberFilter | undefined;
   const sizes = new Float64Array(BUCKETS);
   let currentCell = '';
@@ -47,7 +47,7 @@ export function openRuns(columns: Columns, expected: number): Runs {
     current = number;
     bucket = textHash(number, 0) % BUCKETS;
     if (number === '' || !seen.add(number)) return;
-    apart ??= openNumberFilter(Math.min(LIMITS.records, expected));
+    apart ??= createNumberFilter(Math.min(LIMITS.records, expected));
     apart.add(number);
   }
 

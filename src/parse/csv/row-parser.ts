@@ -21,7 +21,7 @@ const LINE_END = /\r\n|\n|\r/g;
  * A parser for one table. Empty lines are no rows. PoSyncError `unreadable-quote` for quotes that do not match,
  * `unreadable-too-large` for a row beyond the limit, each with the line where the row begins.
  */
-export function openRowParser({ delimiter, newlines }: RowDialect): RowParser {
+export function createRowParser({ delimiter, newlines }: RowDialect): RowParser {
   const parser = new CollectingParser(delimiter, newlines);
   // Told by the callbacks of write and end; a listener keeps Node from telling it once more.
   parser.on('error', () => undefined);

@@ -10,7 +10,7 @@ export type TableBody = {
   take(rows: readonly Row[]): readonly Row[];
 };
 
-export function openTableBody(hasSepLine: boolean): TableBody {
+export function createTableBody(hasSepLine: boolean): TableBody {
   let isSepLineDue = hasSepLine;
   const body: TableBody = { header: undefined, blankRows: 0, take };
 

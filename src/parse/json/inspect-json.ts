@@ -4,16 +4,16 @@ import { plainName } from '../../order/text.ts';
 import { unreadable } from '../unreadable.ts';
 import { takeErrorKeys } from './error-keys.ts';
 import type { JsonLayout } from './json-layout.ts';
-import { type JsonRecord, openJsonParser } from './json-records.ts';
+import { createJsonParser, type JsonRecord } from './json-records.ts';
 import { tooLarge } from './json-tokens.ts';
 
 /** What the first pass learns of a JSON file. `layout` is absent when the file holds no value at all. */
-export type ProvedJson = { records: number; layout?: JsonLayout; isFixFile: boolean; warnings: string[] };
+export type InspectedJson = { records: number; layout?: JsonLayout; isFixFile: boolean; warnings: string[] };
 
 /** Reads a JSON file to its end and finds where its orders are. */
-export async function proveJson(content: AsyncIterable<Buffer>, mapping: Mapping): Promise<ProvedJson> {
+export async function inspectJson(content: AsyncIterable<Buffer>, mapping: Mapping): Promise<InspectedJson> {
   const finding = openFinding(mapping);
-  const parser = openJsonParser(mapping.format === 'ndjson' ? { kind: 'sequence' } : 'unknown', finding);
+  const parser = createJsonParser(mapping.format === 'ndjson' ? { kind: 'sequence' } : 'unknown', finding);
   let records = 0;
   let isFixFile = false;
 

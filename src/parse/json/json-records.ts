@@ -3,7 +3,7 @@ import { LIMITS } from '../../order/limits.ts';
 import { pointerStep } from '../../order/text.ts';
 import { unreadable } from '../unreadable.ts';
 import { type JsonLayout, type Role, roleOf } from './json-layout.ts';
-import { type JsonToken, openJsonTokens, tooLarge } from './json-tokens.ts';
+import { createJsonTokens, type JsonToken, tooLarge } from './json-tokens.ts';
 
 /** One value that is an order, with its place; `bytes` is its length in UTF-8. */
 export type JsonRecord = { line: number; pointer: string; value: unknown; bytes: number };
@@ -47,8 +47,8 @@ type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'com
  * what is not JSON, a key that stands twice in one object, or nesting beyond the limit; `unreadable-too-large` for a
  * record beyond the limit. `__proto__` is a key like any other.
  */
-export function openJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatch = {}): JsonParser {
-  const tokens = openJsonTokens(take);
+export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatch = {}): JsonParser {
+  const tokens = createJsonTokens(take);
   const stack: Frame[] = [];
   const lines = new WeakMap<object, number>();
   let records: JsonRecord[] = [];

@@ -24,7 +24,7 @@ export type JsonTokens = {
  * Takes UTF-8 apart into JSON tokens (RFC 8259) and hands each to `onToken`. PoSyncError `unreadable-json` for what is
  * none, `unreadable-too-large` for a token beyond the limit of a record.
  */
-export function openJsonTokens(onToken: (token: JsonToken) => void): JsonTokens {
+export function createJsonTokens(onToken: (token: JsonToken) => void): JsonTokens {
   const tokenizer = new SourceTokenizer();
   const lines = openLineCount();
   let lastToken = 0;

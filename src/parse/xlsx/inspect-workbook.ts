@@ -3,25 +3,25 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Mapping } from '../../config/config.ts';
 import type { Stamp } from '../../core/regular-file.ts';
 import { resolveColumns } from '../columns.ts';
-import { proveRows } from '../csv/inspect-table.ts';
-import type { Proof } from '../inspection.ts';
+import { inspectRows } from '../csv/inspect-table.ts';
+import type { Inspection } from '../inspection.ts';
 import { tableRows } from './sheet-row.ts';
 import { readWorkbook } from './workbook.ts';
 
 /** The first pass over an Excel workbook: its first sheet, or the one that the mapping names. */
-export async function proveWorkbook(
+export async function inspectWorkbook(
   handle: FileHandle,
   stamp: Stamp,
   mapping: Mapping,
   hash: Hash,
   signal: AbortSignal | undefined,
-): Promise<Proof> {
+): Promise<Inspection> {
   const { sheet, decimal } = mapping;
   const rows = tableRows(readWorkbook(handle, stamp, { sheet, hash, signal }), decimal, (header) => {
     return resolveColumns(header.cells, header.line, mapping).at;
   });
   const bytes = Number(stamp.size);
-  const { reading, records, warnings } = await proveRows(rows, bytes * LIKELY_RATIO, mapping);
+  const { reading, records, warnings } = await inspectRows(rows, bytes * LIKELY_RATIO, mapping);
   const common = { encoding: 'utf-8', mark: 0, gzip: false } as const;
   return {
     shape: { format: { type: 'xlsx' }, ...(reading && { header: reading.columns.header }) },

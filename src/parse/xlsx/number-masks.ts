@@ -64,5 +64,5 @@ function unescaped(text: string): string {
 }
 
 function escaped(text: string): string {
-  return text.replace(/[&<>]/g, (letter) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[letter] ?? letter);
+  return text.replace(/[&<>]/g, (deadLetter) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[deadLetter] ?? deadLetter);
 }

@@ -15,8 +15,8 @@ try {
   writeAll(1, JSON.stringify({ kind: 'written' }));
 } catch (error) {
   if (!(error instanceof PoSyncError)) throw error;
-  const { code, message, mend, facts } = error;
-  writeAll(1, JSON.stringify({ kind: 'refused', code, message, mend, facts }));
+  const { code, message, remedy, facts } = error;
+  writeAll(1, JSON.stringify({ kind: 'refused', code, message, remedy, facts }));
 }
 
 function writeAll(to: number, text: string): void {

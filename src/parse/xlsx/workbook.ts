@@ -21,7 +21,9 @@ export type WorkbookOptions = {
 
 type Task = { file: Buffer; sheet: string | undefined; fd: number };
 
-type Told = { kind: 'written' } | { kind: 'refused'; code: string; message: string; mend?: string; facts?: ErrorFacts };
+type KnownInvalid =
+  | { kind: 'written' }
+  | { kind: 'refused'; code: string; message: string; remedy?: string; facts?: ErrorFacts };
 
 const MIB = 1024 * 1024;
 const PAGE = 1_000;
@@ -55,12 +57,12 @@ async function takeApart(handle: FileHandle, stamp: Stamp, fd: number, options: 
   }
   const told = await runProgram({ file: Buffer.concat(chunks), sheet, fd }, signal);
   if (told.kind === 'written') return;
-  const { code, message, mend, facts } = told;
-  throw new PoSyncError(code, message, { ...(mend !== undefined && { mend }), ...(facts && { facts }) });
+  const { code, message, remedy, facts } = told;
+  throw new PoSyncError(code, message, { ...(remedy !== undefined && { remedy }), ...(facts && { facts }) });
 }
 
 /** Hands the workbook to a process of its own, which knows nothing else of us. */
-async function runProgram({ file, sheet, fd }: Task, signal?: AbortSignal): Promise<Told> {
+async function runProgram({ file, sheet, fd }: Task, signal?: AbortSignal): Promise<KnownInvalid> {
   const child = fork(new URL('./sheet-program.ts', import.meta.url), {
     env: {},
     execArgv: [`--max-old-space-size=${LIMITS.workbookHeap / MIB}`, '--max-semi-space-size=8'],
@@ -76,7 +78,7 @@ async function runProgram({ file, sheet, fd }: Task, signal?: AbortSignal): Prom
     child.stdin?.end(file);
     const said = child.stdout ? await text(child.stdout) : '';
     const [, ended] = await exit;
-    if (said !== '') return JSON.parse(said) as Told;
+    if (said !== '') return JSON.parse(said) as KnownInvalid;
     signal?.throwIfAborted();
     if (ended === 'SIGABRT') throw tooLarge('The workbook needs more memory', LIMITS.workbookHeap);
     throw new Error('the program that reads a workbook ended');
@@ -107,6 +109,6 @@ async function openNamelessFile(): Promise<FileHandle> {
 }
 
 function tooLarge(what: string, limit: number): PoSyncError {
-  const mend = 'Save the sheet as CSV (UTF-8): that may be of any size.';
-  return unreadable('too-large', `${what}; at most ${limit} bytes are allowed.`, { limit }, mend);
+  const remedy = 'Save the sheet as CSV (UTF-8): that may be of any size.';
+  return unreadable('too-large', `${what}; at most ${limit} bytes are allowed.`, { limit }, remedy);
 }

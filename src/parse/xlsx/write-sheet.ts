@@ -115,8 +115,8 @@ function noSuchSheet(sheet: string | undefined): PoSyncError {
 }
 
 function notAWorkbook(): PoSyncError {
-  const mend = 'Drop .xlsx, CSV (UTF-8) or JSON, itself or as gzip.';
-  return unreadable('format', 'The file is a zip archive, but no Excel workbook (.xlsx).', {}, mend);
+  const remedy = 'Drop .xlsx, CSV (UTF-8) or JSON, itself or as gzip.';
+  return unreadable('format', 'The file is a zip archive, but no Excel workbook (.xlsx).', {}, remedy);
 }
 
 function tooLong(line: number): PoSyncError {

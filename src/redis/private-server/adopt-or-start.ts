@@ -54,7 +54,7 @@ async function startSomewhere(state: ServerState | undefined, folder: string, de
 function requirePort(remembered: ServerState | undefined, port: number): ServerState {
   if (remembered?.port === port) return remembered;
   throw new PoSyncError('redis-moved', `the private Redis can no longer serve at port ${port}.`, {
-    mend: 'Another program took the port; start po-sync again to use a new one.',
+    remedy: 'Another program took the port; start po-sync again to use a new one.',
   });
 }
 
@@ -120,14 +120,14 @@ async function pause({ clock, signal }: Deps): Promise<void> {
 
 async function failed(folder: string): Promise<PoSyncError> {
   return new PoSyncError('redis-start', `the private Redis in ${folder} ended at once:\n${await lastWords(folder)}`, {
-    mend: 'Mend what it names (disk space, rights); `redis-check-aof` examines its files.',
+    remedy: 'Mend what it names (disk space, rights); `redis-check-aof` examines its files.',
   });
 }
 
 function frozen(state: ServerState, folder: string): PoSyncError {
   const facts = { pid: state.pid, port: state.port };
   return new PoSyncError('redis-frozen', `the private Redis in ${folder}, process ${state.pid}, does not answer.`, {
-    mend: `Let it go on, or end it with \`kill -9 ${state.pid}\`: what it confirmed is on the disk.`,
+    remedy: `Let it go on, or end it with \`kill -9 ${state.pid}\`: what it confirmed is on the disk.`,
     facts,
   });
 }

@@ -17,7 +17,7 @@ export async function prepareFolder(data: string): Promise<string> {
     return await realpath(folder);
   } catch (error) {
     throw new PoSyncError('redis-folder', `the private Redis cannot use ${folder}: ${toError(error).message}.`, {
-      mend: 'Let the user who runs po-sync write there, or set another folder as `data`.',
+      remedy: 'Let the user who runs po-sync write there, or set another folder as `data`.',
       cause: error,
     });
   }
@@ -50,7 +50,7 @@ export async function writeConfiguration(
 }
 
 /** Opens the server's log for appending; a long one makes room first, its predecessor goes. */
-export async function openServerLog(folder: string) {
+export async function createServerLog(folder: string) {
   const file = path.join(folder, LOG);
   const size = await stat(file).then(
     (found) => found.size,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { PoSyncError } from '../../core/errors.ts';
 import type { RedisServer } from './find-server.ts';
-import { openServerLog, writeConfiguration } from './server-folder.ts';
+import { createServerLog, writeConfiguration } from './server-folder.ts';
 import { type ServerState, writeState } from './server-state.ts';
 
 /** Finds the program to run. */
@@ -21,7 +21,7 @@ export async function startServer(folder: string, state: ServerState, find: Find
   const configuration = await writeConfiguration(folder, state);
   // Before it runs: if we are killed now, the next start looks for it there, and of two at one port only one lives.
   await writeState(folder, { ...state, pid: 0 });
-  await using log = await openServerLog(folder);
+  await using log = await createServerLog(folder);
   const server = spawn(program.file, [configuration], {
     argv0: program.argv0,
     cwd: folder,
@@ -42,7 +42,8 @@ export function hasEnded(server: ChildProcess): boolean {
 function requireUsable(program: RedisServer | undefined): RedisServer {
   if (!program) {
     throw new PoSyncError('redis-missing', 'there is no redis-server on this machine.', {
-      mend: 'Install it: `apt-get install redis-tools` on Debian and Ubuntu, `dnf install redis` or `apk add redis` elsewhere; or set redis.url.',
+      remedy:
+        'Install it: `apt-get install redis-tools` on Debian and Ubuntu, `dnf install redis` or `apk add redis` elsewhere; or set redis.url.',
     });
   }
   const [major = 0, minor = 0] = program.version.split('.').map(Number);
@@ -51,7 +52,7 @@ function requireUsable(program: RedisServer | undefined): RedisServer {
       'redis-too-old',
       `${program.file} is version ${program.version}; 6.2 is the oldest that works.`,
       {
-        mend: 'Install a newer Redis or Valkey, or set redis.url to one.',
+        remedy: 'Install a newer Redis or Valkey, or set redis.url to one.',
         facts: { version: program.version },
       },
     );

@@ -29,16 +29,16 @@ function stepsFor(report: Report, story: Story, fixFile: string | undefined): Ht
     case 'unreadable':
       return [html`Correct the file at that place, then drop it in again, whole.`];
     case 'finished':
-      return story.open === 0 ? [] : stepsForLetters(report, story.groups, fixFile);
+      return story.open === 0 ? [] : stepsForDeadLetters(report, story.groups, fixFile);
   }
 }
 
-function stepsForLetters(report: Report, groups: ErrorGroups, fixFile: string | undefined): Html[] {
+function stepsForDeadLetters(report: Report, groups: ErrorGroups, fixFile: string | undefined): Html[] {
   const open = (kind: DeadLetterKind) =>
     [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group.count - group.closed : sum), 0);
   const mendable = open('invalid') + open('refused');
   const steps: (Html | undefined)[] = [
-    mendable > 0 ? mend(mendable, fixFile) : undefined,
+    mendable > 0 ? remedy(mendable, fixFile) : undefined,
     open('conflict') > 0 ? conflict(open('conflict'), mendable > 0 ? undefined : fixFile) : undefined,
     open('failed') > 0 ? retry(open('failed'), report.batch) : undefined,
     open('inDoubt') > 0 ? decide(open('inDoubt')) : undefined,
@@ -46,7 +46,7 @@ function stepsForLetters(report: Report, groups: ErrorGroups, fixFile: string | 
   return steps.filter((step) => step !== undefined);
 }
 
-function mend(number: number, fixFile: string | undefined): Html {
+function remedy(number: number, fixFile: string | undefined): Html {
   const rows = fixFile === undefined ? html`the file’s rows` : html`${fixLink(fixFile)}`;
   return html`<b>Mend ${orders(number)}.</b> Open ${rows}: the columns are your file’s own, and <code>_error_message</code> tells what is wrong. Correct the values, leave the columns as they are, and drop the file into the inbox. What was accepted already is not sent again.`;
 }

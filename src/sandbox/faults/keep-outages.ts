@@ -18,7 +18,7 @@ export function keepOutages(file: FaultFile, addresses: Addresses): AsyncDisposa
   const shared = addresses.api === addresses.auth;
   if (shared && outages.some(({ address }) => address !== 'all')) {
     throw new PoSyncError('faults-need-auth-port', 'An outage of one address alone needs two of them.', {
-      mend: 'Give the token endpoint its own with --auth-port 0.',
+      remedy: 'Give the token endpoint its own with --auth-port 0.',
     });
   }
   const stopping = new AbortController();

@@ -25,7 +25,7 @@ export function loadFaults(text: string, name: string): FaultFile {
 
 function unreadable(name: string, problems: readonly string[]): PoSyncError {
   return new PoSyncError('faults-unreadable', `${name} is not a fault file:\n  ${problems.join('\n  ')}`, {
-    mend: 'config/rehearsals/ holds examples of every fault.',
+    remedy: 'config/rehearsals/ holds examples of every fault.',
     facts: { file: name },
   });
 }

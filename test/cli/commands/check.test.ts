@@ -106,7 +106,7 @@ First order as it would be sent:
   test('refuses an unknown source and names the nearest', async () => {
     await expect(check({ 'good.csv': GOOD }, { source: 'epr' })).rejects.toMatchObject({
       code: 'source-unknown',
-      mend: 'Did you mean erp?',
+      remedy: 'Did you mean erp?',
     });
   });
 

@@ -55,7 +55,7 @@ test('ends with an error when it cannot keep orders any more', async () => {
   await until('the sandbox', () => shell.written.out || undefined);
   process.off('worker', hear);
   await threads[0]?.terminate();
-  await expect(running).rejects.toMatchObject({ code: 'sandbox-ended', mend: expect.stringContaining('again') });
+  await expect(running).rejects.toMatchObject({ code: 'sandbox-ended', remedy: expect.stringContaining('again') });
 });
 
 test('reads credentials from files, and the environment from a variable', async () => {
@@ -124,7 +124,7 @@ describe('what cannot be used is one clear error', () => {
     [{ listShape: 'tree' }, '--list-shape is "tree".'],
     [{ listItems: 'true' }, '--list-items is "true".'],
   ])('%j', async (args, message) => {
-    await refused(args).toMatchObject({ code: 'flag-invalid', message, mend: expect.stringMatching(/^It must be /) });
+    await refused(args).toMatchObject({ code: 'flag-invalid', message, remedy: expect.stringMatching(/^It must be /) });
   });
 
   test.each(['10.0.0.0/33', 'fe80::/129', 'localhost', '10.0.0.0/8/8', '10.0.0.0/', ''])(

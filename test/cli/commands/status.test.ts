@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { statusText } from '../../../src/cli/commands/status.ts';
-import { openPaint } from '../../../src/cli/terminal/paint.ts';
+import { createPaint } from '../../../src/cli/terminal/paint.ts';
 import { textWidth } from '../../../src/core/text-width.ts';
 import type { Batch } from '../../../src/ledger/batches.ts';
 import type { Status } from '../../../src/operate/read-status.ts';
@@ -42,7 +42,7 @@ const STATUS: Status = {
     { code: 'api-down', reason: 'connect ECONNREFUSED', since: NOW - 192_000, held: false },
   ],
 };
-const plain = openPaint({ isTTY: false, env: {} });
+const plain = createPaint({ isTTY: false, env: {} });
 
 describe('the status', () => {
   it('reads without colour', () => {
@@ -76,7 +76,7 @@ describe('the status', () => {
   });
 
   it('says the same in colour', () => {
-    const coloured = statusText(STATUS, { paint: openPaint({ isTTY: true, env: {} }), columns: undefined });
+    const coloured = statusText(STATUS, { paint: createPaint({ isTTY: true, env: {} }), columns: undefined });
     const bare = stripVTControlCharacters(coloured);
     expect(coloured).not.toBe(bare);
     expect(bare).toBe(statusText(STATUS, { paint: plain, columns: undefined }));

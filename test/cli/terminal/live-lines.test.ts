@@ -1,13 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { finalLine, type LiveState, liveLines } from '../../../src/cli/terminal/live-lines.ts';
-import { openPaint } from '../../../src/cli/terminal/paint.ts';
+import { createPaint } from '../../../src/cli/terminal/paint.ts';
 import { textWidth } from '../../../src/core/text-width.ts';
 import type { Batch } from '../../../src/ledger/batches.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
 
-const plain = openPaint({ isTTY: true, env: { NO_COLOR: '1' } });
-const colour = openPaint({ isTTY: true, env: {} });
+const plain = createPaint({ isTTY: true, env: { NO_COLOR: '1' } });
+const colour = createPaint({ isTTY: true, env: {} });
 
 function batchOf(more: Partial<Batch> = {}): Batch {
   return {

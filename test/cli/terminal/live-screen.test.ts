@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openLiveScreen } from '../../../src/cli/terminal/live-screen.ts';
+import { createLiveScreen } from '../../../src/cli/terminal/live-screen.ts';
 
 function screenOf(columns = 80) {
   const writes: string[] = [];
@@ -10,7 +10,7 @@ function screenOf(columns = 80) {
       return size.waiting;
     },
   };
-  return { writes, size, screen: openLiveScreen(stream, () => size.columns) };
+  return { writes, size, screen: createLiveScreen(stream, () => size.columns) };
 }
 
 it('writes text as it is while nothing is shown', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openPaint } from '../../../src/cli/terminal/paint.ts';
+import { createPaint } from '../../../src/cli/terminal/paint.ts';
 
 it.each([
   [true, {}, true],
@@ -7,5 +7,5 @@ it.each([
   [true, { NO_COLOR: '' }, false],
   [false, {}, false],
 ])('on a terminal %j with %j there is colour: %j', (isTTY, env, coloured) => {
-  expect(openPaint({ isTTY, env })('bad', 'x') !== 'x').toBe(coloured);
+  expect(createPaint({ isTTY, env })('bad', 'x') !== 'x').toBe(coloured);
 });

@@ -22,7 +22,9 @@ ${more}
 reports: { path: ${temp.path}/reports }
 `);
   const found = await checkFolders(config);
-  return Object.fromEntries(found.map(({ check: name, state, message, mend = '' }) => [name, [state, message, mend]]));
+  return Object.fromEntries(
+    found.map(({ check: name, state, message, remedy = '' }) => [name, [state, message, remedy]]),
+  );
 }
 
 describe('folders', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openNumberFilter } from '../../../src/parse/csv/number-filter.ts';
+import { createNumberFilter } from '../../../src/parse/csv/number-filter.ts';
 
 const number = (i: number) => `PO-2026-${i}`;
 
@@ -11,7 +11,7 @@ function falselyFound(has: (number: string) => boolean): number {
 
 describe('a set of numbers', () => {
   test('finds what was added, and of the rest hardly any', () => {
-    const filter = openNumberFilter(50_000);
+    const filter = createNumberFilter(50_000);
     for (let i = 0; i < 50_000; i++) filter.add(number(i));
     for (let i = 0; i < 50_000; i++) expect(filter.has(number(i))).toBe(true);
     expect(falselyFound(filter.has)).toBeLessThan(0.03);
@@ -19,7 +19,7 @@ describe('a set of numbers', () => {
   });
 
   test('still does when it is folded to the room that it needs', () => {
-    const filter = openNumberFilter(1_000_000);
+    const filter = createNumberFilter(1_000_000);
     for (let i = 0; i < 1_000; i++) filter.add(number(i));
     const folded = filter.folded();
     for (let i = 0; i < 1_000; i++) expect(folded.has(number(i))).toBe(true);
@@ -28,7 +28,7 @@ describe('a set of numbers', () => {
   });
 
   test('that is smaller than what comes finds everything all the same', () => {
-    const filter = openNumberFilter(10);
+    const filter = createNumberFilter(10);
     for (let i = 0; i < 5_000; i++) filter.add(number(i));
     for (let i = 0; i < 5_000; i++) expect(filter.has(number(i))).toBe(true);
   });

@@ -7,7 +7,7 @@ import type { SheetData } from 'write-excel-file/node';
 import type { Mapping } from '../../../src/config/config.ts';
 import { mappingSchema } from '../../../src/config/mapping-schema.ts';
 import type { CheckedOrder } from '../../../src/order/checked-order.ts';
-import { proveFile } from '../../../src/parse/inspect.ts';
+import { inspectFile } from '../../../src/parse/inspect.ts';
 import { storeZip } from '../../../src/parse/xlsx/store-zip.ts';
 import { unzipParts } from '../../../src/parse/xlsx/zip-parts.ts';
 import { readOrders } from '../../../src/validate/read-orders.ts';
@@ -21,10 +21,10 @@ async function read(content: Buffer, more: Record<string, unknown> = {}) {
   const file = path.join(folder.path, 'orders.xlsx');
   await writeFile(file, content);
   const mapping = mappingSchema.parse(more) as Mapping;
-  const proof = await proveFile(file, mapping);
+  const inspection = await inspectFile(file, mapping);
   const orders: CheckedOrder[] = [];
-  for await (const order of readOrders(file, proof, mapping)) orders.push(order);
-  return { proof, orders };
+  for await (const order of readOrders(file, inspection, mapping)) orders.push(order);
+  return { inspection, orders };
 }
 
 function rows(...cells: SheetData): SheetData {
@@ -45,8 +45,8 @@ async function withPart(name: string, change: (xml: string) => string): Promise<
 describe('a workbook', () => {
   test('is read from its first sheet: texts as they are, numbers by their digits, each with its row', async () => {
     const sheet = rows([text('00123'), text('A'), number(5)], [], [text('2'), number(4711), text('7')]);
-    const { proof, orders } = await read(await writeWorkbook(sheet));
-    expect(proof).toMatchObject({ records: 2, warnings: [], shape: { format: { type: 'xlsx' }, header: HEADER } });
+    const { inspection, orders } = await read(await writeWorkbook(sheet));
+    expect(inspection).toMatchObject({ records: 2, warnings: [], shape: { format: { type: 'xlsx' }, header: HEADER } });
     expect(orders).toMatchObject([
       { number: '00123', place: { line: 2 }, order: { items: [{ articleCode: 'A', quantity: 5 }] } },
       { number: '2', place: { line: 4 }, order: { items: [{ articleCode: '4711', quantity: 7 }] } },

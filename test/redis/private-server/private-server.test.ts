@@ -85,7 +85,7 @@ describe('a first start', () => {
   test('without a server program names what to install', async () => {
     await expect(open({ find: async () => undefined })).rejects.toMatchObject({
       code: 'redis-missing',
-      mend: expect.stringContaining('apt-get install redis-tools'),
+      remedy: expect.stringContaining('apt-get install redis-tools'),
     });
   });
 
