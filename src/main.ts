@@ -2,7 +2,6 @@
 import { createInterface } from 'node:readline/promises';
 import { runProgram } from './cli/program.ts';
 import type { Shell } from './cli/shell.ts';
-import { describe, PoSyncError, toError } from './core/errors.ts';
 
 /** The first signal asks for a clean end, the second forces it. */
 function untilSignal(): AbortSignal {
@@ -53,19 +52,5 @@ process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
 const stop = untilSignal();
-const shell = openShell();
-try {
-  process.exitCode = await runProgram(shell);
-} catch (error) {
-  // What the user can mend is told in a line or two; anything else is a bug and shows where.
-  const told = error instanceof PoSyncError ? describe(error) : (toError(error).stack ?? String(error));
-  if (shell.argv.includes('--json')) {
-    const { code, facts, remedy } =
-      error instanceof PoSyncError ? error : { code: 'internal', facts: {}, remedy: undefined };
-    shell.out(`${JSON.stringify({ error: { code, message: toError(error).message, remedy, facts } })}\n`);
-  } else {
-    shell.err(`po-sync: ${told}\n`);
-  }
-  process.exitCode = 1;
-}
+process.exitCode = await runProgram(openShell());
 if (process.connected) process.disconnect();

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../config/duration.ts';
+import { describe, PoSyncError, toError } from '../core/errors.ts';
 import type { SandboxArgs } from './commands/sandbox.ts';
 import { addOperateCommands } from './operate-commands.ts';
 import type { Shell } from './shell.ts';
@@ -7,11 +8,29 @@ import { versionOf } from './version.ts';
 
 type Common = { config?: string; environment?: string; confirm?: string; json: boolean };
 
+/** Runs the program to its exit code; an error is printed, as JSON where the command line asks for it. */
+export async function runProgram(shell: Shell): Promise<number> {
+  try {
+    return await runCommandLine(shell);
+  } catch (error) {
+    if (shell.argv.includes('--json')) shell.out(`${JSON.stringify({ error: documentOf(error) })}\n`);
+    // A user can fix a PoSyncError, which takes a line or two; anything else is a bug and shows its stack.
+    else shell.err(`po-sync: ${error instanceof PoSyncError ? describe(error) : (toError(error).stack ?? error)}\n`);
+    return 1;
+  }
+}
+
+function documentOf(error: unknown): object {
+  const { code, facts, remedy } =
+    error instanceof PoSyncError ? error : { code: 'internal', facts: {}, remedy: undefined };
+  return { code, message: toError(error).message, remedy, facts };
+}
+
 /**
  * Reads the command line, runs the command (whose code is loaded only then) and gives its exit code.
  * Throws PoSyncError for what the user can mend.
  */
-export async function runProgram(shell: Shell): Promise<number> {
+async function runCommandLine(shell: Shell): Promise<number> {
   let code = 0;
   const program = build(shell, (given) => {
     code = given;
