@@ -12,6 +12,7 @@ import type { Policy } from '../ledger/state.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { createApiList } from '../operate/api-list.ts';
 import { createOperator, type Operator } from '../operate/operator.ts';
+import type { OperatorContext as OperationContext } from '../operate/operator-context.ts';
 import { type OrderQueue, openQueue } from '../queue/queue.ts';
 import { policyOf } from '../reconcile/delivery-side.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -24,24 +25,25 @@ import type { Shell } from './shell.ts';
 export type OperatorContextArgs = ConfigArgs & { json: boolean };
 
 /** What an operator's command works with: the store that the daemons use, and all that reads and writes it. */
-export type OperatorContext = AsyncDisposable & {
-  config: Config;
-  environment: string;
-  reports: string;
-  owner: string;
-  clock: Clock;
-  log: Log;
-  isPrivate: boolean;
-  redis: Redis;
-  keys: Keys;
-  time: RedisTime;
-  batches: Batches;
-  ledger: Ledger;
-  queue: OrderQueue;
-  breaker: CircuitBreaker;
-  policy: Policy;
-  operator: Operator;
-};
+export type OperatorContext = AsyncDisposable &
+  OperationContext & {
+    config: Config;
+    environment: string;
+    reports: string;
+    owner: string;
+    clock: Clock;
+    log: Log;
+    isPrivate: boolean;
+    redis: Redis;
+    keys: Keys;
+    time: RedisTime;
+    batches: Batches;
+    ledger: Ledger;
+    queue: OrderQueue;
+    breaker: CircuitBreaker;
+    policy: Policy;
+    operator: Operator;
+  };
 
 /**
  * Opens the store of the daemons for a command. `confirm`: the command acts, so a protected environment must be
@@ -72,6 +74,7 @@ export async function openOperatorContext(
   const kept = resources.move();
   return {
     config,
+    store,
     environment: config.environment,
     reports: config.reports.path,
     owner,

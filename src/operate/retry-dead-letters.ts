@@ -3,51 +3,42 @@ import type { Known } from '../ledger/admission.ts';
 import { decide } from '../ledger/decide.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { aloneOf, type Job } from '../ledger/job.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { next, type Policy } from '../ledger/state.ts';
+import { next } from '../ledger/state.ts';
 import { digestOf } from '../order/digest.ts';
-import type { OrderQueue } from '../queue/queue.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
+import { policyOf } from '../reconcile/delivery-side.ts';
 import type { FoundDeadLetter } from './found-dead-letter.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorContext } from './operator-context.ts';
 
-/** What becomes of a dead letter's order when it is to be sent again. */
+/** What a retry does with the order of a dead letter. */
 export type RetryVerdict =
-  /** Sent again. */
+  /** Queued to be sent again. */
   | 'retried'
-  /** In doubt: the list is asked again first. */
+  /** In doubt: the API's list is read again first. */
   | 'asked'
-  /** The API has it already, with the same items: accepted. */
+  /** The API already has it with the same items: accepted. */
   | 'found'
   | LeftAlone;
 
 /** Why an order cannot be sent again. */
 export type LeftAlone =
-  /** It failed a check: its file is to be mended. */
+  /** It failed a check: its file must be corrected. */
   | 'invalid'
   /** Its number belongs to another order. */
   | 'number-taken'
-  /** Whether the API has it could not be seen. */
+  /** The API's list is needed to decide, and cannot be read. */
   | 'list-needed'
   | 'under-way'
   | 'settled'
-  /** The ledger does not hold its content any more. */
+  /** The ledger no longer has its content. */
   | 'forgotten';
 
-/** What the API's list says of the orders in question; undefined where it cannot be read. */
+/** The orders in question as the API's list shows them; undefined if the list cannot be read. */
 export type Listed = ReadonlyMap<string, ListedOrder> | undefined;
 
-type Deps = {
-  ledger: Ledger;
-  queue: OrderQueue;
-  time: RedisTime;
-  policy: Policy;
-  operator: Operator;
-  /** Orders a second that go back into the queue; undefined: as many as there are. */
-  rate?: number;
-};
+/** `rate`: at most this many orders a second return to the queue. */
+export type RetryOptions = { listed: Listed; rate?: number | undefined };
 
-/** What would become of a letter's order. Pure. */
+/** What a retry would do with the order of a dead letter. Pure. */
 export function judgeRetry(deadLetter: FoundDeadLetter, known: Known, listed: Listed): RetryVerdict {
   if (deadLetter.kind === 'invalid') return 'invalid';
   if (known.kind === 'nothing') return 'forgotten';
@@ -72,34 +63,34 @@ export function judgeRetry(deadLetter: FoundDeadLetter, known: Known, listed: Li
   }
 }
 
-/** Sends the orders of a page of letters again, as far as that may be; gives what became of each. */
+/** Retries the orders of a page of dead letters; `before` orders were retried already. Returns a verdict for each. */
 export async function retryDeadLetters(
   page: readonly FoundDeadLetter[],
-  listed: Listed,
   before: number,
-  deps: Deps,
+  { listed, rate }: RetryOptions,
+  context: OperatorContext,
 ): Promise<RetryVerdict[]> {
-  const known = await deps.ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+  const known = await context.ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
   let again = before;
   const acts = await Promise.all(
     page.map((deadLetter, i) => {
       const one = known[i] ?? { kind: 'nothing' };
       const verdict = judgeRetry(deadLetter, one, listed);
-      const delay = deps.rate === undefined ? 0 : Math.round((again * 1000) / deps.rate);
+      const delay = rate === undefined ? 0 : Math.round((again * 1000) / rate);
       if (verdict === 'retried') again += 1;
-      return one.kind === 'open' ? act(one.entry, verdict, delay, deps) : Promise.resolve<Act>({ verdict });
+      return one.kind === 'open' ? act(one.entry, verdict, delay, context) : Promise.resolve<Act>({ verdict });
     }),
   );
-  // Ledger first: what is lost between the two the sweeper finds.
-  await enqueue(acts, deps);
+  // The ledger first: the sweeper finds an order that is in the ledger and was not queued.
+  await enqueue(acts, rate, context);
   return acts.map(({ verdict }) => verdict);
 }
 
 type Act = { verdict: RetryVerdict; job?: Job; delay?: number };
 
-async function act(entry: Entry, verdict: RetryVerdict, delay: number, deps: Deps): Promise<Act> {
-  const { ledger, queue, time, policy, operator } = deps;
-  const at = time.now();
+async function act(entry: Entry, verdict: RetryVerdict, delay: number, context: OperatorContext): Promise<Act> {
+  const { ledger, queue, store, config, operator } = context;
+  const at = store.time.now();
   switch (verdict) {
     case 'retried': {
       const step = decide(entry, { kind: 'retry', at, job: queue.nameJob(), delay });
@@ -107,11 +98,11 @@ async function act(entry: Entry, verdict: RetryVerdict, delay: number, deps: Dep
       return { verdict, job: aloneOf(step.entry), delay };
     }
     case 'asked': {
-      const step = decide(entry, { kind: 'ask', at, settle: policy.settle });
+      const step = decide(entry, { kind: 'ask', at, settle: config.delivery.settle });
       return (await ledger.take(entry, step, operator.did('asked again'))) ? { verdict } : LATE;
     }
     case 'found': {
-      const step = next(entry, { kind: 'found', at, same: true }, policy);
+      const step = next(entry, { kind: 'found', at, same: true }, policyOf(config));
       return (await ledger.take(entry, step, operator.did('rebuilt'))) ? { verdict } : LATE;
     }
     default:
@@ -119,16 +110,16 @@ async function act(entry: Entry, verdict: RetryVerdict, delay: number, deps: Dep
   }
 }
 
-/** Somebody else was quicker. */
+/** The order was changed in the meantime. */
 const LATE: Act = { verdict: 'under-way' };
 
-async function enqueue(acts: readonly Act[], { queue, rate }: Deps): Promise<void> {
+async function enqueue(acts: readonly Act[], rate: number | undefined, { queue }: OperatorContext): Promise<void> {
   const fresh = acts.flatMap(({ job, delay = 0 }) => (job ? [{ job, delay }] : []));
   if (rate === undefined) await queue.add(fresh.map(({ job }) => job));
   else await Promise.all(fresh.map(({ job, delay }) => queue.add([job], delay)));
 }
 
-/** A letter that only repeats another's answer is about the same order; one in conflict with it is not. */
+/** Whether the ledger's entry is the order of this dead letter: same content, or same batch if the content is unknown. */
 function isOf({ batch, digest }: Entry, deadLetter: FoundDeadLetter): boolean {
   const { payload } = deadLetter;
   return isContent(payload) ? digestOf(payload) === digest : deadLetter.batch === batch;
@@ -138,12 +129,12 @@ function isContent(payload: unknown): payload is Parameters<typeof digestOf>[0] 
   return typeof payload === 'object' && payload !== null && 'items' in payload && Array.isArray(payload.items);
 }
 
-/** A list without items proves it only for an order that we may have sent. */
+/** A list without items is evidence only for an order that we may have sent. */
 function isSame({ digest, maybeSentAt }: Entry, { items }: ListedOrder): boolean {
   return items === undefined ? maybeSentAt !== undefined : digestOf({ orderState: 'NEW', items }) === digest;
 }
 
-/** What the list says of these numbers, and how reading it ended. */
+/** Reads the list and keeps these numbers; also returns how reading ended. */
 export async function lookUp(
   wanted: ReadonlySet<string>,
   read: (onOrder: (order: ListedOrder) => void) => Promise<ListEnd>,

@@ -67,9 +67,8 @@ async function retry(
   context: OperatorContext,
 ): Promise<Tally<RetryVerdict>> {
   const done = tallyOf<RetryVerdict>();
-  const deps = { ...context, ...(rate === undefined ? {} : { rate }) };
   for await (const page of pages(deadLetters(filter, context))) {
-    const verdicts = await retryDeadLetters(page, listed, done.counts().retried ?? 0, deps);
+    const verdicts = await retryDeadLetters(page, done.counts().retried ?? 0, { listed, rate }, context);
     for (const verdict of verdicts) done.add(verdict);
   }
   return done;
