@@ -7,7 +7,7 @@ import { placeText } from '../order/fixing.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { FoundDeadLetter } from './found-dead-letter.ts';
-import type { Operator } from './operator.ts';
+import type { Operator } from './operator-context.ts';
 
 /** What becomes of a dead letter that is to be given up; or why it stays. */
 export type DiscardVerdict =

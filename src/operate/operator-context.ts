@@ -1,11 +1,13 @@
+import { userInfo } from 'node:os';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { OperatorAction } from '../ledger/operator-action.ts';
 import type { OrderQueue } from '../queue/queue.ts';
+import type { RedisTime } from '../redis/redis-time.ts';
 import type { Store } from '../redis/store.ts';
-import type { Operator } from './operator.ts';
 
 /** What every operation works on: one environment's configuration and store, shared with its daemons, and who acts. */
 export type OperatorContext = {
@@ -18,3 +20,22 @@ export type OperatorContext = {
   operator: Operator;
   clock: Clock;
 };
+
+/** The person who acts. `who` is the name in the history of orders; `did` describes an action of theirs now. */
+export type Operator = { who: string; did(what: OperatorAction['what']): OperatorAction };
+
+/** The name of the user who ran `sudo` takes precedence over the current user; names are cut to 64 characters. */
+export function createOperator(env: Readonly<Record<string, string | undefined>>, time: RedisTime): Operator {
+  const names = [env['SUDO_USER'], env['USER'], env['LOGNAME'], env['USERNAME']];
+  const who = (names.find((name) => name !== undefined && name !== '') ?? ownerName()).slice(0, 64);
+  return { who, did: (what) => ({ at: time.now(), who, what }) };
+}
+
+/** Containers and services often set no such variable, and their user may have no name. */
+function ownerName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'unknown';
+  }
+}
