@@ -39,7 +39,7 @@ const IGNORE: Step = { kind: 'ignore' };
 
 /** The budget is whole again; the fence, the last answer and the history stay. */
 function queued(entry: Entry, at: number, job: string, delay = 0): Step {
-  const { refusal: _, absentAt: __, ...rest } = entry;
+  const { refusal: _, absentAt: __, turnedAway: ___, ...rest } = entry;
   const version = versionAfter(entry.version, at);
   const again: Entry = { ...rest, version, state: 'queued', job, used: 0, absences: 0 };
   return { kind: 'move', entry: again, due: at + delay + SWEEP_AFTER };

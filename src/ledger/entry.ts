@@ -31,6 +31,8 @@ export type Entry = {
   attempt: number;
   /** The budget: attempts whose failure was worth retrying. */
   used: number;
+  /** Attempts answered with a status that says nothing about orders, while the API accepted others. */
+  turnedAway?: number;
   /** While sending: nothing of this attempt is on its way after this time. */
   deadline?: number;
   /** When some attempt may have reached the API last; stays until the order is settled. */

@@ -9,7 +9,10 @@ export type Verdict =
   | { kind: 'refused'; answer: Answer }
   /** `free`: what failed was not this order, so it costs no attempt. */
   | { kind: 'unknown'; answer: Answer; free?: boolean }
-  | { kind: 'postponed'; answer: Answer; until: number };
+  /** A complete success answer that names another number: the API has something, and the list cannot tell what. */
+  | { kind: 'misnamed'; answer: Answer }
+  /** `turnedAway`: a status that says nothing about orders, while the API accepted others since this order's last attempt. */
+  | { kind: 'postponed'; answer: Answer; until: number; turnedAway?: boolean };
 
 /** Everything that can happen to an order. `at` is Redis time in milliseconds. */
 export type LedgerEvent =
@@ -47,6 +50,9 @@ export type Policy = {
 
 /** Attempts that an entry tells of. */
 const REMEMBERED = 10;
+
+/** After so many attempts turned away while others passed, the order itself is refused. */
+const TURNED_AWAY = 5;
 
 /** How long the sweeper leaves an order to the queue before it looks whether the queue still has it. */
 export const SWEEP_AFTER = 30_000;
@@ -110,20 +116,38 @@ function begin(entry: Entry, at: number, deadline: number): Step {
 function answered(entry: Entry, event: Extract<LedgerEvent, { kind: 'answered' }>, policy: Policy): Step {
   const { verdict, at, attempt } = event;
   if (verdict.kind === 'accepted') return { kind: 'accept', attempts: entry.attempt, at };
+  // Also when the attempt was already given up: an order that the API may have under another name is not sent again.
+  if (verdict.kind === 'misnamed' && (entry.state === 'unknown' || isSendable(entry)))
+    return inDoubt(change(entry, { maybeSentAt: at }), verdict.answer);
   if (entry.state !== 'sending' || attempt !== entry.attempt) return IGNORE;
   const history = remembering(entry, at, verdict.answer);
   switch (verdict.kind) {
     case 'postponed': {
-      const { deadline: _, ...rest } = change(entry, { state: 'retry', answer: verdict.answer, history });
+      const turnedAway = (entry.turnedAway ?? 0) + (verdict.turnedAway ? 1 : 0);
+      if (turnedAway >= TURNED_AWAY) return refused(change(entry, { history }), verdict.answer, policy);
+      const changes = {
+        state: 'retry',
+        answer: verdict.answer,
+        history,
+        ...(turnedAway > 0 ? { turnedAway } : {}),
+      } as const;
+      const { deadline: _, ...rest } = change(entry, changes);
       return { kind: 'move', entry: rest, due: verdict.until + SWEEP_AFTER };
     }
     case 'refused':
-      return entry.maybeSentAt === undefined
-        ? { kind: 'dead', entry: dead({ ...entry, history }, 'refused', verdict.answer) }
-        : unknown(change(entry, { refusal: verdict.answer, history }), entry.maybeSentAt, verdict.answer, policy);
+      return refused(change(entry, { history }), verdict.answer, policy);
+    case 'misnamed':
+      return inDoubt(change(entry, { maybeSentAt: at, history }), verdict.answer);
     case 'unknown':
       return unknown(change(entry, { used: entry.used + (verdict.free ? 0 : 1), history }), at, verdict.answer, policy);
   }
+}
+
+/** Final, unless an earlier attempt may have been sent: then the list decides first. */
+function refused(entry: Entry, answer: Answer, policy: Policy): Step {
+  return entry.maybeSentAt === undefined
+    ? { kind: 'dead', entry: dead(entry, 'refused', answer) }
+    : unknown(change(entry, { refusal: answer }), entry.maybeSentAt, answer, policy);
 }
 
 /** Nothing of the attempt can be on its way any more. */

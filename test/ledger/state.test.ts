@@ -52,6 +52,36 @@ describe('next', () => {
       answered({ kind: 'accepted' }),
       'accept',
     ],
+    [
+      'a success answer that names another number needs a person',
+      SENDING,
+      answered({ kind: 'misnamed', answer: LOST }),
+      'dead inDoubt',
+    ],
+    [
+      'and so it does when it comes after the attempt was given up',
+      { ...UNKNOWN, attempt: 2 },
+      answered({ kind: 'misnamed', answer: LOST }),
+      'dead inDoubt',
+    ],
+    [
+      'an order turned away while others pass goes again',
+      { ...SENDING, turnedAway: 3 },
+      answered({ ...later, turnedAway: true }),
+      'retry due 35000',
+    ],
+    [
+      'an order turned away five times while others pass is refused',
+      { ...SENDING, turnedAway: 4 },
+      answered({ ...later, turnedAway: true }),
+      'dead refused',
+    ],
+    [
+      'and verified first when an earlier attempt may have been sent',
+      { ...again, turnedAway: 4 },
+      answered({ ...later, turnedAway: true }),
+      'unknown ask 60500',
+    ],
     ['a no to the first attempt is final', SENDING, answered({ kind: 'refused', answer: NO }), 'dead refused'],
     [
       'a no after a maybe-sent attempt is verified first',
