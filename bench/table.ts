@@ -23,16 +23,6 @@ export function tableOf(parts: readonly Part[]): string {
   return markdown(columns, rows);
 }
 
-/** Only what is to be reached. */
-export function shortTableOf(parts: readonly Part[]): string {
-  const short = parts.map((part) => ({ ...part, lines: part.lines.filter(({ targets }) => targets) }));
-  const columns = columnsOf(short);
-  const rows = short.flatMap(({ title, lines }) =>
-    lines.map((line) => rowOf({ ...line, what: `${title}: ${line.what}` }, columns)),
-  );
-  return markdown(columns, rows);
-}
-
 function markdown(columns: readonly ContenderName[], rows: readonly (readonly string[])[]): string {
   const head = ['', ...columns.map((name) => SHOWN[name]), 'to reach', 'reached'];
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)));

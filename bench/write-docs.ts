@@ -1,16 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Result } from './result.ts';
-import { shortTableOf, tableOf } from './table.ts';
+import { tableOf } from './table.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const [BEGIN, END] = ['<!-- bench -->', '<!-- /bench -->'];
 
-/** Puts the table of a run between the markers of docs/performance.md, and its short form into the README. */
+/** Writes the table of a run between the markers of docs/performance.md. */
 export async function writeDocs(result: Result): Promise<void> {
-  const ground = groundOf(result);
-  await replaceIn('docs/performance.md', `${ground}\n\n${tableOf(result.parts)}`);
-  await replaceIn('README.md', `${shortTableOf(result.parts)}\n\n${ground}`);
+  await replaceIn('docs/performance.md', `${groundOf(result)}\n\n${tableOf(result.parts)}`);
 }
 
 /** `text` with `table` between the markers instead of what stood there. Throws when they are missing. */

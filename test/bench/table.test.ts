@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Line } from '../../bench/line.ts';
 import { median, medianRatio } from '../../bench/median.ts';
-import { shortTableOf, tableOf } from '../../bench/table.ts';
+import { tableOf } from '../../bench/table.ts';
 
 const PACE: Line = {
   what: 'file to accepted',
@@ -33,10 +33,4 @@ test('the table shows who took part, what multiple of the others was reached, an
     '| file to accepted, orders/s |   1,000 | 450 (2.00 ×) | ≥ 2 × fetch script; ≥ 0.5 × undici | 2 ✓; 0.49 ✗ |',
     '| memory, MB                 |     150 |              |                                    |             |',
   ]);
-});
-
-test('the short form has only what is to be reached', () => {
-  const short = shortTableOf([{ name: 'saturated', title: 'Saturated', lines: [PACE, MEMORY] }]);
-  expect(short).toContain('Saturated: file to accepted');
-  expect(short).not.toContain('memory');
 });
