@@ -8,10 +8,9 @@ import { closingFor, closingsOf } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { OrderResult } from '../order/order-result.ts';
 import { needsPerson } from '../order/outcome.ts';
-import { readDeadLetters } from '../report/read-dead-letters.ts';
-import { readReport } from '../report/read-report.ts';
-import { readResults } from '../report/read-results.ts';
-import type { Report } from '../report/report.ts';
+import { readDeadLetters } from '../report/dead-letters.ts';
+import { type Report, readReport } from '../report/report.ts';
+import { readResults } from '../report/results.ts';
 
 /** An order as a finished batch tells of it. */
 export type Appearance = {

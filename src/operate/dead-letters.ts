@@ -8,9 +8,8 @@ import { type Closings, closingFor, closingsOf } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { readDeadLetters } from '../report/read-dead-letters.ts';
-import { readReport } from '../report/read-report.ts';
-import type { Report } from '../report/report.ts';
+import { readDeadLetters } from '../report/dead-letters.ts';
+import { type Report, readReport } from '../report/report.ts';
 import { lettersUnderWay } from './dead-letters-in-progress.ts';
 import type { DeadLetterFilter, FoundDeadLetter } from './found-dead-letter.ts';
 

@@ -1,19 +1,23 @@
-import { copyFile, link, lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { copyFile, lstat, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { codeOf, PoSyncError } from '../core/errors.ts';
-import { besideName } from './beside-name.ts';
-import { draftPath } from './draft.ts';
+import { PoSyncError } from '../core/errors.ts';
+import { sameBytes, syncFolder, written } from './disk.ts';
+import { writeFileWhole } from './draft.ts';
 import { FIX_FILE_NAMES, type FixFileName } from './fix-file.ts';
-import { markIn, pageBeside } from './page/links.ts';
-import { sameBytes } from './same-bytes.ts';
-import { syncFolder } from './sync-folder.ts';
-import { written } from './written.ts';
+import { batchMarkIn, pageBeside } from './page/links.ts';
+import { findBeside, placeBeside } from './place-file.ts';
+
+const PAGE_SUFFIX = '.result.html';
+
+/** A fix file by its name in the report's folder and by its name next to the settled file. */
+type PlacedFix = { name: string; placedAs: string };
 
 /**
- * Lays a batch's page and its fix file beside the settled file, for people who have only the share:
- * `<name>.result.html` and `<name>.fix.csv` (`.fix.json`, `.fix.ndjson`). Each appears whole. A taken name is never
- * taken over, the next one gets a number; only an earlier page of the same batch is replaced. So a fix file that
- * somebody mended and that settled under its own name stays. Throws `report-not-written`.
+ * Puts a batch's page and fix file next to the settled file, for people who have only the share:
+ * `<name>.result.html` and `<name>.fix.csv` (`.fix.json`, `.fix.ndjson`). Each appears complete. A name that is taken
+ * gets a number; only an earlier page of the same batch is replaced, so a fix file that somebody corrected and that
+ * settled under its own name stays. Throws `report-not-written`.
  */
 export async function layBeside(
   settledPath: string,
@@ -22,17 +26,26 @@ export async function layBeside(
 ): Promise<void> {
   await written(settledPath, async () => {
     const name = needsFix ? await needFixFile(folder) : undefined;
-    const fix = name && { name, laidAs: await layFixFile(settledPath, join(folder, name)) };
-    await layPage(settledPath, folder, fix);
+    const fix = name && { name, placedAs: await placeFixFile(settledPath, join(folder, name)) };
+    await placePage(settledPath, folder, fix);
     await syncFolder(dirname(settledPath));
   });
 }
 
-/** The fix file's name in a report's folder. Throws `report-not-written` when there is none. */
-async function needFixFile(folder: string): Promise<FixFileName> {
-  const name = await fixFileIn(folder);
-  if (name !== undefined) return name;
-  throw new PoSyncError('report-not-written', `${folder} holds no fix file.`, { facts: { path: folder } });
+/**
+ * Runs `refresh`, which rewrites a report, and updates the copies next to its settled file: the page, and the fix file,
+ * which is removed with the last open dead letter. Copies that somebody changed or removed are left alone.
+ * Throws `report-not-written`.
+ */
+export async function refreshBeside(settledPath: string, folder: string, refresh: () => Promise<void>): Promise<void> {
+  const before = await fixFileIn(folder);
+  const copy =
+    before && (await findBeside(settledPath, fixSuffix(before), (path) => sameBytes(path, join(folder, before))));
+  await refresh();
+  const now = await fixFileIn(folder);
+  if (copy !== undefined && now === undefined) await written(copy, () => rm(copy, { force: true }));
+  if (copy !== undefined && now !== undefined) await writeFileWhole(copy, createReadStream(join(folder, now)));
+  await refreshPage(settledPath, folder, now);
 }
 
 /** The fix file's name in a report's folder; undefined when there is none. */
@@ -43,90 +56,59 @@ export async function fixFileIn(folder: string): Promise<FixFileName | undefined
   return undefined;
 }
 
-/** What a fix file's copy adds to the settled file's name. */
-export function fixSuffix(name: string): string {
+async function needFixFile(folder: string): Promise<FixFileName> {
+  const name = await fixFileIn(folder);
+  if (name !== undefined) return name;
+  throw new PoSyncError('report-not-written', `${folder} has no fix file.`, {
+    remedy: 'Restart po-sync: it writes the report again.',
+    facts: { path: folder },
+  });
+}
+
+/** What the copy of a fix file adds to the settled file's name. */
+function fixSuffix(name: string): string {
   return `.fix${extname(name)}`;
 }
 
-function layFixFile(settledPath: string, source: string): Promise<string> {
-  return lay(settledPath, fixSuffix(source), {
+function placeFixFile(settledPath: string, source: string): Promise<string> {
+  return placeBeside(settledPath, {
+    suffix: fixSuffix(source),
     make: (temporary) => copyFile(source, temporary),
     isOurs: (path) => sameBytes(path, source),
   });
 }
 
-async function layPage(
-  settledPath: string,
-  folder: string,
-  fix: { name: string; laidAs: string } | undefined,
-): Promise<void> {
+async function placePage(settledPath: string, folder: string, fix: PlacedFix | undefined): Promise<void> {
   const page = await pageFor(folder, fix);
-  await lay(settledPath, '.result.html', {
+  await placeBeside(settledPath, {
+    suffix: PAGE_SUFFIX,
     make: (temporary) => writeFile(temporary, page),
     isOurs: (path) => isPageOf(page, path),
   });
 }
 
-/** The report's page as it stands beside the settled file. */
-export async function pageFor(folder: string, fix: { name: string; laidAs: string } | undefined): Promise<string> {
+async function refreshPage(settledPath: string, folder: string, fix: string | undefined): Promise<void> {
+  const plain = await pageFor(folder, undefined).catch(() => undefined);
+  const copy = plain && (await findBeside(settledPath, PAGE_SUFFIX, (path) => isPageOf(plain, path)));
+  if (plain === undefined || copy === undefined) return;
+  const placedAs = fix && basename((await findBeside(settledPath, fixSuffix(fix), async () => true)) ?? fix);
+  await writeFileWhole(copy, [fix && placedAs ? await pageFor(folder, { name: fix, placedAs }) : plain]);
+}
+
+/** The report's page with the links of its copy next to the settled file. */
+async function pageFor(folder: string, fix: PlacedFix | undefined): Promise<string> {
   const page = await readFile(join(folder, 'report.html'), 'utf8');
   const report = `${basename(dirname(folder))}/${basename(folder)}`;
   return pageBeside(page, { report, ...(fix && { fix }) });
 }
 
 /** Whether a file is a page of the same batch as `page`. */
-export async function isPageOf(page: string, path: string): Promise<boolean> {
-  const mark = markIn(page);
-  return mark !== undefined && markIn(await readStart(path)) === mark;
+async function isPageOf(page: string, path: string): Promise<boolean> {
+  const mark = batchMarkIn(page);
+  return mark !== undefined && batchMarkIn(await readStart(path)) === mark;
 }
 
-type Laying = { make: (temporary: string) => Promise<void>; isOurs: (path: string) => Promise<boolean> };
-
-/** Makes the file under a temporary name, durably, then gives it the first name that is free or ours. Returns that. */
-async function lay(settledPath: string, suffix: string, { make, isOurs }: Laying): Promise<string> {
-  const folder = dirname(settledPath);
-  const temporary = draftPath(folder);
-  try {
-    await make(temporary);
-    await syncFile(temporary);
-    for (let attempt = 1; ; attempt += 1) {
-      const name = besideName(basename(settledPath), suffix, attempt);
-      const path = join(folder, name);
-      if (await claimName(temporary, path)) return name;
-      if (!(await isOurs(path))) continue;
-      await rename(temporary, path);
-      return name;
-    }
-  } finally {
-    await rm(temporary, { force: true });
-  }
-}
-
-/** Gives the file a name that nobody has; false when somebody has it. */
-async function claimName(temporary: string, path: string): Promise<boolean> {
-  try {
-    await link(temporary, path);
-    return true;
-  } catch (thrown) {
-    if (codeOf(thrown) === 'EEXIST') return false;
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(codeOf(thrown) ?? '')) throw thrown;
-  }
-  // A file system without hard links, as many shares are.
-  if ((await lstat(path).catch(() => undefined)) !== undefined) return false;
-  await rename(temporary, path);
-  return true;
-}
-
-async function syncFile(path: string): Promise<void> {
-  const handle = await open(path, 'r+');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** The first 8 KiB: where a page bears its marks. Empty for what cannot be read as a file. */
+/** The first 8 KiB, which contain a page's batch mark; empty for anything but a regular file. */
 async function readStart(path: string): Promise<string> {
   const stat = await lstat(path);
   if (!stat.isFile()) return '';

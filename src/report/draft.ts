@@ -1,28 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder } from './sync-folder.ts';
-import { written } from './written.ts';
+import { syncFolder, written } from './disk.ts';
 
 /**
- * A file that appears whole or not at all: written beside its place under a temporary name, durable on the disk
- * before it gets its own. Disposed without `publish`, it leaves nothing behind.
+ * A file that appears complete or not at all: written under a temporary name in the same folder, and durable before it
+ * gets its final name. Disposed without `publish`, it leaves nothing behind.
  */
 export type Draft = {
   readonly path: string;
-  /** Adds text (as UTF-8) or bytes; gathers small pieces, so one call a row is cheap. */
+  /** Adds text (as UTF-8) or bytes. Buffers small pieces, so one call a row is cheap. */
   write(piece: string | Uint8Array): Promise<void>;
-  /** Everything is on the disk; a full disk shows here at the latest. */
+  /** Writes everything to the disk; fails here at the latest when the disk is full. */
   seal(): Promise<void>;
-  /** Seals, then takes the final name in place of what stood there. */
+  /** Seals, then replaces what has the final name. */
   publish(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-const GATHER = 64 * 1024;
+const BUFFERED = 64 * 1024;
 
-/** Marks our temporary files: hidden, and never picked up by an inbox. */
-export const DRAFT_NAME = /^\.po-sync-[0-9a-f]{16}\.tmp$/;
+/** The names of temporary files: hidden, and never taken by an inbox. */
+const DRAFT_NAME = /^\.po-sync-[0-9a-f]{16}\.tmp$/;
+
+/** A draft that has not changed for this long belongs to a process that has ended. Milliseconds. */
+const ABANDONED = 60 * 60 * 1000;
 
 /** A new temporary path in `folder`. */
 export function draftPath(folder: string): string {
@@ -33,13 +35,13 @@ export function draftPath(folder: string): string {
 export async function openDraft(path: string): Promise<Draft> {
   const temporary = draftPath(dirname(path));
   const handle = await written(path, () => open(temporary, 'wx'));
-  let gathered: (string | Uint8Array)[] = [];
+  let buffered: (string | Uint8Array)[] = [];
   let length = 0;
   let state: 'open' | 'sealed' | 'published' = 'open';
 
   async function flush(): Promise<void> {
-    const bytes = Buffer.concat(gathered.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
-    gathered = [];
+    const bytes = Buffer.concat(buffered.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+    buffered = [];
     length = 0;
     await written(path, () => handle.writeFile(bytes));
   }
@@ -55,9 +57,9 @@ export async function openDraft(path: string): Promise<Draft> {
     path,
     seal,
     async write(piece) {
-      gathered.push(piece);
+      buffered.push(piece);
       length += piece.length;
-      if (length >= GATHER) await flush();
+      if (length >= BUFFERED) await flush();
     },
     async publish() {
       await seal();
@@ -76,4 +78,33 @@ export async function openDraft(path: string): Promise<Draft> {
 async function syncAndClose(handle: FileHandle): Promise<void> {
   await handle.sync();
   await handle.close();
+}
+
+/** Writes a file from pieces, complete or not at all. Throws `report-not-written`. */
+export async function writeFileWhole(
+  path: string,
+  pieces: AsyncIterable<Uint8Array> | readonly string[],
+): Promise<void> {
+  await using draft = await openDraft(path);
+  for await (const piece of pieces) await draft.write(piece);
+  await draft.publish();
+}
+
+/**
+ * Removes the drafts that a killed process left in a folder. Open a draft there first: ages are measured against the
+ * newest one, because the disk's clock may differ from this machine's.
+ */
+export async function clearDrafts(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const drafts = await Promise.all(
+    names.filter((name) => DRAFT_NAME.test(name)).map((name) => age(join(folder, name))),
+  );
+  const newest = Math.max(...drafts.map((draft) => draft.changedAt));
+  const abandoned = drafts.filter((draft) => newest - draft.changedAt > ABANDONED);
+  await Promise.all(abandoned.map((draft) => rm(draft.path, { force: true }).catch(() => undefined)));
+}
+
+async function age(path: string): Promise<{ path: string; changedAt: number }> {
+  const stat = await lstat(path).catch(() => undefined);
+  return { path, changedAt: stat?.mtimeMs ?? 0 };
 }

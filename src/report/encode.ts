@@ -1,12 +1,11 @@
-/** Turns text into the bytes of a file; `substitute` says what stands for a character that the encoding lacks. */
+/** Encodes text; `substitute` replaces a character that the encoding lacks. */
 export type Encoder = (text: string, substitute?: (character: string) => string) => Uint8Array;
 
-const LACKING = () => '?';
+const QUESTION_MARK = () => '?';
 
 /**
- * The encoder for a name that `format.encoding` may bear; UTF-8 for none. The single-byte ones are the inverse of the
- * platform's decoder, which reads ISO-8859-1 as Windows-1252 (WHATWG Encoding, "Names and labels"): what either reading
- * makes of a byte comes back as that byte.
+ * The encoder for `format.encoding`; UTF-8 when absent. The single-byte encoders are the inverse of the platform's
+ * decoder, which reads ISO-8859-1 as Windows-1252 (WHATWG Encoding, "Names and labels").
  */
 export function encoderFor(encoding: string | undefined): Encoder {
   switch (encoding?.toLowerCase() ?? 'utf-8') {
@@ -25,7 +24,7 @@ export function encoderFor(encoding: string | undefined): Encoder {
 function singleByte(): Encoder {
   const bytes = bytesByCharacter();
   const plain = /^[\0-\x7f]*$/;
-  return (text, substitute = LACKING) => {
+  return (text, substitute = QUESTION_MARK) => {
     if (plain.test(text)) return Buffer.from(text, 'latin1');
     const known = Array.from(text, (character) => (bytes.has(character) ? character : substitute(character))).join('');
     return Uint8Array.from(known, (character) => bytes.get(character) ?? 0x3f);

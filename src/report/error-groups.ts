@@ -1,7 +1,7 @@
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 
-/** One place where an error shows. Texts are as they were found. */
+/** One order of a group. Texts are as they were found. */
 export type AffectedOrder = {
   line: number;
   pointer: string;
@@ -9,18 +9,18 @@ export type AffectedOrder = {
   field: string;
   value: string;
   message: string;
-  /** What else is wrong in the order, shortly. */
+  /** The order's other problems, in short. */
   also: string;
 };
 
-/** Dead letters of one kind and signature, oldest and newest stamp, and the first orders of the file among them. */
+/** The dead letters of one kind and signature: their first and last time, and the first orders among them. */
 export type ErrorGroup = {
   kind: DeadLetterKind;
   signature: string;
   code: string;
   message: string;
   count: number;
-  /** How many of them a person has settled since. */
+  /** How many of them were settled since. */
   closed: number;
   firstAt: string;
   lastAt: string;
@@ -29,13 +29,13 @@ export type ErrorGroup = {
 
 export type ErrorGroups = Map<string, ErrorGroup>;
 
-/** So many orders of a group are kept; the rest is counted. */
+/** Orders kept for each group; the rest is only counted. */
 const ORDERS_SHOWN = 50;
 
-/** Signatures beyond these share one group for each kind: what a page can hold is bounded. */
+/** Groups kept; further signatures share one group for each kind, because a page must stay small. */
 const MOST_GROUPS = 200;
 
-/** Counts a dead letter into the group of its kind and signature. */
+/** Adds a dead letter to the group of its kind and signature. */
 export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   const group = groupOf(groups, deadLetter);
   group.count += 1;
@@ -68,7 +68,7 @@ function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
   const rest = {
     signature: '',
     code: 'other',
-    message: `Further errors, each unlike the ${MOST_GROUPS} kinds before.`,
+    message: `Errors of other kinds than the first ${MOST_GROUPS}.`,
   };
   const group = groups.get(deadLetter.kind) ?? emptyGroup(deadLetter, rest);
   groups.set(deadLetter.kind, group);

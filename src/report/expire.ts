@@ -1,13 +1,14 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
+import { claimTimeOf } from '../order/batch.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Begins the name of a report's folder that is being emptied. */
+/** The prefix of a report folder that is being removed. */
 const LEAVING = '.leaving-';
 
-/** What a round removed, and what it could not, with the error. */
+/** What was removed, and what could not be removed, with the error. */
 export type Expired = { removed: string[]; failed: { path: string; error: unknown }[] };
 
 export type ReportExpiry = {
@@ -17,18 +18,18 @@ export type ReportExpiry = {
   keep: number;
   /** Milliseconds since 1970. */
   now: number;
-  /** Whether a batch still has dead letters that wait for a person: then its report stays whatever its age. */
+  /** Whether a batch still has open dead letters: its report is kept independent of its age. */
   keepOpen: (batch: string) => Promise<boolean>;
 };
 
 /**
- * Removes the reports of batches older than `keep`, by the time in the batch's name. A report vanishes at once: its
- * folder is renamed before it is emptied. What is not named like a batch is left alone.
+ * Removes the reports of batches older than `keep`, by the time in the batch's name. A folder is renamed before it is
+ * emptied, so a report disappears at once. Other folders are left alone.
  */
 export async function expireReports({ path, keep, now, keepOpen }: ReportExpiry): Promise<Expired> {
   const names = await foldersIn(path);
   const leftovers = names.filter((name) => name.startsWith(LEAVING));
-  const old = names.filter((name) => isBefore(timeOfBatch(name), now - keep));
+  const old = names.filter((name) => isBefore(claimTimeOf(name), now - keep));
   const expired: Expired = { removed: [], failed: [] };
   for (const name of leftovers) await removeInto(expired, join(path, name), false);
   for (const name of old) {
@@ -37,10 +38,7 @@ export async function expireReports({ path, keep, now, keepOpen }: ReportExpiry)
   return expired;
 }
 
-/**
- * Removes the day folders (`2026-11-21`) of `done/` and `failed/` that ended more than `keep` milliseconds ago, with
- * all that lies in them.
- */
+/** Removes the day folders (`2026-11-21`) of `done/` and `failed/` that ended more than `keep` milliseconds ago. */
 export async function expireSettled(inboxFolder: string, keep: number, now: number): Promise<Expired> {
   const expired: Expired = { removed: [], failed: [] };
   for (const settled of ['done', 'failed']) {
@@ -66,7 +64,7 @@ async function renamed(path: string): Promise<string> {
   return leaving;
 }
 
-/** Real folders only: a link is not ours to follow. */
+/** Folders only; links are not followed. */
 async function foldersIn(path: string): Promise<string[]> {
   try {
     const entries = await readdir(path, { withFileTypes: true });
@@ -80,19 +78,11 @@ async function foldersIn(path: string): Promise<string[]> {
   }
 }
 
-function timeOfBatch(name: string): number {
-  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-/.exec(name);
-  if (parts === null) return Number.NaN;
-  const [, year, month, day, hour, minute, second] = parts;
-  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+/** The end of the day in the last time zone; undefined for a name that is not a day. */
+function endOfDay(name: string): number | undefined {
+  return /^\d{4}-\d\d-\d\d$/.test(name) ? Date.parse(`${name}T00:00:00Z`) + 1.5 * DAY : undefined;
 }
 
-/** The end of the day wherever on Earth it was named so. */
-function endOfDay(name: string): number {
-  return /^\d{4}-\d\d-\d\d$/.test(name) ? Date.parse(`${name}T00:00:00Z`) + 1.5 * DAY : Number.NaN;
-}
-
-/** False for a time that is none. */
-function isBefore(time: number, limit: number): boolean {
-  return time < limit;
+function isBefore(time: number | undefined, limit: number): boolean {
+  return time !== undefined && time < limit;
 }

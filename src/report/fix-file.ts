@@ -3,37 +3,31 @@ import type { FixForm } from './fix-form.ts';
 import { fixObjects } from './fix-objects.ts';
 import { fixRows } from './fix-rows.ts';
 
-/**
- * The records of every order that needs a person, in the input's own form, so that they can be mended and dropped in
- * again. Never compressed.
- */
-export type FixFile = FixForm & { name: FixFileName };
-
-/** Every name that a fix file may have within a report's folder. */
+/** Every name that a fix file may have in a report's folder. */
 export const FIX_FILE_NAMES = ['dead-letters.csv', 'dead-letters.fix.json', 'dead-letters.ndjson'] as const;
 
 export type FixFileName = (typeof FIX_FILE_NAMES)[number];
 
-/** The fix file of a batch in the form of the file it came from; XLSX comes back as CSV. */
-export function fixFile(shape: FileShape, batch: string): FixFile {
-  const name = fixFileName(shape.format);
+/** The fix file of a batch, in the form of its input; a workbook comes back as CSV. */
+export function fixFile(shape: FileShape, batch: string): FixForm {
   switch (shape.format.type) {
     case 'csv':
     case 'xlsx':
-      return { name, ...fixRows(shape, batch) };
+      return fixRows(shape, batch);
     case 'json':
     case 'ndjson':
-      return { name, ...fixObjects(shape, batch) };
+      return fixObjects(shape, batch);
   }
 }
 
-/** `dead-letters.json` is the list of entries, so a JSON input's fix file has `.fix` in its name. */
+/** The name of the fix file for an input format. */
 export function fixFileName(format: FileFormat): FixFileName {
   switch (format.type) {
     case 'csv':
     case 'xlsx':
       return 'dead-letters.csv';
     case 'json':
+      // `dead-letters.json` is the list of entries.
       return 'dead-letters.fix.json';
     case 'ndjson':
       return 'dead-letters.ndjson';

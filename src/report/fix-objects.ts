@@ -1,10 +1,9 @@
 import { sourceOfNumber } from '../order/json-number.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
 import { encoderFor } from './encode.ts';
-import type { FixForm } from './fix-form.ts';
-import { type RecordError, recordErrors } from './record-errors.ts';
+import { type FixForm, type RecordError, recordErrors } from './fix-form.ts';
 
-/** The fix file of JSON input: the same objects with the error keys added; an array, or one object a line. */
+/** The fix file of JSON input: the same objects with the error keys added, as an array or one object a line. */
 export function fixObjects(shape: FileShape, batch: string): FixForm {
   const encode = encoderFor(shape.format.encoding);
   const isArray = shape.format.type === 'json';
@@ -29,7 +28,7 @@ export function fixObjects(shape: FileShape, batch: string): FixForm {
   };
 }
 
-/** What is no object cannot carry keys; it stands under one of its own, so that it is not lost. */
+/** Adds the error keys; a value that is not an object cannot have keys and becomes `_error_value`. */
 function withError(record: SourceRecord, error: RecordError | undefined): object {
   const errorKeys = {
     _error_line: error === undefined || error.line === '' ? null : Number(error.line),
@@ -44,12 +43,12 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumber(value);
 }
 
-/** A number that a double would change is an object of its own kind. */
+/** Numbers that a double cannot represent are kept as objects. */
 function isNumber(value: object): boolean {
   return sourceOfNumber(value) !== undefined;
 }
 
-/** Characters that the encoding lacks stand in JSON strings only, where `\u` says the same. */
+/** Characters that the encoding lacks occur only in JSON strings, where `\u` means the same. */
 function escapeCharacter(character: string): string {
   return Array.from({ length: character.length }, (_, index) => {
     return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;

@@ -1,21 +1,19 @@
 import { neutralise } from '../order/formula.ts';
-import type { FileShape } from '../order/record.ts';
-import { csvLine, type Dialect } from './csv-line.ts';
+import type { FileShape, SourceRecord } from '../order/record.ts';
 import { encoderFor } from './encode.ts';
-import type { FixForm } from './fix-form.ts';
-import { ERROR_COLUMNS, isErrorColumn, type RecordError, recordErrors } from './record-errors.ts';
+import { ERROR_COLUMNS, type FixForm, isErrorColumn, type RecordError, recordErrors } from './fix-form.ts';
+import { csvLine, type Dialect } from './lines.ts';
 
-/** Stands right of the error columns of a row that was too short: until it is cleared, the row stays invalid. */
+/** Shown right of the error columns of a row that is too short: the row stays invalid until somebody clears it. */
 const UNCHECKED = 'put each value into its column, then clear this cell';
 
-/** The fix file of a table: the input's columns, delimiter, encoding, byte order mark and line ends. */
+/** The fix file of a table: the input's columns, delimiter, encoding, byte-order mark and line ends. */
 export function fixRows(shape: FileShape, batch: string): FixForm {
   const header = shape.header ?? [];
   const kept = header.flatMap((name, column) => (isErrorColumn(name) ? [] : [column]));
   const dialect = dialectOf(shape);
   const encode = encoderFor(isWorkbook(shape) ? 'utf-8' : shape.format.encoding);
   const lineOf = (cells: readonly string[]) => encode(csvLine(cells.map(neutralise), dialect));
-
   const mark = shape.bom === true || isWorkbook(shape) ? encode('\ufeff') : new Uint8Array();
 
   return {
@@ -23,9 +21,9 @@ export function fixRows(shape: FileShape, batch: string): FixForm {
     recordsOf(order, deadLetter) {
       const errors = recordErrors(order, deadLetter, batch);
       const lines = order.records.map((record, index) => {
-        const cells = record.kind === 'row' ? record.cells : [];
+        const cells = cellsOf(record);
         const own = kept.map((column) => cells[column] ?? '');
-        return lineOf([...own, ...cellsOf(errors[index]), ...beyond(cells, shape)]);
+        return lineOf([...own, ...errorCells(errors[index]), ...surplus(cells, shape)]);
       });
       return Buffer.concat(lines);
     },
@@ -33,26 +31,30 @@ export function fixRows(shape: FileShape, batch: string): FixForm {
   };
 }
 
-function cellsOf(error: RecordError | undefined): string[] {
+function cellsOf(record: SourceRecord): readonly string[] {
+  return record.kind === 'row' ? record.cells : [];
+}
+
+function errorCells(error: RecordError | undefined): string[] {
   return [error?.line ?? '', error?.code ?? '', error?.message ?? ''];
 }
 
 /**
- * What did not fit stands right of the error columns: so each column stands under its name in a spreadsheet, and a
- * row of the wrong width that comes back unmended is of the wrong width still.
+ * Surplus cells come after the error columns. So every column keeps its place in a spreadsheet, and a row of the wrong
+ * width that comes back unchanged still has the wrong width.
  */
-function beyond(cells: readonly string[], shape: FileShape): readonly string[] {
+function surplus(cells: readonly string[], shape: FileShape): readonly string[] {
   const width = shape.header?.length ?? 0;
   if (cells.length < width) return isWorkbook(shape) ? [] : [UNCHECKED];
-  const surplus = cells.slice(width);
-  return surplus.every((cell) => cell === '') ? [] : surplus;
+  const rest = cells.slice(width);
+  return rest.every((cell) => cell === '') ? [] : rest;
 }
 
 function dialectOf(shape: FileShape): Dialect {
   return { delimiter: shape.format.delimiter ?? ',', newline: shape.newline ?? '\r\n' };
 }
 
-/** A workbook's cells come back as CSV that every spreadsheet program opens rightly: UTF-8 with its mark. */
+/** Rows of a workbook become a CSV that every spreadsheet opens correctly: UTF-8 with a byte-order mark. */
 function isWorkbook(shape: FileShape): boolean {
   return shape.format.type === 'xlsx';
 }

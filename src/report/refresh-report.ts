@@ -1,25 +1,22 @@
-import { access, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { type Closings, closingFor } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { deadLetterList } from './dead-letter-list.ts';
+import { fixFileIn } from './beside.ts';
+import { createDeadLetterList, readDeadLetters } from './dead-letters.ts';
+import { written } from './disk.ts';
 import { type Draft, openDraft } from './draft.ts';
-import { fixFileName } from './fix-file.ts';
 import { reportPage } from './page/report-page.ts';
-import { readDeadLetters } from './read-dead-letters.ts';
-import { readReport } from './read-report.ts';
-import { readResults } from './read-results.ts';
-import type { Report } from './report.ts';
+import { type Report, readReport, reportJson } from './report.ts';
+import { readResults } from './results.ts';
 import { addDeadLetter, addTime, newStory, type Story } from './story.ts';
 import { openThinning, type Thinning } from './thin-fix-file.ts';
-import { reportJson } from './write-progress.ts';
-import { written } from './written.ts';
 
 /**
- * Writes a finished report anew after some of its dead letters were closed: the list, the page, how many are `open`,
- * and the fix file without the orders that are settled. What the batch counted stays as it was. A report that expired
- * meanwhile is left alone. Throws `report-not-written`.
+ * Rewrites a finished report after dead letters were closed: the list, the page, the number of open ones, and the fix
+ * file without the settled orders. The counts do not change. Does nothing when the report has expired.
+ * Throws `report-not-written`.
  */
 export async function refreshReport(folder: string, open: number, closings: Closings): Promise<void> {
   const before = await readReport(folder);
@@ -29,7 +26,7 @@ export async function refreshReport(folder: string, open: number, closings: Clos
   const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
 
   const deadLetters = await draft('dead-letters.json');
-  const fixName = await fixFileIn(folder, report);
+  const fixName = report.format === null ? undefined : await fixFileIn(folder);
   const fix = fixName && open > 0 ? await draft(fixName) : undefined;
   const thinning = fix && report.format ? drafts.use(await openThinning(fix.path, report.format, fix)) : undefined;
   const page = await draft('report.html');
@@ -40,7 +37,7 @@ export async function refreshReport(folder: string, open: number, closings: Clos
   await page.write(reportPage({ report, story, fixFile: fix && fixName }));
   await summary.write(reportJson(report));
 
-  // A fix file that does not hold what the list says is better kept than cut at the wrong rows.
+  // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
   const files = [deadLetters, ...(fix && isThinned ? [fix] : []), page, summary];
   for (const file of files) await file.seal();
   if (fixName && open === 0) await written(fixName, () => rm(join(folder, fixName), { force: true }));
@@ -54,7 +51,7 @@ async function closeDeadLetters(
   thinning: Thinning | undefined,
 ): Promise<Story> {
   const story = await timesIn(folder);
-  const list = deadLetterList();
+  const list = createDeadLetterList();
   for await (const deadLetter of readDeadLetters(folder)) {
     const now = closedBy(deadLetter, closings);
     addDeadLetter(story, now);
@@ -65,7 +62,7 @@ async function closeDeadLetters(
   return story;
 }
 
-/** A story that knows when the first outcome was known, unless somebody took `results.csv` away; nothing else yet. */
+/** A story with the time of the first outcome, if `results.csv` still exists. */
 async function timesIn(folder: string): Promise<Story> {
   const story = newStory();
   try {
@@ -88,14 +85,4 @@ function closedBy(deadLetter: DeadLetter, closings: Closings): DeadLetter {
 
 function recordsOf({ location }: DeadLetter): number {
   return location.lines?.length ?? 1;
-}
-
-async function fixFileIn(folder: string, report: Report): Promise<string | undefined> {
-  if (report.format === null) return undefined;
-  const name = fixFileName(report.format);
-  const exists = await access(join(folder, name)).then(
-    () => true,
-    () => false,
-  );
-  return exists ? name : undefined;
 }

@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf } from '../core/errors.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
 
-/** `report.json`, version 1 (product.md, "Reports"). Times are ISO 8601 in UTC. */
+/** `report.json`, version 1 (docs/contract.md, "Reports"). Times are ISO 8601 in UTC. */
 export type Report = {
   version: 1;
   batch: string;
@@ -16,8 +19,23 @@ export type Report = {
   state: 'running' | 'held' | 'finished' | 'unreadable';
   error?: { code: string; message: string; line?: number; column?: number };
   counts: { records: number; orders: number } & OutcomeCounts;
-  /** Dead letters of this batch that still wait for a person. */
+  /** Dead letters of this batch that still need a person. */
   open: number;
   warnings: string[];
   pauses: { reason: string; from: string; to: string | null }[];
 };
+
+/** The text of `report.json`. */
+export function reportJson(report: Report): string {
+  return `${JSON.stringify(report, null, 2)}\n`;
+}
+
+/** Reads `report.json` from a report's folder; undefined when it does not exist. */
+export async function readReport(folder: string): Promise<Report | undefined> {
+  try {
+    return JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

@@ -1,14 +1,15 @@
-import { neutralise } from '../order/formula.ts';
+import { neutralise, restore } from '../order/formula.ts';
 import type { OrderResult } from '../order/order-result.ts';
-import { csvLine, PLAIN_DIALECT } from './csv-line.ts';
+import { OUTCOMES } from '../order/outcome.ts';
+import { csvLine, PLAIN_DIALECT, readText, splitLines } from './lines.ts';
 
-/** The header of `results.csv`: UTF-8, commas, line feeds, whatever the input was. */
+/** The header of `results.csv`. The file is UTF-8 with commas and line feeds, independent of the input. */
 export const RESULTS_HEADER = csvLine(
   ['line', 'purchaseOrderNumber', 'outcome', 'attempts', 'at', 'code', 'message'],
   PLAIN_DIALECT,
 );
 
-/** One order's line of `results.csv`; texts that a spreadsheet would run are neutralised. */
+/** The line of one order in `results.csv`; texts that a spreadsheet would run as a formula are neutralized. */
 export function resultLine(result: OrderResult): string {
   const { line, purchaseOrderNumber, outcome, attempts, at, code, message } = result;
   const cells = [line, purchaseOrderNumber, outcome, attempts, at, code, message];
@@ -16,4 +17,25 @@ export function resultLine(result: OrderResult): string {
     cells.map((cell) => neutralise(String(cell))),
     PLAIN_DIALECT,
   );
+}
+
+/** Reads the results of a `results.csv` one at a time; skips lines that `resultLine` did not write. */
+export async function* readResults(path: string): AsyncGenerator<OrderResult> {
+  for await (const line of splitLines(readText(path, 'utf-8'), true)) {
+    const result = resultOf(cellsOf(line.replace(/\n$/, '')));
+    if (result !== undefined) yield result;
+  }
+}
+
+/** A cell that `csvLine` wrote: quoted with doubled quotes, or plain. */
+const CELL = /(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/gy;
+
+function cellsOf(line: string): string[] {
+  return [...line.matchAll(CELL)].map(([, quoted, plain = '']) => restore(quoted?.replaceAll('""', '"') ?? plain));
+}
+
+function resultOf([line, number = '', word, attempts, at = '', code = '', message = '']: string[]) {
+  const outcome = OUTCOMES.find((one) => one === word);
+  if (outcome === undefined) return undefined;
+  return { line: Number(line), purchaseOrderNumber: number, outcome, attempts: Number(attempts), at, code, message };
 }

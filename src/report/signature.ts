@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
-/** What an error is known by. `known` are texts of this very order that the message may repeat: its number, a value. */
+/** The error to sign. `known` are texts of this order that the message may repeat: its number, a value. */
 export type SignedError = { code: string; field?: string; message: string; known?: readonly string[] };
 
 /**
- * A short name for the kind of an error, e.g. `quantity-not-whole:MENGE:5a0c11fe`: equal for the same code, field and
- * wording whatever numbers, quoted texts and identifiers the message holds. Safe in a shell and in an address.
+ * A short name for a kind of error, e.g. `quantity-not-whole:MENGE:5a0c11fe`: equal for the same code, field and
+ * wording, independent of numbers, quoted texts and identifiers in the message. Safe in a shell and in a URL.
  */
 export function signatureOf(error: SignedError): string {
   const wording = createHash('sha256').update(wordingOf(error)).digest('hex').slice(0, 8);
   return [plain(error.code) || 'error', plain(error.field ?? ''), wording].filter((part) => part !== '').join(':');
 }
 
-/** The message without what differs from order to order. */
+/** The message without the parts that differ from order to order. */
 export function wordingOf(error: SignedError): string {
   const known = [...(error.known ?? [])].filter((text) => text.trim() !== '').sort((a, b) => b.length - a.length);
   return known
@@ -34,7 +34,7 @@ const HAS_DIGIT = /\p{N}/u;
 const WORD_BEFORE = /[\p{L}\p{N}]$/u;
 const WORD_AFTER = /^[\p{L}\p{N}]/u;
 
-/** Blanks a text where it stands by itself, not within a longer word. */
+/** Replaces a text by an ellipsis, except inside a longer word. */
 function blank(message: string, text: string): string {
   let blanked = '';
   let from = 0;

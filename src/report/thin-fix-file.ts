@@ -1,21 +1,20 @@
 import type { FileFormat } from '../order/record.ts';
 import type { Draft } from './draft.ts';
 import { type Encoder, encoderFor } from './encode.ts';
-import { readText } from './read-text.ts';
-import { splitLines } from './split-lines.ts';
+import { readText, splitLines } from './lines.ts';
 
-/** A fix file on its way to a smaller one; tell it every order it holds, in sequence. */
+/** Copies a fix file order by order; expects every order of the file, in sequence. */
 export type Thinning = {
-  /** The next order has so many records; they stay, or go. */
+  /** Copies or skips the records of the next order. */
   order(records: number, stays: boolean): Promise<void>;
-  /** Whether the file held exactly these orders; if not, the draft is not to be used. */
+  /** Whether the file had exactly these orders. If not, do not use the draft. */
   finish(): Promise<boolean>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 /**
- * Copies a fix file that we wrote into a draft without the orders that were settled since. It needs nothing of the
- * input: a row ends where a line ends outside of quotes, a JSON record is one line.
+ * Copies a fix file of ours into a draft, without the orders that were settled since. It does not need the input: a row
+ * ends where a line ends outside of quotes, and a JSON record is one line.
  */
 export async function openThinning(path: string, format: FileFormat, draft: Draft): Promise<Thinning> {
   const encoding = format.type === 'xlsx' ? 'utf-8' : (format.encoding ?? 'utf-8');
@@ -23,8 +22,8 @@ export async function openThinning(path: string, format: FileFormat, draft: Draf
   const lines = splitLines(readText(path, encoding), isTable);
   const frame = format.type === 'json' ? arrayFrame() : plainFrame();
   const write = writer(draft, encoderFor(encoding));
-  let isWhole = true;
-  let held = await next();
+  let isComplete = true;
+  let pending = await next();
 
   async function next(): Promise<string | undefined> {
     const { value, done } = await lines.next();
@@ -32,32 +31,32 @@ export async function openThinning(path: string, format: FileFormat, draft: Draf
   }
 
   async function take(): Promise<string | undefined> {
-    const record = held === undefined ? undefined : frame.recordOf(held);
-    if (record !== undefined) held = await next();
+    const record = pending === undefined ? undefined : frame.recordOf(pending);
+    if (record !== undefined) pending = await next();
     return record;
   }
 
-  if (held?.startsWith('\ufeff')) {
+  if (pending?.startsWith('\ufeff')) {
     await write('\ufeff');
-    held = held.slice(1);
+    pending = pending.slice(1);
   }
-  if (held !== undefined && format.type !== 'ndjson') {
-    await write(frame.opening(held));
-    held = await next();
+  if (pending !== undefined && format.type !== 'ndjson') {
+    await write(frame.opening(pending));
+    pending = await next();
   }
 
   return {
     async order(records, stays) {
       for (let index = 0; index < records; index += 1) {
         const record = await take();
-        if (record === undefined) isWhole = false;
+        if (record === undefined) isComplete = false;
         else if (stays) await write(frame.framed(record));
       }
     },
     async finish() {
       const isAtEnd = (await take()) === undefined;
       await write(frame.closing());
-      return isWhole && isAtEnd;
+      return isComplete && isAtEnd;
     },
     [Symbol.asyncDispose]: async () => void (await lines.return(undefined)),
   };
@@ -65,18 +64,18 @@ export async function openThinning(path: string, format: FileFormat, draft: Draf
 
 type Frame = {
   opening(line: string): string;
-  /** The record of a line; undefined when there is none in it. */
+  /** The record in a line; undefined when there is none. */
   recordOf(line: string): string | undefined;
   framed(record: string): string;
   closing(): string;
 };
 
-/** Rows and NDJSON: a record is its line. The first line of a table is its header. */
+/** Rows and NDJSON: a line is a record. The first line of a table is its header. */
 function plainFrame(): Frame {
   return { opening: (line) => line, recordOf: (line) => line, framed: (record) => record, closing: () => '' };
 }
 
-/** An array with each record on a line of its own, between brackets. */
+/** An array: one record a line, between brackets. */
 function arrayFrame(): Frame {
   let newline = '\n';
   let isFirst = true;

@@ -4,35 +4,33 @@ import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { OrderResult } from '../order/order-result.ts';
 import type { FileShape } from '../order/record.ts';
-import { deadLetterList } from './dead-letter-list.ts';
-import { type Draft, openDraft } from './draft.ts';
+import { createDeadLetterList } from './dead-letters.ts';
+import { makeFolder, written } from './disk.ts';
+import { clearDrafts, type Draft, openDraft, writeFileWhole } from './draft.ts';
 import { FIX_FILE_NAMES, fixFile, fixFileName } from './fix-file.ts';
-import { clearDrafts, makeFolder } from './folder.ts';
 import { reportPage } from './page/report-page.ts';
-import type { Report } from './report.ts';
+import { type Report, reportJson } from './report.ts';
 import { RESULTS_HEADER, resultLine } from './results.ts';
 import { addOrder, newStory, type Story } from './story.ts';
-import { reportJson } from './write-progress.ts';
-import { written } from './written.ts';
 
-/** One order of the batch with what became of it; `deadLetter` where it needs, or needed, a person. */
+/** An order of the batch with its result; `deadLetter` where it needs, or needed, a person. */
 export type ReportedOrder = { order: CheckedOrder; result: OrderResult; deadLetter?: DeadLetter };
 
 export type ReportInput = {
-  /** `<reports.path>/<batch>`; made when absent. */
+  /** `<reports.path>/<batch>`; created when absent. */
   folder: string;
   report: Report;
-  /** Undefined: the file could not be read, so nothing of it can be repeated. */
+  /** Undefined when the file could not be read: then there is no fix file. */
   shape: FileShape | undefined;
-  /** Read once, in the file's sequence. What it throws comes out as it is. */
+  /** Read once, in the order of the file. Its errors are passed on unchanged. */
   orders: AsyncIterable<ReportedOrder>;
 };
 
 /**
- * Writes the five files of a batch (product.md, "Reports"), each whole or not at all, `report.json` last: once that
- * says so, the others stand. No file is replaced before all of them are on the disk, memory does not grow with the
- * orders, and a repeated call replaces what an earlier one wrote. `needsFix` tells that there is a fix file.
- * Throws `report-not-written` with the path when the disk refuses.
+ * Writes the files of a batch (docs/contract.md, "Reports"), each complete or not at all, and `report.json` last: when
+ * it says `finished`, the others are there. No file is replaced before all are on the disk. Memory does not grow with
+ * the orders, and a repeated call replaces an earlier one. Returns whether there is a fix file.
+ * Throws `report-not-written` with the path.
  */
 export async function writeReport({ folder, report, shape, orders }: ReportInput): Promise<{ needsFix: boolean }> {
   await makeFolder(folder);
@@ -58,6 +56,19 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
   return { needsFix: needed !== undefined };
 }
 
+/**
+ * Writes the progress of a batch: `report.json` and the page, each complete or not at all. Leaves the page of a
+ * finished batch as it is. Throws `report-not-written`.
+ */
+export async function writeProgress(folder: string, report: Report): Promise<void> {
+  await makeFolder(folder);
+  if (report.finishedAt === null) {
+    const page = reportPage({ report, story: newStory(), fixFile: undefined });
+    await writeFileWhole(join(folder, 'report.html'), [page]);
+  }
+  await writeFileWhole(join(folder, 'report.json'), [reportJson(report)]);
+}
+
 type OrderFiles = {
   batch: string;
   results: Draft;
@@ -69,7 +80,7 @@ type OrderFiles = {
 async function writeOrders(orders: AsyncIterable<ReportedOrder>, files: OrderFiles): Promise<Story> {
   const { batch, results, deadLetters, fix, shape } = files;
   const story = newStory();
-  const list = deadLetterList();
+  const list = createDeadLetterList();
   const form = shape && fixFile(shape, batch);
 
   await results.write(RESULTS_HEADER);

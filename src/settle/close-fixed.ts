@@ -10,7 +10,7 @@ import { needsPerson } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
-import { readDeadLetters } from '../report/read-dead-letters.ts';
+import { readDeadLetters } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
 
 export type ClosingMendedDeps = {

@@ -6,8 +6,7 @@ import type { DeadLetter } from '../order/dead-letter.ts';
 import type { OrderResult } from '../order/order-result.ts';
 import { needsPerson } from '../order/outcome.ts';
 import { createPager } from '../order/pager.ts';
-import { deadLetterOf } from '../report/dead-letter.ts';
-import { deliveryDeadLetterOf } from '../report/delivery-dead-letter.ts';
+import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
 
 const PAGE = 500;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { FileShape } from '../../src/order/record.ts';
 import { layBeside } from '../../src/report/beside.ts';
-import { besideName } from '../../src/report/beside-name.ts';
+import { besideName } from '../../src/report/place-file.ts';
 import { writeReport } from '../../src/report/write-report.ts';
 import { dead, done, inputOf, reportOf, rows } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => temp[Symbol.asyncDispose]());
 
-it('shows nothing under its name before it is published', async () => {
+it('a draft has no file under its name before it is published', async () => {
   const path = join(temp.path, 'a.txt');
   await using draft = await openDraft(path);
   await draft.write('one');
@@ -20,7 +20,7 @@ it('shows nothing under its name before it is published', async () => {
   expect(await readdir(temp.path)).toEqual(['a.txt']);
 });
 
-it('keeps text and bytes in their sequence, whatever their sizes', async () => {
+it('text and bytes are written in sequence, independent of their sizes', async () => {
   const path = join(temp.path, 'a.txt');
   await using draft = await openDraft(path);
   const pieces = Array.from({ length: 500 }, (_, index) => `${index}ä`.repeat(index));
@@ -29,7 +29,7 @@ it('keeps text and bytes in their sequence, whatever their sizes', async () => {
   expect(await readFile(path, 'utf8')).toBe(pieces.join(''));
 });
 
-it('replaces what stood there', async () => {
+it('a draft replaces the earlier file', async () => {
   const path = join(temp.path, 'a.txt');
   for (const text of ['long first text', 'second']) {
     await using draft = await openDraft(path);
@@ -39,7 +39,7 @@ it('replaces what stood there', async () => {
   expect(await readFile(path, 'utf8')).toBe('second');
 });
 
-it.each(['open', 'sealed', 'not publishable'])('leaves nothing behind when it is dropped while %s', async (state) => {
+it.each(['open', 'sealed', 'not publishable'])('a draft disposed while %s leaves nothing behind', async (state) => {
   const path = join(temp.path, 'a');
   if (state === 'not publishable') await mkdir(join(path, 'full'), { recursive: true });
   {
@@ -52,7 +52,7 @@ it.each(['open', 'sealed', 'not publishable'])('leaves nothing behind when it is
   expect(await readdir(temp.path)).toEqual(state === 'not publishable' ? ['a'] : []);
 });
 
-it('lets two writers of one file each finish whole', async () => {
+it('two writers of one file each publish a complete file', async () => {
   const path = join(temp.path, 'a.txt');
   await using one = await openDraft(path);
   await using other = await openDraft(path);

@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { writeProgress } from '../../src/report/write-progress.ts';
-import { writeReport } from '../../src/report/write-report.ts';
+import { writeProgress, writeReport } from '../../src/report/write-report.ts';
 import { dead, inputOf, reportOf, rows } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 

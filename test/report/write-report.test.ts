@@ -134,7 +134,7 @@ describe('where the disk refuses', () => {
     await writeFile(join(temp.path, 'reports'), '');
     const error = await refusal(folder);
     expect(error).toMatchObject({ code: 'report-not-written', facts: { path: folder, reason: 'ENOTDIR' } });
-    expect(error.message).toContain(`${folder} could not be written: a file stands where a folder is needed`);
+    expect(error.message).toContain(`${folder} could not be written: a file has the name of a folder that is needed`);
   });
 
   it('tells a folder that stands where a file should be, and leaves no draft', async () => {

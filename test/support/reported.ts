@@ -1,7 +1,6 @@
 import { type DeadLetterKind, noOutcomes, type Outcome } from '../../src/order/outcome.ts';
 import type { FileShape, Problem, SourceRecord } from '../../src/order/record.ts';
-import { deadLetterOf } from '../../src/report/dead-letter.ts';
-import { deliveryDeadLetterOf } from '../../src/report/delivery-dead-letter.ts';
+import { deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
 import type { Report } from '../../src/report/report.ts';
 import type { ReportedOrder, ReportInput } from '../../src/report/write-report.ts';
 

@@ -5,7 +5,7 @@ import { type Cancelled, cancelBatch } from '../../operate/cancel-batch.ts';
 import { findBatch } from '../../operate/find-batch.ts';
 import { listBatches, settledIn } from '../../operate/list-batches.ts';
 import { releaseBatch } from '../../operate/release-batch.ts';
-import { readReport } from '../../report/read-report.ts';
+import { readReport } from '../../report/report.ts';
 import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
 import type { Since } from '../since.ts';

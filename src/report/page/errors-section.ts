@@ -1,9 +1,8 @@
 import { count, moment, orders, outcomeWord } from '../../core/format.ts';
 import { type AffectedOrder, byWeight, type ErrorGroup } from '../error-groups.ts';
 import type { Story } from '../story.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, visible } from './html.ts';
 import { reportLink } from './links.ts';
-import { visible } from './visible.ts';
 
 /** Rows of one page in all: what a browser shows at once, whatever the number of kinds. */
 const MOST_ROWS = 2000;

@@ -1,14 +1,12 @@
-import { visible } from './visible.ts';
-
-/** Markup that is safe to show: made by `html` alone. */
+/** Markup that is safe to show; only `html` creates it. */
 export type Html = { readonly markup: string };
 
-/** What a template takes; everything but Html is text, and is escaped. */
+/** What a template takes; everything but Html is text and gets escaped. */
 export type HtmlPart = Html | readonly Html[] | string | number | undefined;
 
 /**
- * Builds markup from a template. Every text value is escaped, fit for elements and for quoted attributes, and its
- * invisible characters are made visible; undefined shows nothing.
+ * Builds markup from a template. Escapes every text value for elements and quoted attributes, and writes out its
+ * invisible characters; undefined shows nothing.
  */
 export function html(template: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const markup = template.map((fixed, index) => fixed + markupOf(parts[index])).join('');
@@ -26,4 +24,23 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
+
+/** Controls, bidi and other format characters, lone surrogates, private use, and every blank but the plain ones. */
+const UNSEEN = /[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}]--[ \u3000]]/gv;
+
+const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': '\\0' };
+
+/**
+ * The text with its invisible characters written out (`\u202E`, `\n`), so that they can neither hide a difference nor
+ * reorder the text around them. Cuts the text after `longest` characters, with an ellipsis.
+ */
+export function visible(text: string, longest = 2000): string {
+  const shown = text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
+  return shown.replace(UNSEEN, (character) => SHORT[character] ?? escapeOf(character));
+}
+
+function escapeOf(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
 }

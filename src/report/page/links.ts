@@ -1,11 +1,11 @@
 import { type Html, html } from './html.ts';
 
-/** A link to the fix file, by its name in the folder where the page stands. */
+/** A link to the fix file, by its name in the folder of the page. */
 export function fixLink(name: string): Html {
   return html`<a class="fix" href="${encodeURIComponent(name.toWellFormed())}">${name}</a>`;
 }
 
-/** A link to another file of the report, which only the report's own folder has. */
+/** A link to a file that only the report's own folder has. */
 export function reportLink(name: string): Html {
   return html`<a data-in-report href="${name}">${name}</a>`;
 }
@@ -13,21 +13,21 @@ export function reportLink(name: string): Html {
 const IN_REPORT = /<a data-in-report href="[^"]*">([^<]*)<\/a>/g;
 
 /**
- * The page as it stands beside the settled file: it links the fix file by the name it has there, and names the
- * report's other files by their place. Safe on the finished text: quotes of the data are escaped in it, ours are not.
+ * The page for the folder of the settled file: links the fix file by its name there, and names the report's other files
+ * by their path. Replacing in the finished text is safe, because quotes in data are escaped and ours are not.
  */
-export function pageBeside(page: string, place: { report: string; fix?: { name: string; laidAs: string } }): string {
+export function pageBeside(page: string, place: { report: string; fix?: { name: string; placedAs: string } }): string {
   const placed = page.replace(IN_REPORT, (_, name: string) => html`<code>${place.report}/${name}</code>`.markup);
   if (place.fix === undefined) return placed;
-  return placed.replaceAll(fixLink(place.fix.name).markup, () => fixLink(place.fix?.laidAs ?? '').markup);
+  return placed.replaceAll(fixLink(place.fix.name).markup, () => fixLink(place.fix?.placedAs ?? '').markup);
 }
 
-/** Marks a page with its batch, so that a later one may take its place. */
+/** Marks a page with its batch, so that a later page of the batch can replace it. */
 export function batchMark(batch: string): Html {
   return html`<meta name="po-sync-batch" content="${batch}">`;
 }
 
-/** The mark that a page bears; undefined when it is no page of ours. */
-export function markIn(page: string): string | undefined {
+/** The batch mark of a page; undefined when po-sync did not write the page. */
+export function batchMarkIn(page: string): string | undefined {
   return /<meta name="po-sync-batch" content="[^"]*">/.exec(page)?.[0];
 }

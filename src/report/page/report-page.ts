@@ -5,12 +5,11 @@ import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
 import { countsSection } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, visible } from './html.ts';
 import { batchMark, reportLink } from './links.ts';
 import { nextSection } from './next-section.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { timelineSection } from './timeline-section.ts';
-import { visible } from './visible.ts';
 
 export type PageFacts = {
   report: Report;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { visible } from '../../../src/report/page/visible.ts';
+import { visible } from '../../../src/report/page/html.ts';
 
 it.each([
   ['a\u202eb', 'a\\u202Eb'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deadLetterOf } from '../../src/report/dead-letter.ts';
+import { deadLetterOf } from '../../src/report/dead-letters.ts';
 import { AT, problem, rows } from '../support/reported.ts';
 
 const records = rows(4, ['7', 'A', '1'], ['7', 'B', '1,5']);

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { OrderResult } from '../../src/order/order-result.ts';
 import { OUTCOMES } from '../../src/order/outcome.ts';
-import { readResults } from '../../src/report/read-results.ts';
-import { RESULTS_HEADER, resultLine } from '../../src/report/results.ts';
+import { RESULTS_HEADER, readResults, resultLine } from '../../src/report/results.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const text = fc.oneof(

@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import type { InvalidOrder, ValidOrder } from '../order/checked-order.ts';
+import type { DeadLetter } from '../order/dead-letter.ts';
+import { locationOf } from '../order/location.ts';
+import type { DeadLetterKind } from '../order/outcome.ts';
+import type { Problem } from '../order/record.ts';
+import { readText, splitLines } from './lines.ts';
+import { signatureOf } from './signature.ts';
+
+/** The dead letter of an order that failed a check and was never sent. `at` is the time of the check, ISO 8601. */
+export function deadLetterOf(order: InvalidOrder, at: string): DeadLetter {
+  const first = order.problems[0] ?? unexplained(order);
+  return {
+    purchaseOrderNumber: order.number,
+    kind: 'invalid',
+    stage: 'validation',
+    code: first.code,
+    message: first.message,
+    problems: [...order.problems],
+    signature: signatureOf({ ...first, known: [order.number, first.value] }),
+    attempts: 0,
+    firstAt: at,
+    lastAt: at,
+    location: locationOf(order),
+  };
+}
+
+function unexplained(order: InvalidOrder): Problem {
+  return { line: order.place.line, field: '', code: 'invalid', value: '', message: 'The order failed a check.' };
+}
+
+/** Why a valid order needs a person. Times are ISO 8601. */
+export type DeliveryFacts = {
+  kind: DeadLetterKind;
+  code: string;
+  message: string;
+  attempts: number;
+  firstAt: string;
+  lastAt: string;
+  httpStatus?: number;
+  response?: string;
+};
+
+/** The dead letter of an order that passed the checks; for a refused order, `message` is the API's own words. */
+export function deliveryDeadLetterOf(order: ValidOrder, facts: DeliveryFacts): DeadLetter {
+  const { kind, code, message, attempts, firstAt, lastAt, httpStatus, response } = facts;
+  return {
+    purchaseOrderNumber: order.number,
+    kind,
+    stage: stageOf(kind),
+    code,
+    message,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(response === undefined ? {} : { response }),
+    signature: signatureOf({ code, message, known: [order.number] }),
+    attempts,
+    firstAt,
+    lastAt,
+    location: locationOf(order),
+    payload: order.order,
+  };
+}
+
+/** The step that found out that an order needs a person. */
+export function stageOf(kind: DeadLetterKind): DeadLetter['stage'] {
+  switch (kind) {
+    case 'invalid':
+      return 'validation';
+    case 'conflict':
+    case 'inDoubt':
+      return 'reconciliation';
+    case 'refused':
+    case 'failed':
+      return 'delivery';
+  }
+}
+
+/** Writes `dead-letters.json` piece by piece: a JSON array with one entry a line, or `[]`. */
+export function createDeadLetterList(): { entry(deadLetter: DeadLetter): string; closing(): string } {
+  let empty = true;
+  return {
+    entry(deadLetter) {
+      const text = `${empty ? '[' : ','}\n${JSON.stringify(deadLetter)}`;
+      empty = false;
+      return text;
+    },
+    closing: () => (empty ? '[]\n' : '\n]\n'),
+  };
+}
+
+/** Reads the entries of a report's `dead-letters.json` one at a time, as `createDeadLetterList` wrote them. */
+export async function* readDeadLetters(folder: string): AsyncGenerator<DeadLetter> {
+  for await (const line of splitLines(readText(join(folder, 'dead-letters.json'), 'utf-8'), false)) {
+    if (line.startsWith('{')) yield JSON.parse(line.replace(/,?\n$/, ''));
+  }
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+
+/** Runs `work` on the file system and turns its failure into `report-not-written` with the path. */
+export async function written<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof PoSyncError) throw thrown;
+    const code = codeOf(thrown) ?? 'unknown';
+    throw new PoSyncError('report-not-written', `${path} could not be written: ${reasonOf(thrown)}.`, {
+      remedy: `${remedyFor(code)} Orders are still delivered; the report is written as soon as that is possible.`,
+      facts: { path, reason: code },
+      cause: thrown,
+    });
+  }
+}
+
+function reasonOf(thrown: unknown): string {
+  switch (codeOf(thrown) ?? '') {
+    case 'ENOSPC':
+      return 'the disk is full (ENOSPC)';
+    case 'EDQUOT':
+      return 'the disk quota is used up (EDQUOT)';
+    case 'EROFS':
+      return 'the file system is read-only (EROFS)';
+    case 'EACCES':
+    case 'EPERM':
+      return `po-sync has no permission to write there (${codeOf(thrown)})`;
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `a file has the name of a folder that is needed (${codeOf(thrown)})`;
+    case 'EISDIR':
+      return 'a folder has the name of the file (EISDIR)';
+    default:
+      return toError(thrown).message;
+  }
+}
+
+function remedyFor(code: string): string {
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'Free some space on that disk.';
+    case 'EROFS':
+    case 'EACCES':
+    case 'EPERM':
+      return 'Give the user of po-sync permission to write there.';
+    default:
+      return 'Make that folder usable.';
+  }
+}
+
+/** Creates a report's folder durably. Throws `report-not-written`. */
+export async function makeFolder(folder: string): Promise<void> {
+  await written(folder, async () => {
+    const made = await makeAll(folder);
+    if (made !== undefined) await syncFolder(dirname(made));
+  });
+}
+
+/** Returns the first folder that had to be created, if any. */
+async function makeAll(folder: string): Promise<string | undefined> {
+  try {
+    return await mkdir(folder, { recursive: true });
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'ENOENT') throw thrown;
+    // Node answers ENOENT for a recursive mkdir on a read-only disk; without `recursive` it gives the reason.
+    await mkdir(folder);
+    return folder;
+  }
+}
+
+/** Makes the names in a folder durable, where the file system can do that. Some network shares cannot. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } catch (thrown) {
+    if (!['EINVAL', 'ENOTSUP', 'EPERM', 'EISDIR'].includes(codeOf(thrown) ?? '')) throw thrown;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whether two paths are regular files with the same content. */
+export async function sameBytes(one: string, other: string): Promise<boolean> {
+  const [left, right] = await Promise.all([lstat(one), lstat(other)]);
+  if (!left.isFile() || !right.isFile() || left.size !== right.size) return false;
+  return (await hashOf(one)) === (await hashOf(other));
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
