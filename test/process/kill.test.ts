@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -24,13 +23,13 @@ function expectOnce(place: Workplace, orders: number): void {
 describe('the daemon', () => {
   it('killed with kill -9 in the middle of 2,000 orders and started again creates each order once, in one report', async () => {
     await using place = await openWorkplace({ delivery: ', concurrency: 16' });
-    const first = place.start(['start']);
+    const first = place.spawn(['start']);
     await place.drop('orders.csv', csvOf(2000));
     await until('some orders', () => accepted(place) > 300 && accepted(place) < 1900);
     first.child.kill('SIGKILL');
     await first.ended;
     expect(accepted(place)).toBeLessThan(2000);
-    const second = place.start(['start']);
+    const second = place.spawn(['start']);
     await until('all orders', () => place.stored().size === 2000, 60_000);
     await finished(place);
     expectOnce(place, 2000);
@@ -47,16 +46,16 @@ describe('the daemon', () => {
 
   it('killed while it reads a file takes it up again', async () => {
     await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '30ms' }] } });
-    const first = place.start(['start']);
+    const first = place.spawn(['start']);
     await place.drop('orders.csv', csvOf(3000));
     await until('first orders', () => accepted(place) > 20);
     first.child.kill('SIGKILL');
     await first.ended;
-    const second = place.start(['start']);
+    const second = place.spawn(['start']);
     await until('progress', () => accepted(place) > 600, 60_000);
     second.child.kill('SIGKILL');
     await second.ended;
-    const third = place.start(['start']);
+    const third = place.spawn(['start']);
     await until('all orders', () => place.stored().size === 3000, 120_000);
     await finished(place);
     expectOnce(place, 3000);
@@ -69,7 +68,7 @@ describe('the daemon', () => {
     '%s finishes the calls in flight, hands the rest back and ends with 0',
     async (signal) => {
       await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '100ms' }] } });
-      const first = place.start(['start']);
+      const first = place.spawn(['start']);
       await place.drop('orders.csv', csvOf(200));
       await until('first orders', () => accepted(place) > 10);
       first.child.kill(signal);
@@ -90,7 +89,7 @@ describe('the daemon', () => {
       faults: { faults: [{ kind: 'delay', by: '8s' }] },
       pace: 'settle: 1s, timeout: 10s',
     });
-    const running = place.start(['start']);
+    const running = place.spawn(['start']);
     await place.drop('orders.csv', csvOf(20));
     await until('calls', () => place.events.some(({ type }) => type === 'received'));
     running.child.kill('SIGINT');
@@ -101,17 +100,17 @@ describe('the daemon', () => {
 
   it('--once that is interrupted ends with 143', async () => {
     await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '200ms' }] } });
-    const running = place.start(['start', '--once']);
+    const running = place.spawn(['start', '--once']);
     await place.drop('orders.csv', csvOf(100));
     await until('calls', () => place.events.some(({ type }) => type === 'received'));
     running.child.kill('SIGTERM');
-    const [code] = await once(running.child, 'close');
+    const { code } = await running.ended;
     expect(code).toBe(143);
   });
 
   it('serves health and readiness, and takes what is dropped while it runs', async () => {
     await using place = await openWorkplace();
-    const running = place.start(['start']);
+    const running = place.spawn(['start']);
     const port = await until('readiness', () => /"adminPort":(\d+)/.exec(running.out())?.[1]);
     const health = await fetch(`http://127.0.0.1:${port}/healthz`);
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`);

@@ -22,7 +22,7 @@ export type Daemon = AsyncDisposable & {
 export function startDaemon(place: Workplace): Daemon {
   let past = '';
   let peak = 0;
-  let running = place.start(['start']);
+  let running = place.spawn(['start']);
 
   async function look(): Promise<void> {
     peak = Math.max(peak, await memoryOf(running.child.pid, 'VmHWM'));
@@ -48,7 +48,7 @@ export function startDaemon(place: Workplace): Daemon {
     async restart() {
       await kill('SIGKILL');
       past += running.out();
-      running = place.start(['start']);
+      running = place.spawn(['start']);
     },
     signal: (signal) => void running.child.kill(signal),
     out: () => past + running.out(),

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Report } from '../../src/report/report.ts';
@@ -6,7 +5,7 @@ import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
 import { CLIENT_ID, CLIENT_SECRET, type OpenSandbox, openSandbox } from './open-sandbox.ts';
-import { type Ended, type Running, startProgram } from './program.ts';
+import { type Ended, type Running, startInside, startProgram } from './program.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 export type { Ended, Running } from './program.ts';
@@ -21,7 +20,9 @@ export type Workplace = AsyncDisposable & {
   events: SandboxEvent[];
   /** Puts a file into the inbox the way a careful sender does: whole, by rename. */
   drop(name: string, content: string | Buffer): Promise<void>;
-  /** Starts `bin/po-sync` with the workplace's credentials. */
+  /** Starts `bin/po-sync` as a process, with the workplace's credentials. */
+  spawn(args: readonly string[], env?: Record<string, string>): Running;
+  /** Starts the same program within this process, which is much faster. */
   start(args: readonly string[], env?: Record<string, string>): Running;
   /** Runs it to its end. */
   run(args: readonly string[], env?: Record<string, string>): Promise<Ended>;
@@ -67,23 +68,29 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
   ];
   await mkdir(inbox);
   await writeFile(config, configOf(api, options));
-  const running = new Set<ChildProcess>();
+  const processes = new Set<Running>();
+  const inside = new Set<Running>();
+  let spawned = false;
 
-  function start(args: readonly string[], env: Record<string, string> = {}): Running {
-    const program = startProgram(['--config', config, ...args], {
-      cwd: folder,
-      env: { ...credentials(environment.toUpperCase()), PO_SYNC_ADMIN_PORT: '0', ...env },
-    });
-    running.add(program.child);
-    void program.ended.then(() => running.delete(program.child));
-    return program;
+  function spawn(args: readonly string[], env: Record<string, string> = {}): Running {
+    spawned = true;
+    return keep(processes, startProgram(argsOf(args), placeOf(env)));
   }
+  function start(args: readonly string[], env: Record<string, string> = {}): Running {
+    return keep(inside, startInside(argsOf(args), placeOf(env)));
+  }
+  const argsOf = (args: readonly string[]) => ['--config', config, ...args];
+  const placeOf = (env: Record<string, string>) => ({
+    cwd: folder,
+    env: { ...credentials(environment.toUpperCase()), PO_SYNC_ADMIN_PORT: '0', ...env },
+  });
 
   stack.defer(async () => {
-    for (const child of running) child.kill('SIGKILL');
-    if (options.redis !== undefined) return;
+    for (const { child } of processes) child.kill('SIGKILL');
+    for (const { child } of inside) child.kill('SIGTERM');
+    await Promise.all([...processes, ...inside].map(({ ended }) => ended));
     // A daemon that was killed leaves its private Redis behind; the next command stops it as its last user.
-    await start(['start', '--once', '--max-wait', '100ms']).ended;
+    if (options.redis === undefined && spawned) await start(['start', '--once', '--max-wait', '100ms']).ended;
   });
   const kept = stack.move();
   return {
@@ -93,6 +100,7 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
     config,
     api,
     events,
+    spawn,
     start,
     run: (args, env) => start(args, env).ended,
     async drop(name, content) {
@@ -117,6 +125,12 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+function keep(all: Set<Running>, running: Running): Running {
+  all.add(running);
+  void running.ended.finally(() => all.delete(running));
+  return running;
 }
 
 export function credentials(environment: string): Record<string, string> {

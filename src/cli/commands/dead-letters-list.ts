@@ -32,7 +32,7 @@ async function printDocument(
 ): Promise<void> {
   const groups: ErrorGroups = new Map();
   let first = true;
-  shell.out(`{"environment":${JSON.stringify(context.environment)},"letters":[`);
+  shell.out(`{"environment":${JSON.stringify(context.environment)},"deadLetters":[`);
   for await (const deadLetter of deadLetters) {
     addError(groups, deadLetter);
     shell.out(`${first ? '' : ','}\n${escapeHidden(JSON.stringify(deadLetter))}`);
