@@ -5,6 +5,7 @@ import { requireConfirmation } from '../config/confirm.ts';
 import { loadConfig } from '../config/load.ts';
 import { type ConfigProblem, sentenceOf } from '../config/problem.ts';
 import { PoSyncError } from '../core/errors.ts';
+import { counted } from '../core/format.ts';
 import type { Shell } from './shell.ts';
 
 export type ConfigArgs = { config?: string; environment?: string; confirm?: string };
@@ -33,7 +34,7 @@ export async function openConfig(
 }
 
 function invalid(file: string, name: string, problems: readonly ConfigProblem[]): PoSyncError {
-  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  const count = counted(problems.length, 'problem');
   const lines = [`${count} in the configuration:`, ...problems.map((problem) => sentenceOf(problem, name))];
   return new PoSyncError('config-invalid', lines.join('\n'), {
     remedy: 'Every key is described in docs/configuration.md.',

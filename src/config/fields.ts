@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WITHOUT_CONTROLS } from '../order/hidden-characters.ts';
 import { addressFault, normalAddress } from './address.ts';
 import { DURATION, formatDuration, parseDuration } from './duration.ts';
 import { shown } from './shown.ts';
@@ -64,7 +65,7 @@ export const line = z
   .string()
   .min(1, { error: 'must not be empty' })
   .max(4096, { error: 'must not be longer than 4096 characters' })
-  .regex(/^\P{Cc}*$/u, { error: 'must not hold control characters' });
+  .regex(WITHOUT_CONTROLS, { error: 'must not contain control characters' });
 
 /** A path of this machine, as written; made absolute later. */
 export const filePath = line.refine((text) => !/^~(\/|$)/.test(text), {

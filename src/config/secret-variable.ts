@@ -1,4 +1,5 @@
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { controlCharacterIn } from '../order/hidden-characters.ts';
 import type { SecretReader } from './secret-file.ts';
 import type { Variables } from './variables.ts';
 
@@ -39,7 +40,7 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
 
 function sound(value: string, name: string): string {
   if (value === '') throw unusable(name, name, 'is empty');
-  if (/\p{Cc}/u.test(value)) throw unusable(name, name, 'holds a line break or a control character');
+  if (controlCharacterIn(value) !== undefined) throw unusable(name, name, 'holds a line break or a control character');
   return value;
 }
 

@@ -1,12 +1,15 @@
+/** A wait that grows with every failure: `initial` after the first, at most `max`. Both in milliseconds. */
+export type Backoff = { initial: number; max: number };
+
+/** Exponential wait without jitter, in milliseconds: `min(max, initial × 2^(failures − 1))`. `failures` counts from 1. */
+export function growingWait(failures: number, { initial, max }: Backoff): number {
+  return Math.min(max, initial * 2 ** Math.min(Math.max(failures - 1, 0), 30));
+}
+
 /**
- * Full jitter: anything from nothing to the exponential ceiling, so that many orders do not come again together.
- * `failed` counts from 1; `initial`, `max` and the result are milliseconds.
+ * Exponential wait with full jitter, in milliseconds: a random value between 0 and `growingWait`.
+ * Spreads the retries of many orders that failed together.
  */
-export function backoff(
-  failed: number,
-  { initial, max }: { initial: number; max: number },
-  random = Math.random,
-): number {
-  const ceiling = Math.min(max, initial * 2 ** Math.min(Math.max(failed - 1, 0), 30));
-  return Math.round(random() * ceiling);
+export function backoff(failures: number, curve: Backoff, random = Math.random): number {
+  return Math.round(random() * growingWait(failures, curve));
 }

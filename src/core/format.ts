@@ -7,9 +7,14 @@ export function count(number: number): string {
   return COUNT.format(number);
 }
 
+/** `1 batch`, `5,000 batches`: a number with its noun. The plural defaults to the noun with an s. */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
 /** `1 order`, `5,000 orders`. */
 export function orders(number: number): string {
-  return `${count(number)} ${number === 1 ? 'order' : 'orders'}`;
+  return counted(number, 'order');
 }
 
 /** An outcome as people read it. */
@@ -17,7 +22,7 @@ export function outcomeWord(outcome: Outcome): string {
   return outcome === 'inDoubt' ? 'in doubt' : outcome;
 }
 
-/** What an outcome means, in a few words (product.md, "What becomes of an order"). */
+/** What an outcome means, in a few words (docs/contract.md, "What becomes of an order"). */
 export const MEANINGS: Record<Outcome, string> = {
   accepted: 'the API has them',
   duplicate: 'known already with the same content; nothing sent',
@@ -28,6 +33,21 @@ export const MEANINGS: Record<Outcome, string> = {
   inDoubt: 'may or may not exist at the API',
   cancelled: 'taken back before they were sent',
 };
+
+/** ISO 8601 in UTC, for data, from milliseconds since 1970. */
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** `2026-11-21 07:15:00 UTC` for milliseconds since 1970. */
+export function stamp(at: number): string {
+  return moment(iso(at));
+}
+
+/** `3 min 12 s ago`; both arguments in milliseconds. */
+export function ago(at: number, now: number): string {
+  return `${duration(Math.max(0, now - at))} ago`;
+}
 
 /** `2026-11-21 07:15:00 UTC` for an ISO 8601 stamp; any other text as it is. */
 export function moment(stamp: string): string {

@@ -1,37 +1,46 @@
-/** A bounded number of rights; whoever waits longest is next. */
+/** A fair, weighted semaphore: tasks run in the order in which they ask, and a heavy one is never overtaken. */
 export type Semaphore = {
-  /** Runs the task while holding one right; the task may give it back before its end. */
-  hold<T>(task: (giveBack: () => void) => Promise<T>): Promise<T>;
+  /**
+   * Runs the task once `weight` units are free (default 1). The task may release its units before it ends.
+   * A task heavier than the capacity runs when no other task does.
+   */
+  hold<T>(task: (release: () => void) => Promise<T>, weight?: number): Promise<T>;
 };
 
-/** At most `most` tasks at once: the calls in flight of a daemon. */
-export function createSemaphore(most: number): Semaphore {
-  let free = most;
-  const waiting: (() => void)[] = [];
+/** Builds a semaphore with `capacity` units. */
+export function createSemaphore(capacity: number): Semaphore {
+  let used = 0;
+  const waiting: { weight: number; enter: () => void }[] = [];
 
-  async function acquire(): Promise<void> {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+  function admit(): void {
+    for (let first = waiting[0]; first && fits(first.weight); first = waiting[0]) {
+      waiting.shift();
+      used += first.weight;
+      first.enter();
+    }
   }
 
-  function release(): void {
-    const heir = waiting.shift();
-    if (heir) heir();
-    else free += 1;
+  function fits(weight: number): boolean {
+    return used === 0 || used + weight <= capacity;
   }
 
   return {
-    async hold(task) {
-      await acquire();
+    async hold(task, weight = 1) {
+      await new Promise<void>((resolve) => {
+        waiting.push({ weight, enter: resolve });
+        admit();
+      });
       let isHeld = true;
-      const giveBack = () => {
-        if (isHeld) release();
+      const release = () => {
+        if (!isHeld) return;
         isHeld = false;
+        used -= weight;
+        admit();
       };
       try {
-        return await task(giveBack);
+        return await task(release);
       } finally {
-        giveBack();
+        release();
       }
     },
   };

@@ -3,7 +3,6 @@ import { createOrder, type Partner } from '../api/create.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import type { FairSemaphore } from '../core/fair-semaphore.ts';
 import type { Http } from '../core/http.ts';
 import type { Semaphore } from '../core/semaphore.ts';
 import { batchHeld } from '../events/batch.ts';
@@ -38,7 +37,7 @@ export type DeliveryDeps = {
   refusals: Refusals;
   rate: RateLimit;
   semaphore: Semaphore;
-  inHand: FairSemaphore;
+  inHand: Semaphore;
   clock: Clock;
   time: RedisTime;
   policy: Policy;
@@ -79,7 +78,7 @@ export function createDelivery(deps: DeliveryDeps) {
   async function deliverJob(job: Job): Promise<string[]> {
     // The orders of a held batch stay in the ledger; the sweeper brings them back when it is released.
     if (held.has(job.batch)) return [];
-    return inHand.hold(job.numbers.length, () => deliverAll(job));
+    return inHand.hold(() => deliverAll(job), job.numbers.length);
   }
 
   async function deliverAll(job: Job): Promise<string[]> {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { growingWait } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import { fileInUse, fileTrouble } from '../events/intake.ts';
@@ -13,11 +14,10 @@ export type Offers = {
   keepOnly(files: ReadonlySet<string>): void;
 };
 
-type Failure = { since: number; again: number; wait: number; isTold: boolean };
+type Failure = { since: number; again: number; count: number; isTold: boolean };
 
-/** All in milliseconds. */
-const FIRST_WAIT = 500;
-const LONGEST_WAIT = 60_000;
+/** In milliseconds. */
+const RETRY = { initial: 500, max: 60_000 };
 const TOLD_AFTER = 5 * 60_000;
 
 /** Somebody holds the file open exclusively, or has not given us the right to it yet. */
@@ -34,12 +34,12 @@ export function createOffers(
   function failed(file: string, error: unknown): void {
     const now = clock.monotonic();
     const before = failures.get(file);
-    const wait = Math.min(LONGEST_WAIT, (before?.wait ?? FIRST_WAIT / 2) * 2);
+    const count = (before?.count ?? 0) + 1;
     const since = before?.since ?? now;
     failures.set(file, {
       since,
-      wait,
-      again: now + wait,
+      count,
+      again: now + growingWait(count, RETRY),
       isTold: tell(file, error, now - since, before?.isTold === true),
     });
   }

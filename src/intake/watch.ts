@@ -2,11 +2,12 @@ import path from 'node:path';
 import type { Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
+import { createLoop } from '../core/loop.ts';
 import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { createOffers } from './offers.ts';
 import { createReadiness, type ReadyFile } from './readiness.ts';
-import { openRounds, watchFolder } from './rounds.ts';
+import { watchFolder } from './watch-folder.ts';
 
 /** Watches one source for finished files. */
 export type Watch = AsyncDisposable & {
@@ -42,7 +43,7 @@ const FINEST = 20;
 export function openWatch({ source, clock, log, folder, list, onReady }: WatchDeps): Watch {
   const readiness = createReadiness(source.stable);
   const offers = createOffers(source.name, clock, log, onReady);
-  const rounds = openRounds(clock, round);
+  const rounds = createLoop(clock, round);
   const told = new Set<string>();
   const hints = new AsyncDisposableStack();
   const soon = Math.min(source.poll, Math.max(FINEST, source.stable * SHARE));

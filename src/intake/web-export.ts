@@ -3,13 +3,13 @@ import type { Secret } from '../config/secret.ts';
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { openHttp } from '../core/http.ts';
+import { createLoop } from '../core/loop.ts';
 import { exportAbsent, exportCopied, exportUnchanged, sourceBack, sourceLost } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { CopiedFile } from './copy-export.ts';
 import { download, shownAddress, type Validators } from './download.ts';
-import { openRounds } from './rounds.ts';
 import { dropCopy } from './settle-file.ts';
 import type { Watch } from './watch.ts';
 
@@ -39,7 +39,7 @@ export function openWebExport(deps: WebExportDeps): Watch {
   const { source, clock, log } = deps;
   const url = new URL(source.path);
   const http = openHttp({ connections: 1 });
-  const rounds = openRounds(clock, round);
+  const rounds = createLoop(clock, round);
   let lost: { since: number; error: PoSyncError } | undefined;
   let isAbsent = false;
 

@@ -1,10 +1,9 @@
 import { PoSyncError } from '../core/errors.ts';
+import { escapeHidden } from '../order/hidden-characters.ts';
 
 const HIDDEN = '[redacted]';
 /** Facts whose name says that their value is nobody's business. */
 const SECRET_NAME = /secret|token(?!path)|password|passwd|authorization|cookie|credential|api_?key|private_?key/i;
-/** What a terminal would obey or a reader could not see: controls, and marks that reverse the direction of text. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const LONGEST_TEXT = 2_000;
 const LONGEST_LIST = 20;
 
@@ -52,8 +51,7 @@ function plainError(error: Error): Record<string, unknown> {
   };
 }
 
-/** Every character that could not be seen as its escape, so that a file name cannot forge a line. */
+/** A file name must not forge a log line. */
 function visible(text: string): string {
-  const cut = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
-  return cut.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return escapeHidden(text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text);
 }

@@ -1,3 +1,5 @@
+import { iso } from '../core/format.ts';
+import { onOneLine } from '../order/hidden-characters.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 
 /** What a person or a program outside is told. Neither order content nor a secret is ever part of it. */
@@ -91,7 +93,7 @@ const LONGEST = 500;
 
 /** One line of bounded length. */
 function shown(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  const line = onOneLine(text);
   return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
 }
 
@@ -103,8 +105,4 @@ function withoutContent(reason: string): string {
     .replace(/"[^"]*"|'[^']*'/g, '…')
     .replace(/\S*\d\S*/g, '…');
   return plain === '' ? ours : `${ours}: ${plain}`;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

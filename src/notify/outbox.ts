@@ -1,3 +1,4 @@
+import { type Backoff, growingWait } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
 import { noticeDelayed, noticeDropped, noticeLost, noticeSent } from '../events/notify.ts';
@@ -14,18 +15,18 @@ type OutboxDeps = {
   send: (notice: Notice, signal: AbortSignal) => Promise<void>;
   clock: Clock;
   log: Log;
-  /** Milliseconds between one try and the next; so many tries and one more. */
-  waits?: readonly number[];
+  retry?: Backoff & { attempts: number };
 };
 
 /** More waiting notices than these are no news any more. */
 const MOST = 100;
-const WAITS = [1_000, 5_000, 30_000, 120_000, 300_000];
+/** About nine minutes in all. */
+const RETRY = { attempts: 10, initial: 1_000, max: 300_000 };
 /** For what is left at the end. */
 const LAST_WHILE = 3_000;
 
 /** Opens the way to one receiver; its troubles touch no other. */
-export function openOutbox({ receiver, send, clock, log, waits = WAITS }: OutboxDeps): Outbox {
+export function openOutbox({ receiver, send, clock, log, retry = RETRY }: OutboxDeps): Outbox {
   const waiting: Notice[] = [];
   const closing = new AbortController();
   const over = new AbortController();
@@ -49,10 +50,9 @@ export function openOutbox({ receiver, send, clock, log, waits = WAITS }: Outbox
       const reason = await failureOf(notice);
       const facts = { receiver, ...named(notice), attempt };
       if (reason === undefined) return noticeSent(log, facts);
-      const wait = waits[attempt - 1];
-      if (wait === undefined || last) return noticeLost(log, { ...facts, reason });
+      if (attempt === retry.attempts || last) return noticeLost(log, { ...facts, reason });
       noticeDelayed(log, { ...facts, reason });
-      await clock.sleep(wait, closing.signal);
+      await clock.sleep(growingWait(attempt, retry), closing.signal);
     }
   }
 

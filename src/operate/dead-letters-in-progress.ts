@@ -1,3 +1,4 @@
+import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { readOpenDeadLetters } from '../ledger/open-dead-letters.ts';
@@ -56,8 +57,8 @@ export async function* lettersUnderWay({ batches, ledger, redis, keys }: Deps): 
       ...(response === undefined ? {} : { response }),
       signature: signatureOf({ code, message, known: [number] }),
       attempts,
-      firstAt: new Date(firstAt).toISOString(),
-      lastAt: new Date(at).toISOString(),
+      firstAt: iso(firstAt),
+      lastAt: iso(at),
       location: entry?.place ?? { line: 0 },
       ...(entry === undefined ? {} : { payload: entry.order }),
       ...(entry === undefined || entry.state === kind ? {} : { now: entry.state }),

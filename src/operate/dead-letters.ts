@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
+import { iso } from '../core/format.ts';
 import type { Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { claimTimeOf } from '../order/batch.ts';
@@ -32,7 +33,7 @@ export async function* deadLetters(filter: DeadLetterFilter, deps: DeadLetterDep
   for (const name of await reportNames(deps.reports, filter)) {
     const report = await readReport(join(deps.reports, name));
     if (report?.environment !== deps.environment || report.finishedAt === null) continue;
-    if (report.finishedAt < isoOf(filter.since ?? 0)) continue;
+    if (report.finishedAt < iso(filter.since ?? 0)) continue;
     const batch = await deps.batches.find(name);
     if (!filter.all && (batch?.open ?? report.open) === 0) continue;
     const closings = closingsOf(await deps.batches.closings(name));
@@ -77,7 +78,7 @@ function passes(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean 
   if (batch !== undefined && !deadLetter.batch.endsWith(batch)) return false;
   if (kind !== undefined && deadLetter.kind !== kind) return false;
   if (signature !== undefined && deadLetter.signature !== signature) return false;
-  if (since !== undefined && deadLetter.lastAt < isoOf(since)) return false;
+  if (since !== undefined && deadLetter.lastAt < iso(since)) return false;
   return order === undefined || deadLetter.purchaseOrderNumber === order;
 }
 
@@ -101,8 +102,4 @@ async function withLedger(page: readonly FoundDeadLetter[], ledger: Ledger): Pro
     const { state } = one.entry;
     return state === deadLetter.kind ? deadLetter : { ...deadLetter, now: state };
   });
-}
-
-function isoOf(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -1,5 +1,5 @@
 import type { Batch, Batches } from '../ledger/batches.ts';
-import { needsPerson, OUTCOMES } from '../order/outcome.ts';
+import { countNeedingPerson, countSettled } from '../order/outcome.ts';
 import { allNames } from './find-batch.ts';
 
 export type BatchFilter = {
@@ -35,10 +35,10 @@ export function standingOf({ state, held, total }: Batch): Standing {
 
 /** Orders that have their outcome. */
 export function settledIn({ counts }: Batch): number {
-  return OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
+  return countSettled(counts);
 }
 
 /** Orders that needed a person when they were counted. */
 export function neededPerson({ counts }: Batch): number {
-  return OUTCOMES.filter(needsPerson).reduce((sum, outcome) => sum + counts[outcome], 0);
+  return countNeedingPerson(counts);
 }

@@ -1,4 +1,4 @@
-/** What became of an order; the eight add up to the orders of a finished batch (product.md, "What becomes of an order"). */
+/** Final results of an order. The eight counts add up to the orders of a finished batch (docs/contract.md, "What becomes of an order"). */
 export const OUTCOMES = [
   'accepted',
   'duplicate',
@@ -12,10 +12,10 @@ export const OUTCOMES = [
 
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** The outcomes that end as a dead letter: a person is needed. */
+/** The outcomes that need a person and become a dead letter. */
 export type DeadLetterKind = 'conflict' | 'invalid' | 'refused' | 'failed' | 'inDoubt';
 
-/** Whether an outcome leaves a dead letter behind. */
+/** Whether an outcome needs a person, and so becomes a dead letter. The only place that decides this. */
 export function needsPerson(outcome: Outcome): outcome is DeadLetterKind {
   switch (outcome) {
     case 'conflict':
@@ -33,6 +33,16 @@ export function needsPerson(outcome: Outcome): outcome is DeadLetterKind {
 
 /** How many orders of a batch ended in each outcome. */
 export type OutcomeCounts = Record<Outcome, number>;
+
+/** How many orders of a batch have an outcome. */
+export function countSettled(counts: OutcomeCounts): number {
+  return OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
+}
+
+/** How many orders of a batch ended in an outcome that needs a person. */
+export function countNeedingPerson(counts: OutcomeCounts): number {
+  return OUTCOMES.filter(needsPerson).reduce((sum, outcome) => sum + counts[outcome], 0);
+}
 
 /** A tally with every outcome at zero. */
 export function noOutcomes(): OutcomeCounts {

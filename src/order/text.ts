@@ -1,10 +1,10 @@
+import { controlCharacterIn } from './hidden-characters.ts';
 import { LIMITS } from './limits.ts';
 
 /** Already as it should be: printable ASCII without blanks at its ends. Decides nearly every cell at once. */
 const PLAIN = /^[!-~](?:[ -~]{0,254}[!-~])?$/;
 
 const BLANK_ENDS = /^\p{Zs}+|\p{Zs}+$/gu;
-const CONTROL = /\p{Cc}/u;
 
 /** A cell's text without the blanks around it. Line ends and tabs are no blanks: they stay and are told. */
 export function trimBlanks(text: string): string {
@@ -26,7 +26,7 @@ export function textFault(text: string): TextFault | undefined {
   if (isDamaged(text)) return 'spreadsheet-damage';
   if (PLAIN.test(text)) return undefined;
   if (!text.isWellFormed()) return 'lone-surrogate';
-  if (CONTROL.test(text)) return 'control-character';
+  if (controlCharacterIn(text) !== undefined) return 'control-character';
   return isTooLong(text) ? 'too-long' : undefined;
 }
 

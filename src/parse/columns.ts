@@ -1,6 +1,7 @@
 import type { Mapping } from '../config/config.ts';
 import { nearest } from '../config/nearest.ts';
 import { restore } from '../order/formula.ts';
+import { controlCharacterIn } from '../order/hidden-characters.ts';
 import { LIMITS } from '../order/limits.ts';
 import { plainName, shorten } from '../order/text.ts';
 import { unreadable } from './unreadable.ts';
@@ -76,7 +77,7 @@ function refuseBadNames(header: readonly string[], line: number): void {
     const column = index + 1;
     const facts = { line, column, value: shorten(name) };
     if (DANGEROUS.has(name)) throw unreadable('header', `Column ${column} has the reserved name ${name}.`, facts);
-    if (/\p{Cc}/u.test(name))
+    if (controlCharacterIn(name) !== undefined)
       throw unreadable('header', `The name of column ${column} has a control character.`, facts);
     const before = seen.get(name);
     if (name !== '' && before !== undefined) {

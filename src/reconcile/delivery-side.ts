@@ -7,7 +7,7 @@ import type { Secrets } from '../config/secrets.ts';
 import { backoff } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
-import { createFairSemaphore } from '../core/fair-semaphore.ts';
+
 import { openHttp } from '../core/http.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
@@ -129,7 +129,7 @@ export function createDeliverySide({ config, environment, secrets, store, owner,
     rate: environment.rateLimit ? createRateLimit({ redis, keys, clock }, environment.rateLimit) : unlimited,
     semaphore: createSemaphore(delivery.concurrency),
     // Enough that the last orders of one chunk leave no call unused.
-    inHand: createFairSemaphore(4 * delivery.concurrency + 2 * LARGEST),
+    inHand: createSemaphore(4 * delivery.concurrency + 2 * LARGEST),
   });
   const verifier = createVerifier({
     ledger,

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { growingWait } from '../core/backoff.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 
 /** A connection; one type for the whole program. */
@@ -6,6 +7,8 @@ export type { Redis } from 'ioredis';
 
 /** How long Redis may stay away at start before we give up (product.md, "Exit codes"). */
 const REACHABLE_WITHIN = 10_000;
+
+const RECONNECT = { initial: 100, max: 1000 };
 
 type ConnectOptions = {
   /** Told on every loss and every error, at most once a second. */
@@ -27,7 +30,7 @@ export async function connectRedis(url: string, options: ConnectOptions = {}): P
     lazyConnect: true,
     maxRetriesPerRequest: null,
     enableAutoPipelining: options.plain !== true,
-    retryStrategy: (times) => Math.min(100 * times, 1000),
+    retryStrategy: (times) => growingWait(times, RECONNECT),
     // A silent network swallows replies without closing; must stay above BullMQ's 11 s of blocking.
     socketTimeout: 15_000,
     connectTimeout: 5_000,

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { lstat, mkdir, open } from 'node:fs/promises';
+import { lstat, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { syncFolder } from '../core/whole-file.ts';
 
 /** Runs `work` on the file system and turns its failure into `report-not-written` with the path. */
 export async function written<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -72,18 +73,6 @@ async function makeAll(folder: string): Promise<string | undefined> {
     // Node answers ENOENT for a recursive mkdir on a read-only disk; without `recursive` it gives the reason.
     await mkdir(folder);
     return folder;
-  }
-}
-
-/** Makes the names in a folder durable, where the file system can do that. Some network shares cannot. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } catch (thrown) {
-    if (!['EINVAL', 'ENOTSUP', 'EPERM', 'EISDIR'].includes(codeOf(thrown) ?? '')) throw thrown;
-  } finally {
-    await handle.close();
   }
 }
 

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder, written } from './disk.ts';
+import { DRAFT_NAME, draftPath, syncFolder } from '../core/whole-file.ts';
+import { written } from './disk.ts';
 
 /**
  * A file that appears complete or not at all: written under a temporary name in the same folder, and durable before it
@@ -20,16 +20,8 @@ export type Draft = {
 
 const BUFFERED = 64 * 1024;
 
-/** The names of temporary files: hidden, and never taken by an inbox. */
-const DRAFT_NAME = /^\.po-sync-[0-9a-f]{16}\.tmp$/;
-
 /** A draft that has not changed for this long belongs to a process that has ended. Milliseconds. */
 const ABANDONED = 60 * 60 * 1000;
-
-/** A new temporary path in `folder`. */
-export function draftPath(folder: string): string {
-  return join(folder, `.po-sync-${randomBytes(8).toString('hex')}.tmp`);
-}
 
 /** Opens a draft for `path`, whose folder must exist. Throws `report-not-written`. */
 export async function openDraft(path: string): Promise<Draft> {

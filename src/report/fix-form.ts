@@ -1,6 +1,7 @@
 import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { fixNote, placeText } from '../order/fixing.ts';
+import { onOneLine } from '../order/hidden-characters.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 
 /**
@@ -75,7 +76,7 @@ function messagesOf(problems: readonly Problem[]): string {
 }
 
 function errorOf(record: SourceRecord, code: string, message: string): RecordError {
-  const oneLine = message.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  const oneLine = onOneLine(message);
   const short = oneLine.length > LONGEST_MESSAGE ? `${oneLine.slice(0, LONGEST_MESSAGE).toWellFormed()}…` : oneLine;
   return { line: String(record.place.line), code, message: short };
 }

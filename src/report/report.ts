@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../core/errors.ts';
+import { readJsonIfExists } from '../core/whole-file.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
 
@@ -32,10 +31,5 @@ export function reportJson(report: Report): string {
 
 /** Reads `report.json` from a report's folder; undefined when it does not exist. */
 export async function readReport(folder: string): Promise<Report | undefined> {
-  try {
-    return JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
+  return (await readJsonIfExists(join(folder, 'report.json'))) as Report | undefined;
 }

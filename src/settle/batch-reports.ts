@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { iso } from '../core/format.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { Batch } from '../ledger/batches.ts';
 import type { Report } from '../report/report.ts';
@@ -33,8 +34,4 @@ export function batchReports({ breaker, environment, clock }: BatchReportsDeps) 
       })),
     };
   };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -1,3 +1,4 @@
+import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
@@ -89,8 +90,4 @@ function line(
   message: string,
 ): OrderResult {
   return { line: place.line, purchaseOrderNumber: number, outcome, attempts, at, code, message };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

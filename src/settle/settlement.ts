@@ -11,7 +11,7 @@ import { dropCopy, settleFile } from '../intake/settle-file.ts';
 import type { Batch, BatchRight } from '../ledger/batches.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
-import { needsPerson, OUTCOMES } from '../order/outcome.ts';
+import { countNeedingPerson } from '../order/outcome.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import { layBeside } from '../report/beside.ts';
@@ -195,7 +195,7 @@ export function openSettlement(deps: SettlementDeps) {
 
 /** Orders of the batch that a person must see to; an unreadable file counts as one. */
 function needPersonIn({ counts }: Batch): number {
-  return OUTCOMES.filter(needsPerson).reduce((sum, outcome) => sum + counts[outcome], 0);
+  return countNeedingPerson(counts);
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -1,3 +1,4 @@
+import { controlCharacterIn } from '../order/hidden-characters.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Place } from '../order/place.ts';
 import type { QuantityFault } from '../order/quantity.ts';
@@ -42,7 +43,7 @@ function sentence(fault: Fault, value: string): string {
     case 'too-long':
       return `has ${characters(value)} characters; at most ${LIMITS.textLength} are allowed`;
     case 'control-character':
-      return `has the control character ${controlIn(value)}; only printable characters are allowed`;
+      return `has the control character ${controlCharacterIn(value)}; only printable characters are allowed`;
     case 'lone-surrogate':
       return 'has half a character (a lone surrogate); write the whole character';
     case 'spreadsheet-damage':
@@ -87,9 +88,4 @@ function readings(value: string): string {
   const [, before = '', behind = ''] = /^[+-]?(\d+)[.,](\d+)/.exec(value) ?? [];
   const fraction = behind.replace(/0+$/, '');
   return `write ${before}${behind} or ${fraction === '' ? before : `${before} followed by the fraction ${fraction}`}`;
-}
-
-function controlIn(value: string): string {
-  const [found = ''] = /\p{Cc}/u.exec(value) ?? [];
-  return `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

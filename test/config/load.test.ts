@@ -140,7 +140,7 @@ describe('a wrong value is told with what would be right', () => {
     ['reports: { path: "" }', 'reports.path: must not be empty'],
     ['data: ~/po-sync', 'data: must not begin with ~'],
     ['data: 5', 'data: expected text, found 5; put it in quotes'],
-    ['data: "a\\0b"', 'data: must not hold control characters'],
+    ['data: "a\\0b"', 'data: must not contain control characters'],
     ['ledger: { keep: never }', 'ledger.keep: expected forever, or a duration such as 730d'],
     ['admin: { port: 65536 }', 'admin.port: expected a whole number from 0 to 65535, found 65536'],
     ['log: { level: verbose }', 'expected one of trace, debug, info, warn, error, fatal, silent; found "verbose"'],

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
-import { startLoop } from '../../src/core/loop.ts';
+import { createLoop, startLoop } from '../../src/core/loop.ts';
 import { until } from '../support/until.ts';
 
-/** Time that stands until it is told to go on; tells how long each sleeper wants to sleep. */
+/** A clock that advances on `pass` only and records every sleep. */
 function standingClock(at: number) {
   let now = at;
   const sleeps: number[] = [];
@@ -27,7 +27,7 @@ function standingClock(at: number) {
 }
 
 describe('a loop', () => {
-  it('keeps to the beat that all loops of its pause share, and never rushes', async () => {
+  it('loops with the same pause wake up together, at least half a pause apart', async () => {
     const { clock, sleeps, pass } = standingClock(1_300);
     const loop = startLoop(async () => undefined, { pause: 1_000, clock, onTrouble: () => undefined });
     await until('it sleeps', () => sleeps.length === 1);
@@ -43,7 +43,7 @@ describe('a loop', () => {
     await other[Symbol.asyncDispose]();
   });
 
-  it('goes on after a round that failed, and tells it', async () => {
+  it('a failed round is reported and the loop continues', async () => {
     const { clock, sleeps, pass } = standingClock(0);
     const troubles: string[] = [];
     const fail = () => Promise.reject(new Error('no luck'));
@@ -55,7 +55,7 @@ describe('a loop', () => {
     await loop[Symbol.asyncDispose]();
   });
 
-  it('ends after the round under way', async () => {
+  it('disposing waits for the round in progress', async () => {
     const { clock } = standingClock(0);
     let ended = false;
     const work = async () => {
@@ -65,5 +65,22 @@ describe('a loop', () => {
     const loop = startLoop(work, { pause: 100, clock, onTrouble: () => undefined });
     await loop[Symbol.asyncDispose]();
     expect(ended).toBe(true);
+  });
+
+  it('a hint ends the pause, but never makes two rounds follow within 50 ms', async () => {
+    const { clock, sleeps, pass } = standingClock(0);
+    let rounds = 0;
+    await using loop = createLoop(clock, async () => {
+      rounds += 1;
+      return 10_000;
+    });
+    loop.start();
+    await until('it sleeps', () => sleeps.length === 1);
+    loop.hint();
+    await until('it keeps its distance', () => sleeps.length === 2);
+    expect(rounds).toBe(1);
+    expect(sleeps).toEqual([10_000, 50]);
+    pass();
+    await until('the next round', () => rounds === 2);
   });
 });

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { createSemaphore } from '../../src/core/semaphore.ts';
 
-describe('permits', () => {
+describe('a semaphore', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  /** Tasks that note their begin and end when told to. */
+  /** Tasks that end when asked to. */
   function openTasks(most: number) {
     const semaphore = createSemaphore(most);
     const running = new Set<string>();
     const ends = new Map<string, () => void>();
     const gives = new Map<string, () => void>();
     const hold = (name: string) =>
-      semaphore.hold(async (giveBack) => {
+      semaphore.hold(async (release) => {
         running.add(name);
-        gives.set(name, giveBack);
+        gives.set(name, release);
         await new Promise<void>((resolve) => ends.set(name, resolve));
         running.delete(name);
       });
@@ -21,11 +21,11 @@ describe('permits', () => {
       hold,
       running,
       end: (name: string) => ends.get(name)?.(),
-      giveBack: (name: string) => gives.get(name)?.(),
+      release: (name: string) => gives.get(name)?.(),
     };
   }
 
-  it('let so many run at once, and then whoever waits longest', async () => {
+  it('runs as many tasks as it has units, then the one that waited longest', async () => {
     const { hold, running, end } = openTasks(2);
     const all = Promise.all(['a', 'b', 'c', 'd'].map(hold));
     await turn();
@@ -40,12 +40,12 @@ describe('permits', () => {
     await all;
   });
 
-  it('are given back once, early or at the end', async () => {
-    const { hold, running, end, giveBack } = openTasks(1);
+  it('units are released once, early or at the end', async () => {
+    const { hold, running, end, release } = openTasks(1);
     const all = Promise.all(['a', 'b', 'c'].map(hold));
     await turn();
-    giveBack('a');
-    giveBack('a');
+    release('a');
+    release('a');
     await turn();
     expect([...running]).toEqual(['a', 'b']);
     end('a');
@@ -57,9 +57,51 @@ describe('permits', () => {
     await all;
   });
 
-  it('come back when a task fails', async () => {
+  it('units are released when a task fails', async () => {
     const semaphore = createSemaphore(1);
     await expect(semaphore.hold(() => Promise.reject(new Error('no luck')))).rejects.toThrow('no luck');
     expect(await semaphore.hold(async () => 'next')).toBe('next');
+  });
+
+  describe('with weights', () => {
+    function openWeights(capacity: number) {
+      const semaphore = createSemaphore(capacity);
+      const running: number[] = [];
+      const ends: (() => void)[] = [];
+      const hold = (weight: number) =>
+        semaphore.hold(async () => {
+          running.push(weight);
+          await new Promise<void>((resolve) => ends.push(resolve));
+        }, weight);
+      return { hold, running, end: () => ends.shift()?.() };
+    }
+
+    it('a heavy task is not overtaken by a light one', async () => {
+      const { hold, running, end } = openWeights(10);
+      const all = Promise.all([4, 6, 5, 1].map(hold));
+      await turn();
+      expect(running).toEqual([4, 6]);
+      end();
+      await turn();
+      expect(running).toEqual([4, 6]);
+      end();
+      await turn();
+      expect(running).toEqual([4, 6, 5, 1]);
+      end();
+      end();
+      await all;
+    });
+
+    it('a task heavier than the capacity runs alone', async () => {
+      const { hold, running, end } = openWeights(10);
+      const all = Promise.all([20, 20].map(hold));
+      await turn();
+      expect(running).toEqual([20]);
+      end();
+      await turn();
+      expect(running).toEqual([20, 20]);
+      end();
+      await all;
+    });
   });
 });

@@ -7,12 +7,15 @@ import { until } from '../support/until.ts';
 
 const pauseOf = (reason: string): Notice => deliveryPauses({ environment: 'staging', at: 0, since: 0, reason });
 
-function outboxTo(send: (notice: Notice, signal: AbortSignal) => Promise<void>, waits = [1, 1]) {
+function outboxTo(
+  send: (notice: Notice, signal: AbortSignal) => Promise<void>,
+  retry = { attempts: 3, initial: 1, max: 1 },
+) {
   const { log, lines } = capturedLog();
-  return { lines, outbox: openOutbox({ receiver: 'test', send, clock: systemClock, log, waits }) };
+  return { lines, outbox: openOutbox({ receiver: 'test', send, clock: systemClock, log, retry }) };
 }
 
-it('sends in order, one at a time', async () => {
+it('notices are sent in order, one at a time', async () => {
   const sent: (string | undefined)[] = [];
   let atOnce = 0;
   const { outbox } = outboxTo(async ({ reason }) => {
@@ -30,7 +33,7 @@ it('sends in order, one at a time', async () => {
   expect(sent).toEqual(['1', '2', '3', '4']);
 });
 
-it('tries so often as it has waits and one more, then goes on with the next', async () => {
+it('a notice that fails is dropped after its last attempt, and the next one is sent', async () => {
   const tries: (string | undefined)[] = [];
   const { outbox, lines } = outboxTo(async ({ reason }) => {
     tries.push(reason);
@@ -49,7 +52,7 @@ it('tries so often as it has waits and one more, then goes on with the next', as
   });
 });
 
-it('drops the oldest when more than a hundred wait, and says so', async () => {
+it('the oldest notice is dropped and logged when more than 100 wait', async () => {
   const { outbox, lines } = outboxTo((_, signal) => new Promise((_, no) => signal.addEventListener('abort', no)));
   {
     await using _ = outbox;
@@ -58,12 +61,15 @@ it('drops the oldest when more than a hundred wait, and says so', async () => {
   }
 });
 
-it('tries once more at the end instead of waiting, and ends', async () => {
+it('disposing sends a waiting notice one last time and ends', async () => {
   let tries = 0;
-  const { outbox, lines } = outboxTo(async () => {
-    tries += 1;
-    throw new Error('never');
-  }, [3_600_000]);
+  const { outbox, lines } = outboxTo(
+    async () => {
+      tries += 1;
+      throw new Error('never');
+    },
+    { attempts: 2, initial: 3_600_000, max: 3_600_000 },
+  );
   {
     await using _ = outbox;
     outbox.put(pauseOf('x'));
@@ -71,4 +77,15 @@ it('tries once more at the end instead of waiting, and ends', async () => {
   }
   expect(tries).toBe(2);
   expect(lines.at(-1)).toMatchObject({ msg: 'notice could not be sent', reason: 'never' });
+});
+
+it('by default a failed notice waits 1 s before its second attempt, then twice as long each time', async () => {
+  const sleeps: number[] = [];
+  const clock = { ...systemClock, sleep: async (ms: number) => void sleeps.push(ms) };
+  const { log, lines } = capturedLog();
+  const send = () => Promise.reject(new Error('away'));
+  await using outbox = openOutbox({ receiver: 'test', send, clock, log });
+  outbox.put(pauseOf('x'));
+  await until('the last attempt', () => lines.some(({ level }) => level === 'error'));
+  expect(sleeps.map((ms) => ms / 1000)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256]);
 });

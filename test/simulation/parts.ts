@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { type Admit, createAdmission } from '../../src/admit/admit.ts';
 import type { ListedOrder } from '../../src/api/list.ts';
-import { createFairSemaphore } from '../../src/core/fair-semaphore.ts';
 import { createSemaphore } from '../../src/core/semaphore.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createDelivery, sendingSpan } from '../../src/deliver/delivery.ts';
@@ -92,7 +91,7 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     health: createHealth({ breaker, tokens, policy }),
     rate: unlimited,
     semaphore: createSemaphore(CALLS),
-    inHand: createFairSemaphore(4 * CALLS),
+    inHand: createSemaphore(4 * CALLS),
     onRolledBack: establish,
     onAccepted: (number) => void canaries.remember(number).catch(onTrouble),
     onOutcome: nothing,

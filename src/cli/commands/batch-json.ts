@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { iso } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches.ts';
 import { standingOf } from '../../operate/list-batches.ts';
-import { iso } from '../terminal/print-json.ts';
 
 /** A batch in the documents of `--json`, in the words of `report.json`. */
 export function batchJson(batch: Batch, reports: string) {

@@ -1,11 +1,10 @@
-import { MEANINGS, outcomeWord } from '../../core/format.ts';
+import { ago, count, counted, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches.ts';
 import { neededPerson, type Standing, settledIn, standingOf } from '../../operate/list-batches.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import type { Paint, Tone } from '../terminal/paint.ts';
 import { printable } from '../terminal/printable.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { ago, counted, stamp } from '../terminal/wording.ts';
 
 type Format = { paint: Paint; columns: number | undefined };
 
@@ -38,9 +37,9 @@ const TONES: Record<Standing, Tone> = {
 
 /** `150/5,000`; nobody knows of how many while the file is read, or when it cannot be read. */
 function progressOf(batch: Batch): string {
-  const settled = settledIn(batch).toLocaleString('en-US');
+  const settled = count(settledIn(batch));
   if (standingOf(batch) === 'unreadable') return '–';
-  return `${settled}/${batch.total?.toLocaleString('en-US') ?? '?'}`;
+  return `${settled}/${batch.total === undefined ? '?' : count(batch.total)}`;
 }
 
 /** One batch with everything that is known of it. */
@@ -68,7 +67,7 @@ export function batchText(
     ['report', report],
   ];
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => {
-    const number = counts[outcome].toLocaleString('en-US').padStart(9);
+    const number = count(counts[outcome]).padStart(9);
     return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}\n`;
   });
   const lines = facts.flatMap(([title, text]) => (text ? [`  ${title.padEnd(14)}${printable(text)}\n`] : []));

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
+import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches.ts';
 import { type Cancelled, cancelBatch } from '../../operate/cancel-batch.ts';
 import { findBatch } from '../../operate/find-batch.ts';
@@ -12,7 +13,6 @@ import type { Since } from '../since.ts';
 import { confirmation } from '../terminal/confirmation.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { printJson } from '../terminal/print-json.ts';
-import { counted } from '../terminal/wording.ts';
 import { batchJson } from './batch-json.ts';
 import { batchTable, batchText } from './batch-text.ts';
 

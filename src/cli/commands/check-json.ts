@@ -1,4 +1,4 @@
-import { escapeHidden } from '../terminal/printable.ts';
+import { escapeHiddenInJson } from '../../order/hidden-characters.ts';
 import type { CheckPrinter, FilePrinter } from './check-printer.ts';
 
 /**
@@ -6,7 +6,7 @@ import type { CheckPrinter, FilePrinter } from './check-printer.ts';
  * `{"files": [{file, format, records, warnings, problems: [{order, …}], orders, invalid, first} or {file, error}]}`.
  */
 export function checkJson(write: (text: string) => void): CheckPrinter {
-  const out = (text: string) => write(escapeHidden(text));
+  const out = (text: string) => write(escapeHiddenInJson(text));
   let files = 0;
 
   function fileWriter(file: string): FilePrinter {

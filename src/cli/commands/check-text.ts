@@ -1,4 +1,5 @@
 import { describe, type PoSyncError } from '../../core/errors.ts';
+import { counted } from '../../core/format.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
 import { shorten } from '../../order/text.ts';
 import { printable, printableJson } from '../terminal/printable.ts';
@@ -16,7 +17,7 @@ export function formatText(file: string, format: FileFormat, records: number, wa
   ];
   const known = facts.filter((fact) => fact !== undefined).join(', ');
   const isTable = format.type === 'csv' || format.type === 'xlsx';
-  const rows = `${records} ${isTable ? 'row' : 'object'}${records === 1 ? '' : 's'}`;
+  const rows = counted(records, isTable ? 'row' : 'object');
   const lines = warnings.map((warning) => `${printable(file)}: warning: ${printable(warning)}\n`);
   return `${printable(file)}: ${known}; ${rows}\n${lines.join('')}`;
 }
@@ -34,7 +35,7 @@ export function problemText(file: string, problem: Problem, order: string): stri
 
 /** The counts, and the first order as it would be sent. */
 export function resultText(file: string, { orders, invalid, first }: CheckedFile): string {
-  const count = orders === 1 ? '1 order' : `${orders} orders`;
+  const count = counted(orders, 'order');
   const verdict = invalid === 0 ? 'all valid' : `${invalid} invalid`;
   const example = first === undefined ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
   return `${printable(file)}: ${count}, ${orders === 0 ? 'nothing to send' : verdict}\n${example}`;

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { moment, outcomeWord } from '../../core/format.ts';
+import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters.ts';
 import type { FoundDeadLetter } from '../../operate/found-dead-letter.ts';
+import { escapeHiddenInJson } from '../../order/hidden-characters.ts';
 import { fixFileIn } from '../../report/beside.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../../report/error-groups.ts';
 import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { type OperatorContext, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
 import { createPaint } from '../terminal/paint.ts';
-import { escapeHidden, printable } from '../terminal/printable.ts';
+import { printable } from '../terminal/printable.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { counted } from '../terminal/wording.ts';
 
 /** `dead-letters list`: what needs a person, one order a line, and then by kind of error. */
 export async function deadLettersListCommand(
@@ -35,11 +35,11 @@ async function printDocument(
   shell.out(`{"environment":${JSON.stringify(context.environment)},"deadLetters":[`);
   for await (const deadLetter of deadLetters) {
     addError(groups, deadLetter);
-    shell.out(`${first ? '' : ','}\n${escapeHidden(JSON.stringify(deadLetter))}`);
+    shell.out(`${first ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
     first = false;
   }
   const kinds = byWeight(groups).map(({ orders: _orders, ...group }) => group);
-  shell.out(`${first ? '' : '\n'}],"groups":${escapeHidden(JSON.stringify(kinds))}}\n`);
+  shell.out(`${first ? '' : '\n'}],"groups":${escapeHiddenInJson(JSON.stringify(kinds))}}\n`);
 }
 
 async function printTables(
@@ -118,7 +118,7 @@ function reasonOf({ message, problems = [] }: FoundDeadLetter): string {
 }
 
 const GROUP_COLUMNS: Column<ErrorGroup>[] = [
-  { title: 'orders', of: ({ count }) => count.toLocaleString('en-US'), right: true },
+  { title: 'orders', of: (group) => count(group.count), right: true },
   { title: 'kind', of: ({ kind }) => outcomeWord(kind), leaves: 4 },
   { title: 'signature', of: ({ signature }) => signature || '–' },
   { title: 'first (UTC)', of: ({ firstAt }) => moment(firstAt).slice(0, 16), leaves: 1 },

@@ -1,8 +1,7 @@
-import { count, orders, outcomeWord } from '../../core/format.ts';
+import { count, orders, outcomeWord, stamp } from '../../core/format.ts';
 import type { Differences } from '../../operate/compare-with-list.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { table } from '../terminal/table.ts';
-import { stamp } from '../terminal/wording.ts';
 
 type Format = { paint: Paint; columns: number | undefined; limit: number };
 

@@ -1,9 +1,10 @@
 import { PoSyncError } from '../../core/errors.ts';
+import { iso } from '../../core/format.ts';
 import { explainOrder, type OrderStory } from '../../operate/explain-order.ts';
 import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
 import { createPaint } from '../terminal/paint.ts';
-import { iso, printJson } from '../terminal/print-json.ts';
+import { printJson } from '../terminal/print-json.ts';
 import { storyText } from './story-text.ts';
 
 /** `explain ORDER`: the whole story of an order number. Throws PoSyncError `order-unknown`. */

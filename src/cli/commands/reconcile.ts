@@ -1,6 +1,6 @@
 import type { ListedOrder } from '../../api/list.ts';
 import { PoSyncError } from '../../core/errors.ts';
-import { orders } from '../../core/format.ts';
+import { counted, iso, orders } from '../../core/format.ts';
 import { createAdoption, existingOf } from '../../ledger/adopt.ts';
 import { compareWithList, type Differences } from '../../operate/compare-with-list.ts';
 import { createLedgerRebuild, type LedgerRebuild } from '../../reconcile/ledger-rebuild.ts';
@@ -14,8 +14,8 @@ import {
 import type { Shell } from '../shell.ts';
 import { confirmation } from '../terminal/confirmation.ts';
 import { createPaint } from '../terminal/paint.ts';
-import { iso, printJson } from '../terminal/print-json.ts';
-import { counted, withoutStop } from '../terminal/wording.ts';
+import { printJson } from '../terminal/print-json.ts';
+import { withoutStop } from '../terminal/wording.ts';
 import { differencesText } from './differences-text.ts';
 
 type ReconcileArgs = OperatorContextArgs & { repair: boolean; withoutList: boolean; yes: boolean; limit: number };

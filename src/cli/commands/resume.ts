@@ -1,7 +1,8 @@
+import { iso } from '../../core/format.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { iso, printJson } from '../terminal/print-json.ts';
+import { printJson } from '../terminal/print-json.ts';
 import { printable } from '../terminal/printable.ts';
 
 /** `resume`: ends an operator's pause, and tells what else keeps delivery waiting. */

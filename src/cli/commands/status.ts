@@ -1,12 +1,12 @@
-import { duration, orders } from '../../core/format.ts';
+import { ago, counted, duration, iso, orders } from '../../core/format.ts';
 import { readStatus, type SourceStatus, type Status } from '../../operate/read-status.ts';
 import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
 import { createPaint, type Paint } from '../terminal/paint.ts';
-import { iso, printJson } from '../terminal/print-json.ts';
+import { printJson } from '../terminal/print-json.ts';
 import { printable } from '../terminal/printable.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { ago, counted, indented } from '../terminal/wording.ts';
+import { indented } from '../terminal/wording.ts';
 import { batchJson } from './batch-json.ts';
 import { batchTable } from './batch-text.ts';
 

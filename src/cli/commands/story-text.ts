@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { outcomeWord } from '../../core/format.ts';
+import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import type { Appearance } from '../../operate/appearances.ts';
 import type { OrderStory } from '../../operate/explain-order.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { Paint, Tone } from '../terminal/paint.ts';
 import { printable } from '../terminal/printable.ts';
-import { counted, stamp } from '../terminal/wording.ts';
 
 type KnownInvalid = { now: number; reports: string; paint: Paint };
 type Happening = { at: number; text: string; more?: string[] };

@@ -5,8 +5,3 @@ import { printableJson } from './printable.ts';
 export function printJson(shell: Pick<Shell, 'out'>, document: unknown): void {
   shell.out(`${printableJson(document)}\n`);
 }
-
-/** Milliseconds since 1970 as documents write them: ISO 8601. */
-export function iso(at: number): string {
-  return new Date(at).toISOString();
-}

@@ -1,24 +1,11 @@
-/** What a terminal would act upon or show in another order: controls, bidi and other format characters, line ends. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+import { escapeHidden, escapeHiddenInJson } from '../../order/hidden-characters.ts';
 
-/** Text from a file as it may be shown on a terminal: what is not to be seen stands there as its code. */
+/** Text from a file or a server, safe for a terminal: hidden characters are shown as escapes. */
 export function printable(text: string): string {
-  return text.replace(HIDDEN, escapeUnits);
+  return escapeHidden(text);
 }
 
-/** JSON as it may be shown on a terminal; it reads as the same JSON. */
+/** A value as JSON, safe for a terminal; it parses to the same value. */
 export function printableJson(value: unknown): string {
-  return escapeHidden(JSON.stringify(value, null, 2));
-}
-
-/** Escapes what is not to be seen in JSON text, but for line ends: those stand between its values only. */
-export function escapeHidden(json: string): string {
-  return json.replace(HIDDEN, (found) => (found === '\n' ? found : escapeUnits(found)));
-}
-
-/** `\u` escapes, one for each UTF-16 unit, as JSON writes them. */
-function escapeUnits(text: string): string {
-  return Array.from({ length: text.length }, (_, index) => {
-    return `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`;
-  }).join('');
+  return escapeHiddenInJson(JSON.stringify(value, null, 2));
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
+import { growingWait } from '../../core/backoff.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, toError } from '../../core/errors.ts';
 import * as tell from '../../events/private-redis.ts';
@@ -27,6 +28,8 @@ type Options = {
   /** Which server to run; the machine's own unless told otherwise. */
   find?: FindServer;
 };
+
+const REVIVE = { initial: 200, max: 30_000 };
 
 type Deps = { clock: Clock; find: FindServer; log?: Log | undefined; signal: AbortSignal };
 
@@ -84,7 +87,7 @@ async function revive(port: number, folder: string, deps: Deps): Promise<Running
       const facts = { code: codeOf(error) ?? 'unknown', error: toError(error).message, attempt };
       if (deps.log) tell.privateRedisNotRevived(deps.log, facts);
     }
-    await deps.clock.sleep(Math.min(100 * 2 ** attempt, 30_000), deps.signal);
+    await deps.clock.sleep(growingWait(attempt, REVIVE), deps.signal);
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
-import { mkdir, open, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
+import { writeWhole } from '../../core/whole-file.ts';
 
 const CONFIGURATION = 'redis.conf';
 const LOG = 'redis.log';
@@ -45,7 +46,7 @@ export async function writeConfiguration(
     'hash-max-ziplist-entries 512',
     'hash-max-ziplist-value 1024',
   ];
-  await writeWhole(path.join(folder, CONFIGURATION), `${lines.join('\n')}\n`);
+  await writeWhole(path.join(folder, CONFIGURATION), `${lines.join('\n')}\n`, { mode: 0o600 });
   return CONFIGURATION;
 }
 
@@ -64,10 +65,4 @@ export async function createServerLog(folder: string) {
 export async function lastWords(folder: string): Promise<string> {
   const text = await readFile(path.join(folder, LOG), 'utf8').catch(() => '');
   return text.trim().split('\n').slice(-3).join('\n');
-}
-
-/** Writes a file for our eyes only, whole or not at all. */
-export async function writeWhole(file: string, text: string): Promise<void> {
-  await writeFile(`${file}.new`, text, { mode: 0o600, flush: true });
-  await rename(`${file}.new`, file);
 }

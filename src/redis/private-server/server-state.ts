@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { codeOf, PoSyncError } from '../../core/errors.ts';
-import { writeWhole } from './server-folder.ts';
+import { PoSyncError } from '../../core/errors.ts';
+import { readJsonIfExists, writeWhole } from '../../core/whole-file.ts';
 
 /** What leads to a private Redis that runs, or ran, in a folder. */
 export type ServerState = {
@@ -18,17 +17,17 @@ const STATE = 'server.json';
 /** What the last start left behind; undefined when there is none, or none that can be read. */
 export async function readState(folder: string): Promise<ServerState | undefined> {
   try {
-    const state: unknown = JSON.parse(await readFile(path.join(folder, STATE), 'utf8'));
+    const state: unknown = await readJsonIfExists(path.join(folder, STATE));
     return isState(state) ? state : undefined;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
 /** Remembers the state; whole or not at all. */
 export async function writeState(folder: string, state: ServerState): Promise<void> {
-  await writeWhole(path.join(folder, STATE), `${JSON.stringify(state)}\n`);
+  await writeWhole(path.join(folder, STATE), `${JSON.stringify(state)}\n`, { mode: 0o600 });
 }
 
 /** A state for a server that never ran: a free port and a password of its own. */

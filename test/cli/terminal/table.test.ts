@@ -61,7 +61,7 @@ describe('a table', () => {
 
   it('escapes what a terminal would act upon', () => {
     const rows = [{ name: 'a\u001b[2Jb\u202e\n', count: 1, why: '' }];
-    expect(table(rows, COLUMNS, { paint: plain, columns: undefined })).toContain('a\\u001b[2Jb\\u202e\\u000a');
+    expect(table(rows, COLUMNS, { paint: plain, columns: undefined })).toContain('a\\u001b[2Jb\\u202e\\n');
   });
 
   it('is nothing without rows', () => {

@@ -3,14 +3,14 @@ import { expect, it } from 'vitest';
 import { visible } from '../../../src/report/page/html.ts';
 
 it.each([
-  ['a\u202eb', 'a\\u202Eb'],
-  ['a\u200bb', 'a\\u200Bb'],
-  ['5\u00a0000', '5\\u00A0000'],
-  ['a\tb\r\n\0', 'a\\tb\\r\\n\\0'],
-  ['\u001b[31m', '\\u001B[31m'],
-  ['\ud800x', '\\uD800x'],
-  ['\u{e0041}', '\\u{E0041}'],
-  ['\ufeff', '\\uFEFF'],
+  ['a\u202eb', 'a\\u202eb'],
+  ['a\u200bb', 'a\\u200bb'],
+  ['5\u00a0000', '5\\u00a0000'],
+  ['a\tb\r\n\0', 'a\\tb\\r\\n\\u0000'],
+  ['\u001b[31m', '\\u001b[31m'],
+  ['\ud800x', '\\ud800x'],
+  ['\u{e0041}', '\\udb40\\udc41'],
+  ['\ufeff', '\\ufeff'],
 ])('writes out what cannot be seen in %j', (text, shown) => {
   expect(visible(text)).toBe(shown);
 });

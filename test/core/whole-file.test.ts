@@ -1,0 +1,32 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { readJsonIfExists, readTextIfExists, writeWhole } from '../../src/core/whole-file.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+it('a file is replaced by its new text, with the mode asked for, and no draft is left', async () => {
+  await using folder = await makeTempFolder();
+  const file = path.join(folder.path, 'state.json');
+  await writeWhole(file, 'one', { mode: 0o600 });
+  await writeWhole(file, 'two', { mode: 0o600 });
+  expect(await readFile(file, 'utf8')).toBe('two');
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await readdir(folder.path)).toEqual(['state.json']);
+});
+
+it('a write that fails leaves neither a draft nor the old file changed', async () => {
+  await using folder = await makeTempFolder();
+  const target = path.join(folder.path, 'state.json');
+  await mkdir(target);
+  await expect(writeWhole(target, 'x')).rejects.toThrow();
+  expect(await readdir(folder.path)).toEqual(['state.json']);
+});
+
+it('a missing file reads as undefined, a damaged one throws', async () => {
+  await using folder = await makeTempFolder();
+  const file = path.join(folder.path, 'state.json');
+  expect(await readTextIfExists(file)).toBeUndefined();
+  expect(await readJsonIfExists(path.join(file, 'below'))).toBeUndefined();
+  await writeFile(file, '{"a":');
+  await expect(readJsonIfExists(file)).rejects.toThrow(SyntaxError);
+});
