@@ -1,5 +1,6 @@
 import type { Mapping } from '../config/config.ts';
 import { nearest } from '../config/nearest.ts';
+import { errorColumnOf } from '../order/fix-columns.ts';
 import { restore } from '../order/formula.ts';
 import { controlCharacterIn } from '../order/hidden-characters.ts';
 import { LIMITS } from '../order/limits.ts';
@@ -20,7 +21,6 @@ export type Columns = {
 };
 
 const FIELDS: readonly Field[] = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'];
-const ERROR_COLUMN = /^_error_(?:line|code|message)$/i;
 const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
@@ -28,7 +28,7 @@ const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
  * twice, is dangerous, or could be two fields; `unreadable-column-missing` when a field has no column and no default.
  */
 export function resolveColumns(cells: readonly string[], line: number, mapping: Mapping): Columns {
-  const errorColumns = cells.flatMap((name, index) => (ERROR_COLUMN.test(name.trim()) ? [index] : []));
+  const errorColumns = cells.flatMap((name, index) => (errorColumnOf(name) === undefined ? [] : [index]));
   const isFixFile = errorColumns.length > 0;
   const own = cells.filter((_, index) => !errorColumns.includes(index));
   const header = isFixFile ? own.map(restore) : own;

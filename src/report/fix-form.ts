@@ -14,19 +14,9 @@ export type FixForm = {
   closing(): Uint8Array;
 };
 
-/** What the error columns of one row show. */
-export type RecordError = { line: string; code: string; message: string };
+/** What the error columns of one record show. `line` is its line in the file as it was dropped. */
+export type RecordError = { line: number; code: string; message: string };
 
-/** The columns that follow the input's own in a fix file; po-sync ignores them when the file comes back. */
-export const ERROR_COLUMNS = ['_error_line', '_error_code', '_error_message'] as const;
-
-/** Whether a column of the input is one of ours, from an earlier round. */
-export function isErrorColumn(name: string): boolean {
-  const plain = name.trim().toLowerCase();
-  return ERROR_COLUMNS.some((column) => column === plain);
-}
-
-const NO_ERROR: RecordError = { line: '', code: '', message: '' };
 const LONGEST_MESSAGE = 1000;
 
 /**
@@ -39,7 +29,7 @@ export function recordErrors(order: CheckedOrder, deadLetter: DeadLetter, batch:
   return order.records.map((record, index) => {
     const own = (deadLetter.problems ?? []).filter((problem) => isAbout(problem, record));
     if (index === blamed) return noted(errorOf(record, ...blame(order, deadLetter, own)), deadLetter, batch);
-    return own.length === 0 ? NO_ERROR : errorOf(record, codesOf(own), messagesOf(own));
+    return errorOf(record, codesOf(own), messagesOf(own));
   });
 }
 
@@ -78,5 +68,5 @@ function messagesOf(problems: readonly Problem[]): string {
 function errorOf(record: SourceRecord, code: string, message: string): RecordError {
   const oneLine = onOneLine(message);
   const short = oneLine.length > LONGEST_MESSAGE ? `${oneLine.slice(0, LONGEST_MESSAGE).toWellFormed()}…` : oneLine;
-  return { line: String(record.place.line), code, message: short };
+  return { line: record.place.line, code, message: short };
 }

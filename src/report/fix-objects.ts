@@ -1,3 +1,4 @@
+import { writeFixCheck } from '../order/fix-columns.ts';
 import { sourceOfNumber } from '../order/json-number.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
 import { encoderFor } from './encode.ts';
@@ -31,9 +32,10 @@ export function fixObjects(shape: FileShape, batch: string): FixForm {
 /** Adds the error keys; a value that is not an object cannot have keys and becomes `_error_value`. */
 function withError(record: SourceRecord, error: RecordError | undefined): object {
   const errorKeys = {
-    _error_line: error === undefined || error.line === '' ? null : Number(error.line),
+    _error_line: error?.line ?? null,
     _error_code: error?.code ?? '',
     _error_message: error?.message ?? '',
+    _error_check: writeFixCheck(undefined),
   };
   const value = record.kind === 'object' ? record.value : record.cells;
   return isObject(value) ? { ...value, ...errorKeys } : { _error_value: value, ...errorKeys };

@@ -1,7 +1,8 @@
+import { ERROR_COLUMNS, errorColumnOf, writeFixCheck } from '../order/fix-columns.ts';
 import { neutralise } from '../order/formula.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
 import { encoderFor } from './encode.ts';
-import { ERROR_COLUMNS, type FixForm, isErrorColumn, type RecordError, recordErrors } from './fix-form.ts';
+import { type FixForm, type RecordError, recordErrors } from './fix-form.ts';
 import { csvLine, type Dialect } from './lines.ts';
 
 /** Shown right of the error columns of a row that is too short: the row stays invalid until somebody clears it. */
@@ -10,8 +11,9 @@ const UNCHECKED = 'put each value into its column, then clear this cell';
 /** The fix file of a table: the input's columns, delimiter, encoding, byte-order mark and line ends. */
 export function fixRows(shape: FileShape, batch: string): FixForm {
   const header = shape.header ?? [];
-  const kept = header.flatMap((name, column) => (isErrorColumn(name) ? [] : [column]));
+  const kept = header.flatMap((name, column) => (errorColumnOf(name) === undefined ? [column] : []));
   const dialect = dialectOf(shape);
+  const check = writeFixCheck(dialect.delimiter);
   const encode = encoderFor(isWorkbook(shape) ? 'utf-8' : shape.format.encoding);
   const lineOf = (cells: readonly string[]) => encode(csvLine(cells.map(neutralise), dialect));
   const mark = shape.bom === true || isWorkbook(shape) ? encode('\ufeff') : new Uint8Array();
@@ -23,7 +25,7 @@ export function fixRows(shape: FileShape, batch: string): FixForm {
       const lines = order.records.map((record, index) => {
         const cells = cellsOf(record);
         const own = kept.map((column) => cells[column] ?? '');
-        return lineOf([...own, ...errorCells(errors[index]), ...surplus(cells, shape)]);
+        return lineOf([...own, ...errorCells(errors[index]), check, ...surplus(cells, shape)]);
       });
       return Buffer.concat(lines);
     },
@@ -36,7 +38,7 @@ function cellsOf(record: SourceRecord): readonly string[] {
 }
 
 function errorCells(error: RecordError | undefined): string[] {
-  return [error?.line ?? '', error?.code ?? '', error?.message ?? ''];
+  return error === undefined ? ['', '', ''] : [String(error.line), error.code, error.message];
 }
 
 /**

@@ -9,7 +9,9 @@ import type { ReportedOrder } from '../../src/report/write-report.ts';
 import { CSV_SHAPE, dead, problem, rows, wrong } from '../support/reported.ts';
 
 const BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
-const ERRORS = ['_error_line', '_error_code', '_error_message'];
+const ERRORS = ['_error_line', '_error_code', '_error_message', '_error_check'];
+/** The check in a table with semicolons. */
+const CHECK = '01,000';
 /** What the message of an order's first wrong record ends with. */
 const from = (place: string) => ` (${place} of batch ${BATCH})`;
 const MESSAGE = 'MENGE: The quantity must be a whole number above zero.';
@@ -24,77 +26,81 @@ function textOf(shape: FileShape, orders: readonly ReportedOrder[]): string {
   return bytesOf(shape, orders).toString('utf8');
 }
 
-describe('a table', () => {
-  it('comes back in its own columns, followed by what is wrong with each row', () => {
+describe('the fix file of a table', () => {
+  it('a table keeps its columns, followed by the line and the errors of each row', () => {
     const records = rows(2, ['7', 'A', '1'], ['7', 'B', '1,5'], ['7', 'C', 'x']);
     const order = wrong(records, problem(3), problem(4, { code: 'quantity-not-number', message: 'No number.' }));
     expect(textOf(CSV_SHAPE, [order])).toBe(
       [
-        'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message',
-        '7;A;1;;;',
-        `7;B;1,5;3;quantity-not-whole;${MESSAGE}${from('line 3')}`,
-        '7;C;x;4;quantity-not-number;MENGE: No number.',
+        'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check',
+        `7;A;1;2;;;${CHECK}`,
+        `7;B;1,5;3;quantity-not-whole;${MESSAGE}${from('line 3')};${CHECK}`,
+        `7;C;x;4;quantity-not-number;MENGE: No number.;${CHECK}`,
         '',
       ].join('\n'),
     );
   });
 
-  it('names all that is wrong with one row', () => {
+  it('a row shows all its errors', () => {
     const order = wrong(
       rows(2, ['7', '', '1,5']),
       problem(2),
       problem(2, { field: 'MATNR', code: 'empty', message: 'Empty.' }),
     );
     expect(textOf(CSV_SHAPE, [order])).toContain(
-      `;2;quantity-not-whole, empty;${MESSAGE} | MATNR: Empty.${from('line 2')}\n`,
+      `;2;quantity-not-whole, empty;${MESSAGE} | MATNR: Empty.${from('line 2')};${CHECK}\n`,
     );
   });
 
-  it('puts what concerns the whole order at its first row, in one line', () => {
+  it('an error of the complete order is shown at its first row, on one line', () => {
     const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', 'Unknown\r\narticle\u2028A');
-    expect(textOf(CSV_SHAPE, [order])).toContain(`7;A;1;9;400;Unknown article A${from('line 9')}\n7;B;2;;;\n`);
+    expect(textOf(CSV_SHAPE, [order])).toContain(
+      `7;A;1;9;400;Unknown article A${from('line 9')};${CHECK}\n7;B;2;10;;;${CHECK}\n`,
+    );
   });
 
-  it('replaces the error columns of an earlier round instead of adding to them', () => {
+  it('the error columns replace those of an earlier round', () => {
     const header = ['PO_NO', '_error_line', 'MATNR', 'MENGE', ' _ERROR_CODE ', '_error_message'];
     const order = wrong(rows(2, ['7', '12', 'A', '1,5', 'old', 'old message']), problem(2));
     expect(textOf({ ...CSV_SHAPE, header }, [order])).toBe(
-      `PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message\n7;A;1,5;2;quantity-not-whole;${MESSAGE}${from('line 2')}\n`,
+      `PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check\n7;A;1,5;2;quantity-not-whole;${MESSAGE}${from('line 2')};${CHECK}\n`,
     );
   });
 
-  it('keeps the surplus of a row that is too long right of the errors, so that it stays too long until mended', () => {
+  it('surplus cells of a row come after the error columns, so the row stays too long until it is corrected', () => {
     const order = wrong(
       rows(2, ['7', 'A', '1', '5']),
       problem(2, { field: '', code: 'row-too-long', message: 'Long.' }),
     );
     const [, row] = parse(textOf(CSV_SHAPE, [order]), { delimiter: ';', relax_column_count: true });
-    expect(row).toEqual(['7', 'A', '1', '2', 'row-too-long', `Long.${from('line 2')}`, '5']);
+    expect(row).toEqual(['7', 'A', '1', '2', 'row-too-long', `Long.${from('line 2')}`, CHECK, '5']);
   });
 
-  it('fills up a row that is too short, and marks it so that it stays invalid until mended', () => {
+  it('a row that is too short is filled up and marked, so it stays invalid until it is corrected', () => {
     const order = wrong(rows(2, ['7', 'A']), problem(2, { field: '', code: 'row-too-short', message: 'Short.' }));
     const [, row] = parse(textOf(CSV_SHAPE, [order]), { delimiter: ';', relax_column_count: true });
     const mark = 'put each value into its column, then clear this cell';
-    expect(row).toEqual(['7', 'A', '', '2', 'row-too-short', `Short.${from('line 2')}`, mark]);
+    expect(row).toEqual(['7', 'A', '', '2', 'row-too-short', `Short.${from('line 2')}`, CHECK, mark]);
   });
 
-  it('repeats byte order mark and line ends', () => {
+  it('byte-order mark and line ends are kept', () => {
     const bytes = bytesOf({ ...CSV_SHAPE, bom: true, newline: '\r\n' }, []);
-    expect(bytes.toString('utf8')).toBe('\ufeffPO_NO;MATNR;MENGE;_error_line;_error_code;_error_message\r\n');
-  });
-
-  it('becomes CSV with a mark when it was a workbook, whose short rows are whole', () => {
-    const shape: FileShape = { format: { type: 'xlsx' }, header: ['PO', 'ART', 'NOTE'] };
-    const text = textOf(shape, [dead(rows(2, ['7', 'A']), 'failed', '502', 'Down')]);
-    expect(text).toBe(
-      `\ufeffPO,ART,NOTE,_error_line,_error_code,_error_message\r\n7,A,,2,502,Down${from('line 2')}\r\n`,
+    expect(bytes.toString('utf8')).toBe(
+      '\ufeffPO_NO;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check\r\n',
     );
   });
 
-  it('neutralises formulas and leaves numbers', () => {
+  it('a workbook becomes CSV with a byte-order mark, and its short rows are complete', () => {
+    const shape: FileShape = { format: { type: 'xlsx' }, header: ['PO', 'ART', 'NOTE'] };
+    const text = textOf(shape, [dead(rows(2, ['7', 'A']), 'failed', '502', 'Down')]);
+    expect(text).toBe(
+      `\ufeffPO,ART,NOTE,_error_line,_error_code,_error_message,_error_check\r\n7,A,,2,502,Down${from('line 2')},01.000\r\n`,
+    );
+  });
+
+  it('formulas are neutralized, numbers are not', () => {
     const text = textOf(CSV_SHAPE, [dead(rows(2, ['=1+1', "'@x", '-5,00']), 'refused', '400', '+cmd')]);
-    expect(text).toContain(`\n'=1+1;''@x;-5,00;2;400;'+cmd${from('line 2')}\n`);
+    expect(text).toContain(`\n'=1+1;''@x;-5,00;2;400;'+cmd${from('line 2')};${CHECK}\n`);
   });
 });
 
@@ -112,7 +118,7 @@ const tricky = fc.constantFrom(...'";,\t|\r\n =+-@\'5xÄ€'.split(''));
 const texts = fc.oneof(fc.string({ unit: tricky }), fc.string({ unit: fc.constantFrom('a', '1', 'ß', 'ÿ') }));
 const tables = fc.array(fc.tuple(texts, texts, texts), { minLength: 1, maxLength: 5 });
 
-it('gives every cell back through any dialect and encoding', () => {
+it('every cell survives any dialect and encoding', () => {
   fc.assert(
     fc.property(dialects, tables, (shape, cells) => {
       const order = dead(rows(2, ...cells), 'refused', '400', 'Parameters are invalid');
@@ -130,13 +136,13 @@ it('gives every cell back through any dialect and encoding', () => {
   );
 });
 
-describe('JSON', () => {
+describe('the fix file of JSON', () => {
   const object = (line: number, value: unknown, pointer?: string) => [
     { kind: 'object' as const, place: { line, ...(pointer === undefined ? {} : { pointer }) }, value },
   ];
   const json: FileShape = { format: { type: 'json', encoding: 'utf-8' } };
 
-  it('comes back as an array of the same objects with the errors in keys of their own', () => {
+  it('JSON becomes an array of the same objects with error keys', () => {
     const value = { id: '7', items: [{ sku: 'A', n: 1.5 }], _error_code: 'old' };
     const order = wrong(object(3, value, '/0'), problem(5, { pointer: '/0/items/0/n', field: 'n' }));
     const file = JSON.parse(textOf(json, [order, dead(object(9, { id: '8' }), 'refused', '400', 'No')]));
@@ -146,12 +152,13 @@ describe('JSON', () => {
         _error_line: 3,
         _error_code: 'quantity-not-whole',
         _error_message: `n: The quantity must be a whole number above zero.${from('/0')}`,
+        _error_check: CHECK,
       },
-      { id: '8', _error_line: 9, _error_code: '400', _error_message: `No${from('line 9')}` },
+      { id: '8', _error_line: 9, _error_code: '400', _error_message: `No${from('line 9')}`, _error_check: CHECK },
     ]);
   });
 
-  it('comes back as lines when it was NDJSON', () => {
+  it('NDJSON stays NDJSON', () => {
     const lines = textOf({ format: { type: 'ndjson' }, newline: '\r\n' }, [
       dead(object(1, { id: '7' }), 'failed', '502', 'Down'),
       dead(object(2, { id: '8' }), 'failed', '502', 'Down'),
@@ -160,12 +167,12 @@ describe('JSON', () => {
     expect(lines.slice(0, 2).map((line) => JSON.parse(line).id)).toEqual(['7', '8']);
   });
 
-  it('keeps what is no object under a key of its own', () => {
+  it('a value that is not an object gets the key _error_value', () => {
     const [entry] = JSON.parse(textOf(json, [wrong(object(1, [5], '/0'), problem(1, { pointer: '/0', field: '' }))]));
     expect(entry).toMatchObject({ _error_value: [5], _error_code: 'quantity-not-whole' });
   });
 
-  it('writes numbers as they were, digit by digit', () => {
+  it('numbers keep every digit', () => {
     const value = { n: jsonNumber('12345678901234567890'), q: jsonNumber('1.50') };
     expect(textOf(json, [dead(object(1, value), 'failed', '502', 'Down')])).toContain(
       '{"n":12345678901234567890,"q":1.50,',
@@ -174,12 +181,12 @@ describe('JSON', () => {
     expect(textOf(json, [alone])).toContain('{"_error_value":1e400,');
   });
 
-  it('keeps a key that would change a prototype', () => {
+  it('a key named __proto__ is kept as data', () => {
     const value: unknown = JSON.parse('{"__proto__":{"x":1},"id":"7"}');
     expect(textOf(json, [dead(object(1, value), 'failed', '502', 'Down')])).toContain('"__proto__":{"x":1}');
   });
 
-  it('is an empty array without orders, and escapes what its encoding lacks', () => {
+  it('without orders it is an empty array; characters that the encoding lacks are escaped', () => {
     expect(JSON.parse(textOf(json, []))).toEqual([]);
     const bytes = bytesOf({ format: { type: 'json', encoding: 'windows-1252' } }, [
       dead(object(1, { id: 'ß漢𝒳' }), 'failed', '502', 'Down'),
@@ -188,7 +195,7 @@ describe('JSON', () => {
   });
 });
 
-it('never takes the name of the list of entries', () => {
+it('a fix file never has the name of the list of entries', () => {
   const names = (['csv', 'xlsx', 'json', 'ndjson'] as const).map((type) => fixFileName({ type }));
   expect(names).toEqual(['dead-letters.csv', 'dead-letters.csv', 'dead-letters.fix.json', 'dead-letters.ndjson']);
 });

@@ -74,8 +74,8 @@ it('may be done step by step, and again', async () => {
   await refreshReport(folder, 1, close('4', '1'));
   await refreshReport(folder, 1, close('4', '1'));
   expect((await read('dead-letters.csv')).split('\n')).toEqual([
-    'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message',
-    `3;"""";1;5;400;No (line 5 of batch ${reportOf([]).batch})`,
+    'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check',
+    `3;"""";1;5;400;No (line 5 of batch ${reportOf([]).batch});01,000`,
     '',
   ]);
 });
