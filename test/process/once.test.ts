@@ -101,7 +101,9 @@ describe('start --once', () => {
       ].sort((a, b) => a.location.line - b.location.line),
     );
     const fix = (await place.read(report, 'dead-letters.csv')).trimEnd().split('\n');
-    expect(fix[0]).toBe('purchaseOrderNumber,orderState,articleCode,quantity,_error_line,_error_code,_error_message,_error_check');
+    expect(fix[0]).toBe(
+      'purchaseOrderNumber,orderState,articleCode,quantity,_error_line,_error_code,_error_message,_error_check',
+    );
     expect(fix.slice(1).map((row) => row.split(',').slice(0, 4).join(','))).toEqual([
       'PO-2,NEW,A-1,none',
       'PO-3,NEW,A-1,2',
