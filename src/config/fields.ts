@@ -8,6 +8,15 @@ import { shown } from './shown.ts';
 const LONGEST_WAIT = 24 * 86_400_000;
 const LONGEST_SPAN = 36_500 * 86_400_000;
 
+/** How a value that the schema transforms is written in the file; `showConfig` reads it. */
+export const notation = z.registry<{ write(value: unknown): unknown }>();
+
+/** Registers the inverse of a schema's transform. */
+export function written<Schema extends z.ZodType>(schema: Schema, write: (value: z.output<Schema>) => unknown): Schema {
+  notation.add(schema, { write: (value) => write(value as z.output<Schema>) });
+  return schema;
+}
+
 function expected(what: string) {
   return { error: (issue: { input?: unknown }) => `expected ${what}, found ${shown(issue.input)}` };
 }
@@ -21,13 +30,14 @@ const durationText = z
 
 /** A time to wait, in milliseconds. */
 export function wait(least = 1, most = LONGEST_WAIT) {
-  return durationText.transform((text, context) => {
+  const duration = durationText.transform((text, context) => {
     const ms = parseDuration(text);
     if (ms !== undefined && ms >= least && ms <= most) return ms;
     const message = `must be between ${formatDuration(least)} and ${formatDuration(most)}, found ${text}`;
     context.issues.push({ code: 'custom', message, input: text });
     return z.NEVER;
   });
+  return written(duration, formatDuration);
 }
 
 /** A time measured by the calendar, in milliseconds: days and years. */
@@ -37,16 +47,20 @@ export function span() {
 
 const aShare = expected('a share such as 50%');
 
-/** A share of a whole, above none: `50%` is 0.5. */
-export const share = z
-  .string(aShare)
-  .regex(/^[0-9]{1,3}(\.[0-9]{1,3})?%$/, aShare)
-  .transform((text, context) => {
-    const part = Number.parseFloat(text) / 100;
-    if (part > 0 && part <= 1) return part;
-    context.issues.push({ code: 'custom', message: `must be above 0% and at most 100%, found ${text}`, input: text });
-    return z.NEVER;
-  });
+/** A share above 0% and up to 100%, as a fraction: `50%` is 0.5. */
+export const share = written(
+  z
+    .string(aShare)
+    .regex(/^[0-9]{1,3}(\.[0-9]{1,3})?%$/, aShare)
+    .transform((text, context) => {
+      const part = Number.parseFloat(text) / 100;
+      if (part > 0 && part <= 1) return part;
+      context.issues.push({ code: 'custom', message: `must be above 0% and at most 100%, found ${text}`, input: text });
+      return z.NEVER;
+    }),
+  // Three decimals, as a file may have them; more would be rounding noise.
+  (part) => `${Number((part * 100).toFixed(3))}%`,
+);
 
 /** A whole number within limits. */
 export function whole(least: number, most: number) {

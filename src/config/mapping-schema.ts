@@ -1,12 +1,15 @@
 import { z } from 'zod';
-import { line } from './fields.ts';
+import { line, written } from './fields.ts';
 
-const oneOrMore = z
-  .union([line, z.array(line)], {
-    error: 'expected a column name, or a list of column names (in quotes where they are numbers)',
-  })
-  .refine((names) => names.length > 0, { error: 'must name at least one column' })
-  .transform((names) => (typeof names === 'string' ? [names] : names));
+const oneOrMore = written(
+  z
+    .union([line, z.array(line)], {
+      error: 'expected a column name, or a list of column names (in quotes where they are numbers)',
+    })
+    .refine((names) => names.length > 0, { error: 'must name at least one column' })
+    .transform((names) => (typeof names === 'string' ? [names] : names)),
+  (names) => (names.length === 1 ? names[0] : names),
+);
 
 const SEPARATOR = 'expected auto, or one character such as "," ";" "|" or "\\t"';
 

@@ -1,27 +1,18 @@
 import { stringify } from 'yaml';
-import type { Config, Delivery, Environment, Mapping, Notice, Source } from './config.ts';
-import { formatDuration } from './duration.ts';
+import type { z } from 'zod';
+import type { Config, Notice, Source } from './config.ts';
+import { notation } from './fields.ts';
+import { configSchema } from './schema.ts';
 import { withoutCredentials } from './shown.ts';
 import { isWebAddress } from './source-schema.ts';
 
 /**
- * The configuration as it works, in the file's own form: every default filled in, paths absolute, secrets redacted.
+ * The resolved configuration in the file's own notation: every default, absolute paths, secrets redacted.
  * Where nothing is redacted, the text is itself a configuration file that resolves to the same.
  */
 export function showConfig(config: Config): string {
-  const { file: _, ledger, reports, ...rest } = config;
-  const shown = {
-    ...rest,
-    redis: hideRedis(config.redis),
-    environments: mapValues(config.environments, showEnvironment),
-    sources: config.sources.map(showSource),
-    mappings: mapValues(config.mappings, showMapping),
-    reports: { ...reports, keep: formatDuration(reports.keep) },
-    ledger: { keep: ledger.keep === 'forever' ? ledger.keep : formatDuration(ledger.keep) },
-    notify: config.notify.map(hideWebhook),
-    delivery: showDelivery(config.delivery),
-  };
-  return stringify(shown, { lineWidth: 0 });
+  const { file: _, ...settings } = redactedConfig(config);
+  return stringify(inNotation(configSchema, settings), { lineWidth: 0 });
 }
 
 /** The configuration without its secrets, in the program's own units (milliseconds, fractions). */
@@ -44,35 +35,42 @@ function hideWebhook(notice: Notice): Notice {
   return notice.webhook === undefined ? notice : { ...notice, webhook: `${new URL(notice.webhook).origin}/[redacted]` };
 }
 
-function showEnvironment({ rateLimit, ...rest }: Environment): object {
-  return rateLimit === undefined ? rest : { ...rest, rateLimit: { ...rateLimit, per: formatDuration(rateLimit.per) } };
+/** Writes a value back as the file has it, by the schema that read it: durations, shares, and whatever else has a notation. */
+function inNotation(schema: z.core.$ZodType, value: unknown): unknown {
+  const write = notation.get(schema)?.write;
+  if (write) return write(value);
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'prefault':
+    case 'optional':
+      return inNotation(def.innerType, value);
+    case 'array':
+      return Array.isArray(value) ? value.map((item) => inNotation(def.element, item)) : value;
+    case 'record':
+      return mapEntries(value, (_, inner) => inNotation(def.valueType, inner));
+    case 'object':
+      return mapEntries(value, (key, inner) => (def.shape[key] ? inNotation(def.shape[key], inner) : inner));
+    case 'union': {
+      const option = def.options.find((one) => isOf(one, value));
+      return option === undefined ? value : inNotation(option, value);
+    }
+    default:
+      return value;
+  }
 }
 
-function showSource(source: Source): object {
-  const isDuration = (key: string) => ['stable', 'poll', 'expectEvery', 'timeout', 'idle'].includes(key);
-  const shown = Object.entries(hideQuery(source)).map(([key, value]) => {
-    return [key, isDuration(key) && typeof value === 'number' ? formatDuration(value) : value];
+/** Whether a value belongs to an option of a union: literals, and the literal keys of objects, decide. */
+function isOf(option: z.core.$ZodType, value: unknown): boolean {
+  const { def } = (option as z.core.$ZodTypes)._zod;
+  if (def.type === 'literal') return def.values.some((one) => one === value);
+  if (def.type !== 'object' || typeof value !== 'object' || value === null) return true;
+  const given = new Map(Object.entries(value));
+  return Object.entries(def.shape).every(([key, inner]) => {
+    return (inner as z.core.$ZodTypes)._zod.def.type !== 'literal' || isOf(inner, given.get(key));
   });
-  return Object.fromEntries(shown);
 }
 
-function showMapping({ fields, ...rest }: Mapping): object {
-  return { ...rest, fields: mapValues(fields, (names) => (names.length === 1 ? names[0] : names)) };
-}
-
-function showDelivery(delivery: Delivery): object {
-  const { timeout, settle, backoff, probe, refusalHold } = delivery;
-  return {
-    ...delivery,
-    timeout: formatDuration(timeout),
-    settle: formatDuration(settle),
-    backoff: mapValues(backoff, formatDuration),
-    probe: mapValues(probe, formatDuration),
-    // Three decimals, as a file may have them; more would be rounding noise.
-    refusalHold: { ...refusalHold, share: `${Number((refusalHold.share * 100).toFixed(3))}%` },
-  };
-}
-
-function mapValues<Value, Result>(values: Readonly<Record<string, Value>>, change: (value: Value) => Result) {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value)]));
+function mapEntries(value: unknown, change: (key: string, inner: unknown) => unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(key, inner)]));
 }
