@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openWebServer } from '../support/web-server.ts';
+
+export type Endpoint = 'token' | 'create' | 'list';
+
+export type StoredOrder = {
+  purchaseOrderNumber: string;
+  orderState: string;
+  items: { articleCode: string; quantity: number }[];
+};
+
+/** What one call gets. `drop` ends the connection, `hang` never answers; `store: false` keeps an order out of the store. */
+export type OddAnswer = {
+  status?: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+  after?: number;
+  drop?: true;
+  hang?: true;
+  store?: boolean;
+};
+
+export type OddCall = {
+  endpoint: Endpoint;
+  /** Counts the calls of this endpoint from 1. */
+  nth: number;
+  order?: StoredOrder;
+  /** Counts the calls for this order number from 1. */
+  attempt: number;
+  token: string;
+  path: string;
+};
+
+/** Decides about a call; undefined leaves it to the ordinary API. */
+export type Oddity = (call: OddCall, api: OddApi) => OddAnswer | undefined;
+
+export type OddApi = AsyncDisposable & {
+  url: string;
+  /** What the API holds, one entry a created order. */
+  stored: StoredOrder[];
+  calls: { endpoint: Endpoint; at: number; order?: string; status: number }[];
+  /** The behavior; it may change while the API runs. */
+  oddity: Oddity;
+  /** Tokens that are valid now; an empty set takes any. */
+  revoked: Set<string>;
+};
+
+/**
+ * A small Purchase-Order API whose answers a test decides, for as long as it likes. Everything that the oddity leaves
+ * open follows the API (docs/purchase-order-api.md): a token, 201 for a new order, the list of what is stored.
+ */
+export async function openOddApi(
+  oddity: Oddity = () => undefined,
+  tls?: { key: string; cert: string },
+): Promise<OddApi> {
+  const counts = new Map<string, number>();
+  let issued = 0;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
+    const call = callOf(request, body);
+    const odd = api.oddity(call, api) ?? {};
+    const record = {
+      endpoint: call.endpoint,
+      at: performance.now(),
+      status: 0,
+      ...(call.order ? { order: call.order.purchaseOrderNumber } : {}),
+    };
+    api.calls.push(record);
+    if (odd.after) await delay(odd.after);
+    if (odd.hang) return;
+    if (call.order && (odd.store ?? (odd.status === undefined && !odd.drop))) api.stored.push(call.order);
+    if (odd.drop) return void request.socket.destroy();
+    const ordinary = ordinaryAnswer(call);
+    const status = odd.status ?? ordinary.status;
+    const content = odd.body ?? (odd.status === undefined ? ordinary.body : envelope(odd.status, 'odd'));
+    record.status = status;
+    const sent = typeof content === 'string' ? content : JSON.stringify(content);
+    response.writeHead(status, { 'content-type': 'application/json', ...odd.headers }).end(sent);
+  }
+
+  function callOf(request: IncomingMessage, body: string): OddCall {
+    const path = request.url ?? '';
+    const endpoint = path.includes('token') ? 'token' : request.method === 'POST' ? 'create' : 'list';
+    const order = endpoint === 'create' ? (JSON.parse(body) as StoredOrder) : undefined;
+    const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
+    const attempt = order ? count(`order ${order.purchaseOrderNumber}`) : 1;
+    return { endpoint, nth: count(endpoint), attempt, token, path, ...(order ? { order } : {}) };
+  }
+
+  function count(what: string): number {
+    const next = (counts.get(what) ?? 0) + 1;
+    counts.set(what, next);
+    return next;
+  }
+
+  function ordinaryAnswer({ endpoint, order, token }: OddCall): { status: number; body: unknown } {
+    if (endpoint === 'token') {
+      issued += 1;
+      return { status: 200, body: { access_token: `token-${issued}`, token_type: 'Bearer', expires_in: 3600 } };
+    }
+    if (api.revoked.has(token)) return { status: 401, body: envelope(401, 'the token was revoked') };
+    if (endpoint === 'list') return { status: 200, body: listed(api.stored) };
+    return { status: 201, body: created(order?.purchaseOrderNumber ?? '') };
+  }
+
+  const server = tls === undefined ? await openWebServer((a, b) => void answer(a, b)) : await openTls(tls, answer);
+  const api: OddApi = {
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${server.port}`,
+    stored: [],
+    calls: [],
+    oddity,
+    revoked: new Set(),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+  return api;
+}
+
+async function openTls(
+  tls: { key: string; cert: string },
+  answer: (a: IncomingMessage, b: ServerResponse) => Promise<void>,
+) {
+  const server = createTlsServer(tls, (request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export function envelope(code: number, message: string): unknown {
+  return { status: 'error', data: null, error: { code, message } };
+}
+
+export function created(purchaseOrderNumber: string): unknown {
+  return { status: 'success', data: { purchaseOrderNumber, orderState: 'NEW' }, error: null };
+}
+
+export function listed(purchaseOrders: readonly unknown[]): unknown {
+  return { status: 'success', data: { purchaseOrders }, error: null };
+}

@@ -1,0 +1,184 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createConnection, createServer, type Socket } from 'node:net';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { envelope, openOddApi } from './odd-api.ts';
+import { csv, numbered, openTroublePlace, times } from './trouble-place.ts';
+
+/** Forwards connections to a port that may change; what the far end says may be held back for a while at first. */
+async function openRelay(target: { port: number; hold?: number }) {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = createConnection(target.port, '127.0.0.1');
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+    }
+    near.pipe(far);
+    if (target.hold === undefined) far.pipe(near);
+    else setTimeout(() => far.pipe(near), target.hold);
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe('the way to the API', () => {
+  it('a TLS handshake slower than two seconds delivers every order once', async () => {
+    await using folder = await makeTempFolder();
+    const [key, cert] = [path.join(folder.path, 'key.pem'), path.join(folder.path, 'cert.pem')];
+    const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'];
+    await promisify(execFile)('openssl', [
+      ...request,
+      '-addext',
+      'subjectAltName=IP:127.0.0.1',
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    ]);
+    await using api = await openOddApi(undefined, {
+      key: await readFile(key, 'utf8'),
+      cert: await readFile(cert, 'utf8'),
+    });
+    await using relay = await openRelay({ port: Number(new URL(api.url).port), hold: 2_600 });
+    const url = `https://127.0.0.1:${relay.port}`;
+    const pace = 'settle: 1s, timeout: 10s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+    await using place = await openTroublePlace({ url }, { pace, env: { NODE_EXTRA_CA_CERTS: cert } });
+    const numbers = numbered(10);
+    await place.drop('orders.csv', csv(numbers));
+    const outcomes = await place.settled(numbers, 90_000);
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
+    expect(api.stored).toHaveLength(10);
+  });
+
+  it('a token endpoint that is not up yet at the first start is waited for', async () => {
+    let up = false;
+    await using api = await openOddApi(({ endpoint }) => (endpoint === 'token' && !up ? { drop: true } : undefined));
+    await using place = await openTroublePlace(api);
+    await place.drop('orders.csv', csv(['PO-1']));
+    await until('some tries', () => api.calls.length >= 2);
+    const ended = await Promise.race([place.daemon.ended, new Promise((resolve) => setTimeout(resolve, 3_000))]);
+    expect(ended).toBeUndefined();
+    up = true;
+    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
+  });
+
+  it.each([
+    ['403', { status: 403, body: '' }],
+    ['a page', { status: 200, body: '<html>Not here</html>', headers: { 'content-type': 'text/html' } }],
+    ['400 with a page', { status: 400, body: '<html>Bad</html>' }],
+    ['404', { status: 404, body: envelope(404, 'nothing') }],
+  ])('tokenPath auto finds the other path where a gateway answers unknown paths with %s', async (_, odd) => {
+    await using api = await openOddApi(({ endpoint, path }) =>
+      endpoint === 'token' && path.startsWith('/oauth2/') ? odd : undefined,
+    );
+    await using place = await openTroublePlace(api);
+    await place.drop('orders.csv', csv(['PO-1']));
+    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
+  });
+
+  it('a canary that the list archives does not spoil later doubts', async () => {
+    let archived = false;
+    await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
+      if (endpoint === 'create' && attempt === 1 && order?.purchaseOrderNumber.startsWith('LATE'))
+        return { drop: true, store: true };
+      if (endpoint !== 'list' || !archived) return undefined;
+      const shown = stored.filter(({ purchaseOrderNumber }) => purchaseOrderNumber !== 'PO-1');
+      return { status: 200, body: { status: 'success', data: { purchaseOrders: shown }, error: null } };
+    });
+    await using place = await openTroublePlace(api);
+    for (const number of ['PO-1', 'PO-2', 'PO-3']) {
+      await place.drop(`${number}.csv`, csv([number]));
+      await place.settled([number]);
+      const now = performance.now();
+      await until('the next canary', () => performance.now() - now > 1_200);
+    }
+    const now = performance.now();
+    await until('the canaries are old enough', () => performance.now() - now > 3_000);
+    archived = true;
+    await place.drop('late.csv', csv(['LATE-1', 'LATE-2']));
+    expect(await place.settled(['LATE-1', 'LATE-2'], 60_000)).toMatchObject({
+      'LATE-1': 'accepted',
+      'LATE-2': 'accepted',
+    });
+    expect(times(api, 'LATE-1')).toBe(1);
+  });
+});
+
+describe('Redis and the clock', () => {
+  it('Redis fails over behind one address: work resumes on the new master', async () => {
+    await using first = await startTestRedis();
+    await using second = await startTestRedis();
+    const [a, b] = [new Redis(first.url), new Redis(second.url)];
+    try {
+      await b.replicaof('127.0.0.1', first.port);
+      const target = { port: first.port };
+      await using relay = await openRelay(target);
+      await using api = await openOddApi();
+      await using place = await openTroublePlace(api, { redis: `redis://127.0.0.1:${relay.port}/0` });
+      await place.drop('before.csv', csv(numbered(20)));
+      await place.settled(numbered(20));
+      await until('the replica is level', async () => (await b.dbsize()) === (await a.dbsize()));
+      target.port = second.port;
+      await b.replicaof('NO', 'ONE');
+      await a.replicaof('127.0.0.1', second.port);
+      const later = numbered(20, 'LATER');
+      await place.drop('after.csv', csv(later));
+      const outcomes = await place.settled(later, 60_000);
+      expect(later.every((number) => outcomes[number] === 'accepted')).toBe(true);
+      expect(api.stored).toHaveLength(40);
+    } finally {
+      a.disconnect();
+      b.disconnect();
+    }
+  });
+
+  it('a clock set back an hour delays no retry', async () => {
+    await using folder = await makeTempFolder();
+    const clock = path.join(folder.path, 'clock');
+    await writeFile(clock, '+0');
+    const library = await faketime();
+    await using api = await openOddApi(({ endpoint, attempt }) =>
+      endpoint === 'create' && attempt <= 2 ? { status: 503, headers: { 'retry-after': '3' } } : undefined,
+    );
+    const env = {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: clock,
+      FAKETIME_NO_CACHE: '1',
+      DONT_FAKE_MONOTONIC: '1',
+    };
+    await using place = await openTroublePlace(api, { env });
+    await place.drop('orders.csv', csv(numbered(3)));
+    await until('the first answer', () =>
+      api.calls.some(({ endpoint, status }) => endpoint === 'create' && status === 503),
+    );
+    await writeFile(clock, '-3600');
+    const outcomes = await place.settled(numbered(3), 60_000);
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
+  });
+});
+
+/** The library that gives a process another clock; Debian's package `libfaketime` has it. */
+async function faketime(): Promise<string> {
+  const { stdout } = await promisify(execFile)('find', ['/usr/lib', '-name', 'libfaketime.so.1']);
+  const [found] = stdout.split('\n');
+  if (!found) throw new Error('install libfaketime: apt-get install libfaketime');
+  return found;
+}

@@ -1,0 +1,170 @@
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Running, startProgram } from '../support/program.ts';
+import { settledBatches } from '../support/settled-batches.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import type { Endpoint, OddApi } from './odd-api.ts';
+
+const PACE = 'settle: 1s, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+
+export type TroubleOptions = {
+  /** More lines of the environment, e.g. `rateLimit: { max: 5, per: 1s }`. */
+  environment?: string;
+  pace?: string;
+  /** Sources instead of the one inbox, as YAML lines. */
+  sources?: string;
+  redis?: string;
+  baseUrl?: string;
+  env?: Record<string, string>;
+};
+
+export type Outcomes = Record<string, string>;
+
+/** A real daemon with its own Redis in front of an odd API, at a quick pace. */
+export type TroublePlace = AsyncDisposable & {
+  folder: string;
+  redis: TestRedis | undefined;
+  daemon: Running;
+  /** Puts a complete file into the inbox. */
+  drop(name: string, content: string): Promise<void>;
+  /** Runs another command as a process and gives what it printed. */
+  run(...args: string[]): Promise<{ code: number | null; out: string; err: string }>;
+  status(): Promise<Status>;
+  /** Order number → outcome, of all finished batches; a later batch wins. */
+  outcomes(): Promise<Outcomes>;
+  /** The outcome of an order in one file's batch. */
+  outcomeIn(file: string, number: string): Promise<string | undefined>;
+  /** Resolves when every batch has ended and these orders have an outcome. */
+  settled(numbers: readonly string[], within?: number): Promise<Outcomes>;
+  restart(): Promise<void>;
+};
+
+export type Status = {
+  pauses: { code: string; reason: string }[];
+  deadLetters: number;
+  queue: { unsettledOrders: number };
+};
+
+export async function openTroublePlace(api: { url: string }, options: TroubleOptions = {}): Promise<TroublePlace> {
+  await using stack = new AsyncDisposableStack();
+  const { path: folder } = stack.use(await makeTempFolder());
+  const redis = options.redis === undefined ? stack.use(await startTestRedis()) : undefined;
+  await mkdir(path.join(folder, 'inbox'));
+  const config = path.join(folder, 'po-sync.yaml');
+  await writeFile(config, configOf(api.url, options.redis ?? redis?.url ?? '', options));
+  const env = {
+    PO_SYNC_STAGING_CLIENT_ID: 'client',
+    PO_SYNC_STAGING_CLIENT_SECRET: 'client-secret-of-the-test',
+    PO_SYNC_ADMIN_PORT: '0',
+    ...options.env,
+  };
+  const start = (args: readonly string[]) => startProgram(['--config', config, ...args], { cwd: folder, env });
+  let daemon = start(['start']);
+  const ended = async () => {
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+  };
+  stack.defer(ended);
+  const reports = path.join(folder, 'reports');
+
+  async function outcomes(): Promise<Outcomes> {
+    const all = await settledBatches(reports);
+    return Object.fromEntries(
+      all.flatMap(({ results }) => results.map((row) => [row['purchaseOrderNumber'] ?? '', row['outcome'] ?? ''])),
+    );
+  }
+
+  const kept = stack.move();
+  return {
+    folder,
+    redis,
+    get daemon() {
+      return daemon;
+    },
+    async drop(name, content) {
+      await writeFile(path.join(folder, 'dropping'), content);
+      await rename(path.join(folder, 'dropping'), path.join(folder, 'inbox', name));
+    },
+    async run(...args) {
+      return start(args).ended;
+    },
+    async status() {
+      const { out } = await start(['status', '--json']).ended;
+      return JSON.parse(out) as Status;
+    },
+    outcomes,
+    async outcomeIn(file, number) {
+      const all = await settledBatches(reports);
+      const rows = all.filter(({ report }) => report.file === file).flatMap(({ results }) => results);
+      return rows.findLast((row) => row['purchaseOrderNumber'] === number)?.['outcome'];
+    },
+    async settled(numbers, within = 30_000) {
+      await until(
+        `an outcome of ${numbers.length} orders`,
+        async () => {
+          const now = await outcomes();
+          return numbers.every((number) => number in now) && (await noneRunning(reports));
+        },
+        within,
+      );
+      return outcomes();
+    },
+    async restart() {
+      await ended();
+      daemon = start(['start']);
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+async function noneRunning(reports: string): Promise<boolean> {
+  const names = await readdir(reports).catch((): string[] => []);
+  const texts = await Promise.all(
+    names.map((name) => readFile(path.join(reports, name, 'report.json'), 'utf8').catch(() => '{}')),
+  );
+  return texts.every((text) => !['running', 'held'].includes(JSON.parse(text).state));
+}
+
+function configOf(
+  url: string,
+  redis: string,
+  { environment = '', pace = PACE, sources, baseUrl }: TroubleOptions,
+): string {
+  return `environment: staging
+data: data
+redis: { url: '${redis}' }
+environments:
+  staging:
+    baseUrl: '${baseUrl ?? `${url}/api/v1`}'
+    authUrl: '${url}'
+${environment === '' ? '' : `    ${environment}\n`}sources:
+${sources ?? '  - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }'}
+reports: { path: reports }
+delivery: { ${pace} }
+admin: { port: 0 }
+`;
+}
+
+/** The most calls that an endpoint got within any second of the span, in calls a second. */
+export function highestRate(api: OddApi, endpoint: Endpoint, from: number, to: number): number {
+  const times = api.calls
+    .filter((call) => call.endpoint === endpoint && call.at >= from && call.at <= to)
+    .map(({ at }) => at);
+  return Math.max(0, ...times.map((start) => times.filter((at) => at >= start && at < start + 1000).length));
+}
+
+/** A CSV of one-item orders with these numbers. */
+export function csv(numbers: readonly string[], quantity = 1): string {
+  return `purchaseOrderNumber,articleCode,quantity\n${numbers.map((number) => `${number},ART-1,${quantity}\n`).join('')}`;
+}
+
+export function numbered(count: number, prefix = 'PO'): string[] {
+  return Array.from({ length: count }, (_, i) => `${prefix}-${i + 1}`);
+}
+
+/** How often the API holds the number. */
+export function times(api: OddApi, number: string): number {
+  return api.stored.filter((order) => order.purchaseOrderNumber.toLowerCase() === number.toLowerCase()).length;
+}
