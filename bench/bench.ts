@@ -1,5 +1,6 @@
 // `npm run bench`: everything in one run; see docs/performance.md.
 import { readFile } from 'node:fs/promises';
+import { compareWith } from './against.ts';
 import { type Options, readOptions } from './options.ts';
 import { type Form, keepResult, lookAround, type Result } from './result.ts';
 import { firstPost } from './rows/first-post.ts';
@@ -37,9 +38,14 @@ const options = readOptions(
   process.argv.slice(2),
   ROWS.map(({ name }) => name),
 );
-const result = options.from === undefined ? await measureAll() : await readResult(options.from);
-process.stdout.write(`${tableOf(result.parts)}\n`);
-if (options.writeDocs && process.exitCode === undefined) await writeDocs(result);
+if (options.against === undefined) await measureOrShow();
+else process.stdout.write(`${await compareWith(options.against, options.quick)}\n`);
+
+async function measureOrShow(): Promise<void> {
+  const result = options.from === undefined ? await measureAll() : await readResult(options.from);
+  process.stdout.write(`${tableOf(result.parts)}\n`);
+  if (options.writeDocs && process.exitCode === undefined) await writeDocs(result);
+}
 
 /** Also when a person ends it early nothing that was started outlives it. A row that fails does not cost the others. */
 async function measureAll(): Promise<Result> {

@@ -10,7 +10,15 @@ const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
 export type Stable = '100ms' | '2s';
 
 /** A folder with everything that a daemon needs. */
-export type Place = { folder: string; inbox: string; reports: string; data: string; config: string };
+export type Place = {
+  folder: string;
+  inbox: string;
+  reports: string;
+  data: string;
+  config: string;
+  /** The program that runs here: this checkout's, or that of the checkout it is compared with. */
+  launcher: string;
+};
 
 /** A real daemon as users start it; its log goes to a file, as under a supervisor. */
 export type Daemon = AsyncDisposable & {
@@ -19,7 +27,7 @@ export type Daemon = AsyncDisposable & {
   readyAfter: number;
 };
 
-export async function makePlace(folder: string, origin: string, stable: Stable): Promise<Place> {
+export async function makePlace(folder: string, origin: string, stable: Stable, launcher = LAUNCHER): Promise<Place> {
   const at = (name: string) => path.join(folder, name);
   const place = {
     folder,
@@ -27,6 +35,7 @@ export async function makePlace(folder: string, origin: string, stable: Stable):
     reports: at('reports'),
     data: at('data'),
     config: at('po-sync.yaml'),
+    launcher,
   };
   await mkdir(place.inbox, { recursive: true });
   await writeFile(place.config, configOf(origin, stable));
@@ -34,10 +43,10 @@ export async function makePlace(folder: string, origin: string, stable: Stable):
 }
 
 /** Resolves when the daemon is ready; throws with the end of its log when it ends before. */
-export async function startDaemon({ folder, config }: Place): Promise<Daemon> {
+export async function startDaemon({ folder, config, launcher }: Place): Promise<Daemon> {
   await using log = await open(path.join(folder, 'daemon.log'), 'a');
   const begun = performance.now();
-  const child = spawn(LAUNCHER, ['--config', config, 'start'], {
+  const child = spawn(launcher, ['--config', config, 'start'], {
     cwd: folder,
     env: environment(),
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
@@ -49,8 +58,8 @@ export async function startDaemon({ folder, config }: Place): Promise<Daemon> {
 }
 
 /** Runs a command of po-sync to its end. */
-export async function runPoSync({ folder, config }: Place, args: readonly string[]): Promise<string> {
-  const child = spawn(LAUNCHER, ['--config', config, ...args], {
+export async function runPoSync({ folder, config, launcher }: Place, args: readonly string[]): Promise<string> {
+  const child = spawn(launcher, ['--config', config, ...args], {
     cwd: folder,
     env: environment(),
     stdio: ['ignore', 'pipe', 'inherit'],

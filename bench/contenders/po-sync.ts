@@ -24,9 +24,9 @@ export type PoSync = Contender & {
 /** That a file does not change is watched for this long before it is taken; it is not part of what delivery takes. */
 const STABLE = 100;
 
-export async function openPoSync(folder: string, api: Api): Promise<PoSync> {
+export async function openPoSync(folder: string, api: Api, launcher?: string): Promise<PoSync> {
   await using stack = new AsyncDisposableStack();
-  const place = await makePlace(folder, api.origin, `${STABLE}ms`);
+  const place = await makePlace(folder, api.origin, `${STABLE}ms`, launcher);
   const { redis } = stack.use(await openRedis(place.data));
   const { pid } = stack.use(await startDaemon(place));
   const kept = stack.move();
