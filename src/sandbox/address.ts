@@ -4,9 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { cutLater } from './cut-later.ts';
-import { failureText } from './envelope.ts';
-import { JSON_TYPE } from './reply.ts';
+import { failureText, JSON_TYPE } from './reply.ts';
+import { cutLater } from './request.ts';
 
 /** A host and port where calls are taken, and which can go away and come back. */
 export type Address = {

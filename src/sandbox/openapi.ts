@@ -1,16 +1,17 @@
 import * as z from 'zod';
+import type { SandboxSettings } from './sandbox-options.ts';
 import {
   createdEnvelope,
   createdOrder,
   errorEnvelope,
+  itemSchema,
   listEnvelope,
   listedOrder,
+  purchaseOrderSchema,
   tokenAnswer,
   tokenError,
   tokenRequest,
-} from './answer-schemas.ts';
-import { itemSchema, purchaseOrderSchema } from './contract.ts';
-import type { SandboxSettings } from './sandbox-options.ts';
+} from './schemas.ts';
 
 type Described = Pick<SandboxSettings, 'listShape' | 'listItems' | 'tokenPath'>;
 type Json = { readonly [name: string]: unknown };

@@ -1,10 +1,9 @@
-import type { AllowList } from './allow-list.ts';
+import type { AllowList } from './authenticate.ts';
 import type { Tasks } from './faults/open-tasks.ts';
 import type { Planner } from './faults/plan-faults.ts';
 import type { OrderStore } from './order-store.ts';
 import type { Rehearsal } from './rehearsal.ts';
-import type { Tell } from './sandbox-event.ts';
-import type { SandboxSettings } from './sandbox-options.ts';
+import type { SandboxSettings, Tell } from './sandbox-options.ts';
 import type { TokenStore } from './token-store.ts';
 
 /** What answering a call needs; all of it belongs to one environment. */

@@ -1,16 +1,14 @@
 import { toError } from '../core/errors.ts';
 import { type Caller, revoked, withoutScope } from './authenticate.ts';
-import type { Call } from './call.ts';
-import { failure, success } from './envelope.ts';
 import type { Plan } from './faults/plan-faults.ts';
 import { rehearse } from './faults/rehearse.ts';
-import { listText } from './list-text.ts';
 import type { NewOrder, Stored } from './order-store.ts';
+import type { Row } from './order-table.ts';
 import type { Parts } from './parts.ts';
-import { readBody } from './read-body.ts';
 import { type ReadOrder, readOrder } from './read-order.ts';
-import type { Reply } from './reply.ts';
-import { refuseHeaders } from './request-headers.ts';
+import { failure, type Reply, success } from './reply.ts';
+import { type Call, readBody, refuseHeaders } from './request.ts';
+import type { SandboxSettings } from './sandbox-options.ts';
 
 type Known = Extract<Caller, { known: true }>;
 type KnownInvalid = (outcome: Reply | Error) => void;
@@ -82,4 +80,23 @@ function perform(plan: Plan, work: () => Reply | Promise<Reply>, caller: Known, 
     return revoked(parts.settings.environment);
   };
   return rehearse(plan, { work, revoke }, parts.tasks);
+}
+
+/** The list as JSON text, a page at a time; its shape is not specified, so it is a setting. */
+export async function* listText(
+  pages: AsyncIterable<readonly Row[]>,
+  { listShape, listItems }: Pick<SandboxSettings, 'listShape' | 'listItems'>,
+): AsyncGenerator<string> {
+  const [open, close] = listShape === 'array' ? ['[', ']'] : ['{"purchaseOrders":[', ']}'];
+  let before = `{"status":"success","data":${open}`;
+  for await (const rows of pages) {
+    yield before + rows.map((row) => orderText(row, listItems)).join(',');
+    before = ',';
+  }
+  yield `${before === ',' ? '' : before}${close},"error":null}`;
+}
+
+function orderText(row: Row, withItems: boolean): string {
+  const head = `{"purchaseOrderNumber":${JSON.stringify(row.number)},"orderState":"${row.state}"`;
+  return withItems ? `${head},"items":${row.items}}` : `${head}}`;
 }

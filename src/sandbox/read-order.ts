@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { toError } from '../core/errors.ts';
-import { purchaseOrderSchema } from './contract.ts';
 import type { NewOrder } from './order-store.ts';
-import { plainOrder } from './plain-order.ts';
+import { purchaseOrderSchema } from './schemas.ts';
 
 /** A body that is an order, or why it is none: a message for error code 400 (spec part 7). */
 export type ReadOrder = { ok: true; order: NewOrder } | { ok: false; number: string; message: string };
@@ -53,4 +52,25 @@ function nameOf(path: readonly PropertyKey[]): string {
 function numberIn(value: unknown): string {
   if (typeof value !== 'object' || value === null || !('purchaseOrderNumber' in value)) return '';
   return typeof value.purchaseOrderNumber === 'string' ? value.purchaseOrderNumber.slice(0, 256) : '';
+}
+
+/** A text that is in JSON what it is in itself: printable ASCII without quotes and backslashes. */
+const TEXT = '"[ !#-\\[\\]-~]{1,256}"';
+const QUANTITY = '[1-9][0-9]{0,14}';
+const ITEM = `\\{"articleCode":${TEXT},"quantity":${QUANTITY}\\}`;
+const ORDER = new RegExp(
+  `^\\{"purchaseOrderNumber":(${TEXT}),"orderState":"NEW","items":(\\[${ITEM}(?:,${ITEM})*\\])\\}$`,
+);
+const LONGEST = 16 * 1024;
+
+/**
+ * The order in a body that is written as plainly as most clients write it: the fields in their usual order, no blanks,
+ * ASCII, whole quantities. Undefined for every other body, which the schema then judges.
+ * It takes a third of the time of parsing, checking and writing the items down again.
+ */
+export function plainOrder(body: Buffer): NewOrder | undefined {
+  if (body.length > LONGEST) return undefined;
+  const [, number, items] = ORDER.exec(body.toString('latin1')) ?? [];
+  if (number === undefined || items === undefined) return undefined;
+  return { number: number.slice(1, -1), state: 'NEW', items };
 }

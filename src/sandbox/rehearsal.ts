@@ -1,4 +1,4 @@
-import type { SandboxEvent } from './sandbox-event.ts';
+import type { SandboxEvent } from './sandbox-options.ts';
 
 /** Where the account is read, on the auth address. */
 export const REHEARSAL_PATH = '/rehearsal';

@@ -1,17 +1,15 @@
 import { PoSyncError } from '../core/errors.ts';
 import { type Address, openAddress } from './address.ts';
-import { allowList } from './allow-list.ts';
-import { API_PREFIX } from './answer-call.ts';
+import { API_PREFIX, listener } from './answer-call.ts';
+import { allowList } from './authenticate.ts';
 import { keepOutages } from './faults/keep-outages.ts';
 import { openTasks } from './faults/open-tasks.ts';
 import { planFaults } from './faults/plan-faults.ts';
-import { listener } from './listener.ts';
 import { openOrderStore } from './order-store.ts';
 import { openOrderThread } from './order-thread.ts';
 import type { Parts } from './parts.ts';
 import { createRehearsal } from './rehearsal.ts';
-import type { Tell } from './sandbox-event.ts';
-import { type SandboxOptions, settingsOf } from './sandbox-options.ts';
+import { type SandboxOptions, settingsOf, type Tell } from './sandbox-options.ts';
 import { createTokenStore, openTokenFile } from './token-store.ts';
 
 /** A running reference API of one environment. */

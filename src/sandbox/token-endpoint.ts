@@ -1,10 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Call, CallHeaders } from './call.ts';
-import { failure } from './envelope.ts';
 import { rehearse } from './faults/rehearse.ts';
 import type { Parts } from './parts.ts';
-import { type Body, readBody } from './read-body.ts';
-import type { Reply } from './reply.ts';
+import { failure, type Reply } from './reply.ts';
+import { type Body, type Call, type CallHeaders, readBody } from './request.ts';
 import { type SandboxSettings, SCOPES, type Scope } from './sandbox-options.ts';
 
 type Verdict = { granted: true; scopes: readonly Scope[] } | { granted: false; error: TokenError; why: string };

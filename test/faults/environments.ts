@@ -1,4 +1,4 @@
-import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
+import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
 import { type Account, accountOf, allReported, type DroppedFile, dropOrders } from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { startTestRedis } from '../support/test-redis.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
-import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
+import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
 import { freePort } from '../support/free-port.ts';
 import { CLIENT_ID, CLIENT_SECRET, openSandbox } from '../support/open-sandbox.ts';
 import { processesIn } from '../support/processes-in.ts';

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { openAddress } from '../../src/sandbox/address.ts';
-import { type Body, readBody } from '../../src/sandbox/read-body.ts';
+import { type Body, readBody } from '../../src/sandbox/request.ts';
 import { goodOrder, openSandbox, rawCreate } from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';
 

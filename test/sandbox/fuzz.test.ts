@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
+import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
 import { apiContract } from '../support/api-contract.ts';
 import { exchange } from '../support/exchange.ts';
 import { bearerHeaders, goodOrder, openSandbox } from '../support/open-sandbox.ts';

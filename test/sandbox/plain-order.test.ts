@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { purchaseOrderSchema } from '../../src/sandbox/contract.ts';
-import { plainOrder } from '../../src/sandbox/plain-order.ts';
+import { plainOrder } from '../../src/sandbox/read-order.ts';
+import { purchaseOrderSchema } from '../../src/sandbox/schemas.ts';
 
 const plainText = fc.stringMatching(/^[ !#-[\]-~]{1,6}$/);
 const text = fc.oneof(

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
-import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
+import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
 import { exchange } from '../support/exchange.ts';
 import { goodOrder, openSandbox, rawCreate } from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OUTCOMES } from '../../src/order/outcome.ts';
 import type { Report } from '../../src/report/report.ts';
-import type { SandboxEvent } from '../../src/sandbox/sandbox-event.ts';
+import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
 import { type SettledBatch, settledBatches } from './settled-batches.ts';
 import { csvOf, type Workplace } from './workplace.ts';
 

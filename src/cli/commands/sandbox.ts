@@ -94,7 +94,7 @@ async function credential(what: string, environment: string, { env, cwd }: Shell
 }
 
 async function faultsOf(path: string): Promise<FaultFile> {
-  const { loadFaults } = await import('../../sandbox/faults/load-faults.ts');
+  const { loadFaults } = await import('../../sandbox/faults/fault-file.ts');
   return loadFaults(read(path), path);
 }
 

@@ -1,5 +1,4 @@
-import { failureText } from '../envelope.ts';
-import type { Reply } from '../reply.ts';
+import { failureText, type Reply } from '../reply.ts';
 import type { Tasks } from './open-tasks.ts';
 import type { Ending, Plan } from './plan-faults.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chance } from '../../../src/sandbox/faults/chance.ts';
+import { chance } from '../../../src/sandbox/faults/plan-faults.ts';
 
 test('is the same for the same seed and key, and another for others', () => {
   expect(chance(1, 'create PO-1 1')).toBe(chance(1, 'create PO-1 1'));

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { loadFaults } from '../../../src/sandbox/faults/load-faults.ts';
+import { loadFaults } from '../../../src/sandbox/faults/fault-file.ts';
 
 describe('a fault file', () => {
   test('is read with its units', () => {

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type FaultFileInput, faultFile } from '../../../src/sandbox/faults/fault-file.ts';
-import type { SandboxEvent } from '../../../src/sandbox/sandbox-event.ts';
-import type { SandboxOptions } from '../../../src/sandbox/sandbox-options.ts';
+import type { SandboxEvent, SandboxOptions } from '../../../src/sandbox/sandbox-options.ts';
 import { goodOrder, type OpenSandbox, openSandbox } from '../../support/open-sandbox.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 import { until } from '../../support/until.ts';

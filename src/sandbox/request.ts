@@ -1,0 +1,145 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { failure, type Reply } from './reply.ts';
+
+/** One HTTP request, as far as it is known before its body. */
+export type Call = {
+  method: string;
+  /** Without the query, which no operation uses. */
+  path: string;
+  headers: CallHeaders;
+  request: IncomingMessage;
+};
+
+/** The headers that matter here; of a repeated one the first counts, but the values of Accept add up. */
+export type CallHeaders = {
+  host: string | undefined;
+  authorization: string | undefined;
+  contentType: string | undefined;
+  contentEncoding: string | undefined;
+  accept: string | undefined;
+};
+
+/** Reads the head of a request. Takes the headers as they came: Node's own object costs more than the rest of the call. */
+export function callOf(request: IncomingMessage): Call {
+  return {
+    method: request.method ?? '',
+    path: pathOf(request.url ?? ''),
+    headers: headersOf(request.rawHeaders),
+    request,
+  };
+}
+
+function headersOf(raw: readonly string[]): CallHeaders {
+  const found: CallHeaders = {
+    host: undefined,
+    authorization: undefined,
+    contentType: undefined,
+    contentEncoding: undefined,
+    accept: undefined,
+  };
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name: string = (raw[at] ?? '').toLowerCase();
+    const value = raw[at + 1];
+    switch (name) {
+      case 'host':
+        found.host ??= value;
+        break;
+      case 'authorization':
+        found.authorization ??= value;
+        break;
+      case 'content-type':
+        found.contentType ??= value;
+        break;
+      case 'content-encoding':
+        found.contentEncoding ??= value;
+        break;
+      case 'accept':
+        found.accept = found.accept === undefined ? value : `${found.accept}, ${value}`;
+        break;
+    }
+  }
+  return found;
+}
+
+/** The path of a request target in origin or absolute form (RFC 9112 part 3.2). */
+function pathOf(target: string): string {
+  const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const query = origin.indexOf('?');
+  return query < 0 ? origin : origin.slice(0, query);
+}
+
+const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
+
+/**
+ * Holds a request against the headers that every call must carry (spec part 5, rule 4),
+ * and gives the refusal when one is missing or says something else.
+ */
+export function refuseHeaders({ contentType, contentEncoding, accept }: CallHeaders): Reply | undefined {
+  if (contentType !== 'application/json' && !JSON_TYPE.test(contentType ?? '')) {
+    return failure(415, `The header Content-Type must be application/json, not ${said(contentType)}.`);
+  }
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
+    return failure(415, `The header Content-Encoding is not supported, found ${said(contentEncoding)}.`);
+  }
+  if (accept !== 'application/json' && !acceptsJson(accept ?? '')) {
+    return failure(406, `The header Accept must be application/json, not ${said(accept)}.`);
+  }
+  return undefined;
+}
+
+function acceptsJson(accept: string): boolean {
+  return accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return type === 'application/json' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}
+
+function said(value: string | undefined): string {
+  return value === undefined ? 'missing' : JSON.stringify(value.slice(0, 100));
+}
+
+/** A whole body, or why there is none. */
+export type Body = Buffer | 'too-large' | 'gone';
+
+/** How much of a body that is too large is still read away, so that the sender gets to hear the answer. */
+const MOST_DISCARDED = 64 * 1024 * 1024;
+
+/**
+ * Reads a request's body up to `limit` bytes, and gives it to `take` once. `gone`: nobody hears an answer any more, also
+ * because the connection was told already that this is no request.
+ */
+export function readBody(request: IncomingMessage, limit: number, take: (body: Body) => void): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let isTaken = false;
+  const give = (body: Body) => {
+    if (isTaken) return;
+    isTaken = true;
+    take(request.socket.writableEnded ? 'gone' : body);
+  };
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= limit) chunks.push(chunk);
+    else chunks.length = 0;
+    if (size > MOST_DISCARDED && !isTaken) {
+      give('too-large');
+      cutLater(request.socket);
+    }
+  });
+  request.on('end', () => {
+    const [first] = chunks;
+    if (size > limit) give('too-large');
+    else give(chunks.length === 1 && first ? first : Buffer.concat(chunks));
+  });
+  // Comes after every end too, where it changes nothing.
+  request.on('close', () => give('gone'));
+}
+
+/** How long a last answer may take to be read, in milliseconds. */
+const LINGER = 1000;
+
+/** Ends a connection whose sender may still be sending. Not at once: the system would throw the answer away. */
+export function cutLater(socket: Duplex): void {
+  setTimeout(() => socket.destroy(), LINGER).unref();
+}
