@@ -7,15 +7,15 @@ import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { failureText, JSON_TYPE } from './reply.ts';
 import { cutLater } from './request.ts';
 
-/** A host and port where calls are taken, and which can go away and come back. */
+/** A host and port that receives calls, and that can disappear and come back. */
 export type Address = {
-  /** `http://127.0.0.1:40123`, also while nobody listens there. */
+  /** `http://127.0.0.1:40123`, also while nothing listens there. */
   readonly url: string;
-  /** Refuses connections and cuts the open ones. */
+  /** Stops listening and closes every open connection. */
   vanish(): Promise<void>;
-  /** Listens at the same port again. */
+  /** Listens on the same port again. */
   comeBack(): Promise<void>;
-  /** Takes no more calls, lets those under way end for two seconds, then cuts them. */
+  /** Takes no more calls, gives calls in progress two seconds, then closes their connections. */
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -23,7 +23,7 @@ const GRACE = 2000;
 /** How long a request may take to arrive, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Opens an address; port 0 takes any free one. Throws PoSyncError `sandbox-port-in-use` or `sandbox-cannot-listen`. */
+/** Opens an address; port 0 selects a free port. Throws PoSyncError `sandbox-port-in-use` or `sandbox-cannot-listen`. */
 export async function openAddress(
   host: string,
   port: number,
@@ -37,7 +37,7 @@ export async function openAddress(
     headersTimeout: patience,
     connectionsCheckingInterval: patience / 12,
   });
-  // Whoever says that no more will come still gets the answers. Node knows this switch, but does not document it.
+  // A client that half-closes its connection still gets its answers. Node supports this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
   const calls = new WeakMap<Duplex, ServerResponse>();
   let isClosing = false;
@@ -49,9 +49,9 @@ export async function openAddress(
   server.on('clientError', (error, socket) => {
     const last = calls.get(socket);
     const refuse = () => refuseRaw(socket, codeOf(error));
-    // It was answered before it was whole: one answer is enough.
+    // It was answered before it was complete: one answer is enough.
     if (last?.writableEnded && !last.req.complete) socket.destroy();
-    // A whole request came before what is none: it is answered first.
+    // A complete request precedes the invalid bytes: answer it first.
     else if (last?.req.complete && !last.writableFinished && !last.destroyed) last.once('finish', refuse);
     else refuse();
   });
@@ -103,7 +103,7 @@ function cannotListen(host: string, port: number, cause: Error): PoSyncError {
   if (codeOf(cause) === 'EADDRINUSE') {
     const message = `Port ${port} on ${host} is in use by another program.`;
     return new PoSyncError('sandbox-port-in-use', message, {
-      remedy: 'Choose another port, or 0 for any free one.',
+      remedy: 'Choose another port with --port, or 0 for any free port.',
       facts,
       cause,
     });
@@ -114,7 +114,7 @@ function cannotListen(host: string, port: number, cause: Error): PoSyncError {
   });
 }
 
-/** Bytes that are no HTTP request still get an envelope. */
+/** Answers bytes that are not an HTTP request with an envelope. */
 function refuseRaw(socket: Duplex, code: string | undefined): void {
   if (code === 'HPE_HEADER_OVERFLOW') endRaw(socket, 431, 'The request headers are too large.');
   else if (code === 'ERR_HTTP_REQUEST_TIMEOUT') endRaw(socket, 408, 'The request did not arrive in time.');

@@ -7,7 +7,7 @@ import type { Grant, TokenStore } from './token-store.ts';
 /** A caller with a valid token, or the refusal it gets. */
 export type Caller = { known: true; token: string; grant: Grant } | { known: false; refusal: Reply };
 
-/** Checks the Authorization header (spec part 5, rules 1 and 2; challenges of RFC 6750 part 3). */
+/** Checks the Authorization header (API part 5, rules 1 and 2; challenges of RFC 6750 section 3). */
 export function authenticate(header: string | undefined, tokens: TokenStore, realm: string): Caller {
   if (header === undefined) return stranger(realm, 'The header Authorization: Bearer <ACCESS_TOKEN> is missing.');
   const token = tokenIn(header);
@@ -20,7 +20,7 @@ export function authenticate(header: string | undefined, tokens: TokenStore, rea
   return { known: true, token, grant };
 }
 
-/** The refusal of a token that lacks a scope, or undefined when it has it (`admin` has them all). */
+/** The refusal of a token that lacks a scope, or undefined if it has the scope (`admin` includes all). */
 export function withoutScope(grant: Grant, scope: Scope, realm: string): Reply | undefined {
   if (grant.scopes.has(scope) || grant.scopes.has('admin')) return undefined;
   const message = `The access token lacks the scope ${scope}.`;
@@ -29,7 +29,7 @@ export function withoutScope(grant: Grant, scope: Scope, realm: string): Reply |
   });
 }
 
-/** A 401 for a token that was good until now. */
+/** The 401 for a token that was valid until now. */
 export function revoked(realm: string): Reply {
   return refusal(realm, 'The access token was revoked.', 'invalid_token');
 }
@@ -43,7 +43,7 @@ function stranger(realm: string, message: string, error?: string): Caller {
 }
 
 function refusal(realm: string, message: string, error?: string): Reply {
-  // RFC 6750 part 3.1: a request without any credentials is told no error code.
+  // RFC 6750 section 3.1: the answer to a request without credentials contains no error code.
   const more = error === undefined ? {} : { error, message };
   return failure(401, message, { 'www-authenticate': challenge(realm, more) });
 }
@@ -55,11 +55,11 @@ function challenge(realm: string, more: { error?: string; message?: string; scop
   return `Bearer ${parts.join(', ')}`;
 }
 
-/** Whether a peer may call. */
+/** Returns whether a peer may call. */
 export type AllowList = (peer: { readonly remoteAddress?: string | undefined }) => boolean;
 
 /**
- * Reads CIDR ranges (`10.0.0.0/8`, `::1/128`) and single addresses; none at all lets everybody in.
+ * Reads CIDR ranges (`10.0.0.0/8`, `::1/128`) and single addresses; an empty list admits every peer.
  * Throws PoSyncError `sandbox-allow-ip-invalid`.
  */
 export function allowList(ranges: readonly string[]): AllowList {
@@ -80,7 +80,7 @@ function add(list: BlockList, range: string): void {
   const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
   if (version === 0 || rest.length > 0 || bits < 0 || bits > longest) {
     throw new PoSyncError('sandbox-allow-ip-invalid', `"${range}" is not an address range.`, {
-      remedy: 'Write it like 10.0.0.0/8, 192.168.1.17 or fd00::/8.',
+      remedy: 'Use a range such as 10.0.0.0/8, 192.168.1.17 or fd00::/8.',
       facts: { value: range },
     });
   }

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { PoSyncError, toError } from '../core/errors.ts';
 
 /**
- * Opens a file of an environment, or makes it; it is ours alone until it is closed or the process dies. A commit returns
- * when it is on the disk. Throws PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`.
+ * Opens or creates a database file of an environment and locks it until it is closed or the process ends. A commit
+ * returns when it is on disk. Throws PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`.
  */
 export function openDatabase(folder: string, name: string, schema: string): DatabaseSync {
   const path = join(folder, name);
@@ -21,24 +21,24 @@ export function openDatabase(folder: string, name: string, schema: string): Data
   }
 }
 
-/** New files are only there after a power cut when their folder is on the disk too. */
+/** A new file survives a power failure only if its folder entry is on disk too. */
 function flushFolder(folder: string): void {
   const handle = openSync(folder, 'r');
   fsyncSync(handle);
   closeSync(handle);
 }
 
-/** Why the sandbox cannot work with a file of its data. */
+/** The error for a data file that the sandbox cannot use. */
 export function unusable(path: string, cause: Error): PoSyncError {
   if (/database is locked/.test(cause.message)) {
     return new PoSyncError('sandbox-data-in-use', `Another sandbox is using ${path}.`, {
-      remedy: 'Stop it, or give this one its own --data folder.',
+      remedy: 'Stop the other sandbox, or choose another folder with --data.',
       facts: { file: path },
       cause,
     });
   }
   return new PoSyncError('sandbox-data-unusable', `The sandbox cannot keep its data in ${path}: ${cause.message}.`, {
-    remedy: 'Give a folder that can be written with --data.',
+    remedy: 'Choose a writable folder with --data.',
     facts: { file: path },
     cause,
   });

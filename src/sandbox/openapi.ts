@@ -16,10 +16,10 @@ import {
 type Described = Pick<SandboxSettings, 'listShape' | 'listItems' | 'tokenPath'>;
 type Json = { readonly [name: string]: unknown };
 
-/** The addresses of the specification's placeholders, for a document that belongs to no running server. */
+/** The specification's placeholder addresses, for a document without a running server. */
 export const PLACEHOLDERS = { baseUrl: 'https://{apiHost}/api/v1', authUrl: 'https://{authHost}' };
 
-/** The OpenAPI 3.1 document of a sandbox, made from the schemas that check its requests. */
+/** The OpenAPI 3.1 document of a sandbox, generated from the schemas that validate its requests. */
 export function openApi(addresses: { baseUrl: string; authUrl: string }, settings: Described): Json {
   return {
     openapi: '3.1.0',
@@ -27,14 +27,14 @@ export function openApi(addresses: { baseUrl: string; authUrl: string }, setting
       title: 'Purchase-Order API',
       version: '1',
       description:
-        'The reference implementation of the Purchase-Order API. Every answer of the API is an envelope; the token endpoint speaks RFC 6749. What the specification leaves open is decided in docs/decisions/.',
+        'The reference implementation of the Purchase-Order API. Every answer of the API is an envelope; the token endpoint follows RFC 6749. docs/decisions/ lists the choices that the specification leaves open.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [server(addresses.baseUrl, 'apiHost', 'api.staging.example.com')],
     security: [{ clientCredentials: [] }],
     tags: [
       { name: 'purchase orders', description: 'Creating and retrieving purchase orders.' },
-      { name: 'authentication', description: 'The OAuth 2.0 Client Credentials grant.' },
+      { name: 'authentication', description: 'The OAuth 2.0 client credentials grant.' },
     ],
     paths: {
       '/purchase-orders': { get: listOperation(), post: createOperation() },
@@ -64,8 +64,8 @@ function createOperation(): Json {
     security: [{ clientCredentials: ['write'] }],
     requestBody: { required: true, content: json('PurchaseOrder') },
     responses: {
-      201: { description: 'The order exists in the state NEW.', content: json('CreatedEnvelope') },
-      409: failed('The number exists already, where numbers are unique.'),
+      201: { description: 'The order was created in state NEW.', content: json('CreatedEnvelope') },
+      409: failed('The number already exists, and numbers are unique in this environment.'),
       413: failed('The body is too large.'),
       ...refusals(),
     },
@@ -76,14 +76,14 @@ function listOperation(): Json {
   const reserved = (name: string) => ({
     name,
     in: 'query',
-    description: 'Reserved for a future feature; has no effect, whatever its value.',
+    description: 'Reserved for a future feature; any value is ignored.',
     schema: { type: 'string' },
   });
   return {
     tags: ['purchase orders'],
     operationId: 'listPurchaseOrders',
     summary: 'Retrieve the purchase orders',
-    description: 'All of them, in the order of their creation.',
+    description: 'Returns all orders, sorted by creation.',
     security: [{ clientCredentials: ['read'] }],
     parameters: [reserved('limit'), reserved('offset')],
     responses: { 200: { description: 'Every purchase order.', content: json('ListEnvelope') }, ...refusals() },
@@ -103,7 +103,7 @@ function tokenOperation(): Json {
     },
     responses: {
       200: { description: 'A bearer token.', content: json('Token') },
-      400: refusal('The request is invalid, or asks for what the client may not have.'),
+      400: refusal('The request is invalid, or requests a scope that the client does not have.'),
       401: { ...refusal('The credentials are wrong.'), headers: challenge() },
       default: failed('Any other failure.'),
     },
@@ -124,14 +124,14 @@ function refusals(): Json {
 function responses(): Json {
   return {
     Unauthorized: { ...failed('The bearer token is missing, unknown or expired.'), headers: challenge() },
-    Forbidden: failed('The token lacks the scope, or the address may not call.'),
+    Forbidden: failed('The token lacks the scope, or calls from this address are not allowed.'),
   };
 }
 
 function challenge(): Json {
   return {
     'WWW-Authenticate': {
-      description: 'RFC 6750 part 3, RFC 6749 part 5.2.',
+      description: 'RFC 6750 section 3, RFC 6749 section 5.2.',
       required: true,
       schema: { type: 'string' },
     },
@@ -148,7 +148,7 @@ function securityScheme(tokenUrl: string): Json {
   return { type: 'oauth2', flows: { clientCredentials: { tokenUrl: url, scopes } } };
 }
 
-/** Requests may hold more than we know of; answers hold exactly what is described. */
+/** Requests may contain further fields; answers contain exactly the described fields. */
 function schemas({ listShape, listItems }: Described): Json {
   const order = listedOrder(listItems);
   const asked = { Item: itemSchema, PurchaseOrder: purchaseOrderSchema, TokenRequest: tokenRequest };

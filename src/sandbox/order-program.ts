@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { unusable } from './database.ts';
-import { openOrderFile, openOrderTable, orderFileName } from './order-table.ts';
+import { createOrderTable, openOrderFile, orderFileName } from './order-table.ts';
 import type { TableAnswer, TableCall, TableOpening } from './order-thread.ts';
 
-/** A thread of its own for the orders of an environment: writing them down and waiting for the disk hold up no call. */
+// The worker thread that stores the orders of an environment, so that waiting for the disk delays no call.
 if (parentPort !== null) serve(parentPort, workerData as TableOpening);
 
 function serve(port: MessagePort, opening: TableOpening): void {
@@ -28,7 +28,7 @@ function serve(port: MessagePort, opening: TableOpening): void {
 function open({ folder, environment, unique }: TableOpening) {
   try {
     const file = openOrderFile(folder, environment);
-    return { file, table: openOrderTable(file, unique) };
+    return { file, table: createOrderTable(file, unique) };
   } catch (thrown) {
     return thrown instanceof PoSyncError ? thrown : unusable(join(folder, orderFileName(environment)), toError(thrown));
   }

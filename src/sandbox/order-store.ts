@@ -1,45 +1,45 @@
 import { toError } from '../core/errors.ts';
 import type { OrderTable, Range, Row } from './order-table.ts';
 
-/** Whether an order is durable now, or its number was taken already. */
+/** Whether an order is durable now, or its number already existed. */
 export type Stored = 'stored' | 'taken';
 
-/** An order as it is kept; `items` is JSON text, exactly as it will be listed. */
+/** An order as it is stored; `items` is JSON text, exactly as the list will show it. */
 export type NewOrder = { number: string; state: 'NEW'; items: string };
 
-/** The table of orders where it is elsewhere; calls are done in the order they are made. */
+/** The order table in another thread; calls run in the order they are made. */
 export type RemoteTable = {
   [Name in keyof OrderTable]: (...given: Parameters<OrderTable[Name]>) => Promise<ReturnType<OrderTable[Name]>>;
 };
 
 export type OrderStore = {
   /**
-   * Tells when the order is on disk, or why it may not be; creates that arrive together are committed together.
-   * By callback, because each promise of a call costs it a fiftieth of its pace.
+   * Calls `done` when the order is on disk, or with the error; orders that arrive together are committed together.
+   * Takes a callback because each promise in a call costs about 2 % of the throughput.
    */
-  create(order: NewOrder, tell: (outcome: Stored | Error) => void): void;
-  /** All orders stored up to `until` (milliseconds since 1970), fixed while they are read. */
+  create(order: NewOrder, done: (outcome: Stored | Error) => void): void;
+  /** All orders stored up to `until` (milliseconds since 1970); later orders do not change the range. */
   range(until: number): Promise<Range>;
   /** Narrows a range to its oldest or newest orders. */
   capped(range: Range, most: number, keep: 'oldest' | 'newest'): Promise<Range>;
-  /** The rows of a range in the order of storage, read page by page. */
+  /** The rows of a range in storage order, read page by page. */
   pages(range: Range): AsyncIterable<readonly Row[]>;
 };
 
-/** Groups under way at the same time: one goes to the disk, the next lies ready behind it. */
+/** Groups in flight: one is written to disk, the next waits behind it. */
 const GROUPS = 2;
-/** Characters of items after which a group takes no further order: it is copied from thread to thread. */
+/** Most characters of items in a group, because a group is copied between threads. */
 const GROUP_TEXT = 4 * 1024 * 1024;
-/** Orders that are worth a group behind another one; fewer wait for more until that one is on disk. */
+/** Fewest orders that start a group while another is in flight; fewer wait until that one is on disk. */
 const WORTH_A_GROUP = 24;
 
-type Waiting = { order: NewOrder; tell: (outcome: Stored | Error) => void };
+type Waiting = { order: NewOrder; done: (outcome: Stored | Error) => void };
 
-/** The orders of one environment. */
-export function openOrderStore(table: RemoteTable): OrderStore {
+/** Creates the store of one environment's orders on top of its table. */
+export function createOrderStore(table: RemoteTable): OrderStore {
   const waiting: Waiting[] = [];
   let isScheduled = false;
-  let underWay = 0;
+  let inFlight = 0;
 
   function nextGroup(): Waiting[] {
     let text = 0;
@@ -50,34 +50,34 @@ export function openOrderStore(table: RemoteTable): OrderStore {
     return waiting.splice(0, cut < 0 ? waiting.length : Math.max(cut, 1));
   }
 
-  /** Stores what waits and answers it once it is on disk. */
+  /** Stores the waiting orders and calls them back once they are on disk. */
   async function storeWaiting(): Promise<void> {
     const group = nextGroup();
-    underWay += 1;
+    inFlight += 1;
     try {
       const numbers = group.map(({ order }) => order.number);
       const stored = await table.insert({ numbers, items: group.map(({ order }) => order.items) });
-      for (const [nth, one] of group.entries()) one.tell(stored[nth] === true ? 'stored' : 'taken');
+      for (const [nth, one] of group.entries()) one.done(stored[nth] === true ? 'stored' : 'taken');
     } catch (thrown) {
-      for (const one of group) one.tell(toError(thrown));
+      for (const one of group) one.done(toError(thrown));
     }
-    underWay -= 1;
+    inFlight -= 1;
     if (waiting.length > 0) schedule();
   }
 
-  /** What comes until then is the next group. */
+  /** Orders that arrive before the group starts belong to it. */
   function schedule(): void {
-    if (isScheduled || underWay >= GROUPS) return;
+    if (isScheduled || inFlight >= GROUPS) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
-      if (underWay === 0 || waiting.length >= WORTH_A_GROUP) void storeWaiting();
+      if (inFlight === 0 || waiting.length >= WORTH_A_GROUP) void storeWaiting();
     });
   }
 
   return {
-    create(order, tell) {
-      waiting.push({ order, tell });
+    create(order, done) {
+      waiting.push({ order, done });
       schedule();
     },
     range: table.range,

@@ -1,24 +1,24 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { openDatabase } from './database.ts';
 
-/** Orders to be stored together: number and items of the nth are the nth of each; items are JSON text. */
+/** Orders to store together, as two parallel arrays; items are JSON text. */
 export type NewOrders = { numbers: string[]; items: string[] };
 
-/** One order as a list shows it, by id of storage; `items` is JSON text, exactly as it came. */
+/** One stored order; ids grow in storage order, `items` is JSON text exactly as stored. */
 export type Row = { id: number; number: string; state: string; items: string; storedAt: number };
 
-/** Where a list begins and ends; ids are inclusive. */
+/** The first and last id of a list, both inclusive. */
 export type Range = { first: number; last: number };
 
 /** The orders in the file of one environment. */
 export type OrderTable = {
-  /** Stores all of them or none, returns when they are on the disk, and tells for each whether it was stored: `false` where its number was taken. */
+  /** Stores all orders in one commit that is on disk on return; `false` marks an order whose number already existed. */
   insert(orders: NewOrders): boolean[];
   /** All orders stored up to `until` (milliseconds since 1970). */
   range(until: number): Range;
   /** Narrows a range to its oldest or newest orders. */
   capped(range: Range, most: number, keep: 'oldest' | 'newest'): Range;
-  /** The first rows of a range in the order of storage: as many as make up 256 KiB, 500 at most, and one at least. */
+  /** The first rows of a range in storage order: about 256 KiB, from 1 to 500 rows. */
   page(range: Range): Row[];
 };
 
@@ -32,22 +32,22 @@ const SCHEMA = `
   );
 `;
 const PAGE = 500;
-/** Characters of items. */
+/** Characters of items after which a page ends. */
 const PAGE_TEXT = 256 * 1024;
 
-/** The name of the file of orders in the folder of the data. */
+/** The name of the order file in the data folder. */
 export function orderFileName(environment: string): string {
   return `${environment}.sqlite`;
 }
 
-/** Opens the file of orders, or makes it. Throws as `openDatabase`. */
+/** Opens or creates the order file. Throws like `openDatabase`. */
 export function openOrderFile(folder: string, environment: string): DatabaseSync {
   return openDatabase(folder, orderFileName(environment), SCHEMA);
 }
 
-/** The orders of an open file; `unique` says that a number may be stored only once. */
-export function openOrderTable(file: DatabaseSync, unique: boolean): OrderTable {
-  // An index costs every insert; only uniqueness needs one.
+/** The orders in an open file; with `unique` each number is stored only once. */
+export function createOrderTable(file: DatabaseSync, unique: boolean): OrderTable {
+  // An index slows every insert, and only uniqueness needs one.
   const index = 'orders_by_number';
   file.exec(unique ? `CREATE INDEX IF NOT EXISTS ${index} ON orders (number)` : `DROP INDEX IF EXISTS ${index}`);
   const insert = file.prepare("INSERT INTO orders (number, state, items, stored_at) VALUES (?, 'NEW', ?, ?)");
@@ -82,7 +82,7 @@ function inTransaction<T>(database: DatabaseSync, work: () => T): T {
 
 function listing(database: DatabaseSync): Omit<OrderTable, 'insert'> {
   const oldest = database.prepare('SELECT min(id) AS id FROM orders');
-  // From the end backwards, because only the youngest are too young.
+  // Search backwards from the end: only the newest orders can be too new.
   const newest = database.prepare('SELECT id FROM orders WHERE stored_at <= ? ORDER BY id DESC LIMIT 1');
   const nth = database.prepare('SELECT id FROM orders WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1 OFFSET ?');
   const nthLast = database.prepare('SELECT id FROM orders WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1 OFFSET ?');

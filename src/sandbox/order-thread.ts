@@ -4,13 +4,13 @@ import { type ErrorFacts, PoSyncError, toError } from '../core/errors.ts';
 import type { RemoteTable } from './order-store.ts';
 import type { OrderTable } from './order-table.ts';
 
-/** Whose orders the thread keeps; `unique` says that a number may be stored only once. */
+/** Which orders the thread stores; with `unique` each number is stored only once. */
 export type TableOpening = { folder: string; environment: string; unique: boolean };
 
-/** A call of `OrderTable`. */
+/** A call to a method of `OrderTable`. */
 export type TableCall = { name: keyof OrderTable; given: unknown[] };
 
-/** The answers come in the order of the calls; before them one that says whether the file is open. */
+/** Answers arrive in the order of the calls, after a first answer that reports whether the file is open. */
 export type TableAnswer =
   | { kind: 'done'; value: unknown }
   | { kind: 'failed'; error: Error }
@@ -19,9 +19,9 @@ export type TableAnswer =
 export type OrderThread = RemoteTable & AsyncDisposable & { ended: Promise<Error> };
 
 /**
- * The orders of an environment in a thread of its own, which ends with its last call when disposed.
- * Rejects with PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`. Once the thread has ended, every call is
- * rejected; `ended` tells why it did.
+ * Opens the order table of an environment in a worker thread, which ends after its last call when disposed.
+ * Rejects with PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`. After the thread has ended every call
+ * rejects, and `ended` resolves with the reason.
  */
 export async function openOrderThread(opening: TableOpening): Promise<OrderThread> {
   const thread = new Worker(new URL('./order-program.ts', import.meta.url), { workerData: opening });
@@ -49,9 +49,9 @@ export async function openOrderThread(opening: TableOpening): Promise<OrderThrea
 
   thread.on('message', (answer: TableAnswer) => settle(answer, open.shift()));
   thread.on('error', (thrown) => die(toError(thrown)));
-  thread.on('exit', () => die(new Error('The thread that keeps the orders has ended.')));
+  thread.on('exit', () => die(new Error('The thread that stores the orders has ended.')));
   await expect();
-  // TypeScript cannot see that an answer is of the call's type.
+  // TypeScript cannot derive the type of an answer from its call.
   const remote =
     (name: keyof OrderTable) =>
     (...given: unknown[]) =>

@@ -1,19 +1,19 @@
 import type { SandboxEvent } from './sandbox-options.ts';
 
-/** Where the account is read, on the auth address. */
+/** The path of the record, on the auth address. */
 export const REHEARSAL_PATH = '/rehearsal';
 
-/** What was done to one order number; times in milliseconds since 1970. */
+/** What happened to one order number; times in milliseconds since 1970. */
 type OrderRecord = { received: number[]; stored: number[]; faults: string[] };
 
-/** The sandbox's own account of a rehearsal, which a test can judge by. */
+/** The sandbox's own record of a rehearsal, against which a test can compare results. */
 export type Rehearsal = {
   take(event: SandboxEvent): void;
-  /** The account as JSON text, a piece at a time. */
+  /** The record as JSON text, in pieces. */
   text(): Iterable<string>;
 };
 
-/** Begins an account; only for as long as the process lives. */
+/** Creates an empty record, kept in memory only. */
 export function createRehearsal(environment: string): Rehearsal {
   const startedAt = Date.now();
   const orders = new Map<string, OrderRecord>();

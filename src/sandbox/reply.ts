@@ -2,40 +2,40 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { toError } from '../core/errors.ts';
 
-/** A success with its data, which is JSON text already (spec part 2). */
+/** A success envelope around JSON text (API part 2). */
 export function success(status: number, data: string): Reply {
-  return { kind: 'whole', status, body: `{"status":"success","data":${data},"error":null}` };
+  return { kind: 'complete', status, body: `{"status":"success","data":${data},"error":null}` };
 }
 
-/** A failure; the numeric code is the HTTP status (spec parts 2 and 7). */
+/** An error envelope whose numeric code is the HTTP status (API parts 2 and 7). */
 export function failure(status: number, message: string, headers?: Readonly<Record<string, string>>): Reply {
-  return { kind: 'whole', status, body: failureText(status, message), ...(headers && { headers }) };
+  return { kind: 'complete', status, body: failureText(status, message), ...(headers && { headers }) };
 }
 
-/** The envelope of a failure as text. */
+/** The error envelope as text. */
 export function failureText(code: number, message: string): string {
   return `{"status":"error","error":{"code":${code},"message":${JSON.stringify(message)}}}`;
 }
 
 /** How a call ends on its connection. */
 export type Reply =
-  /** `body` is complete; without headers of its own it is JSON. */
-  | { kind: 'whole'; status: number; body: string; headers?: Readonly<Record<string, string>> }
-  /** The body is made while it is sent. */
+  /** A complete body; JSON unless `headers` name another type. */
+  | { kind: 'complete'; status: number; body: string; headers?: Readonly<Record<string, string>> }
+  /** The body is generated while it is sent. */
   | { kind: 'stream'; status: number; chunks: Iterable<string> | AsyncIterable<string> }
-  /** The head and a part of the body go out, then the connection ends. */
+  /** The head and half of the body are sent, then the connection ends. */
   | { kind: 'cut'; status: number; body: string }
   /** No answer: FIN (`close`) or RST (`reset`). */
   | { kind: 'drop'; how: 'close' | 'reset' };
 
-/** The media type of every answer that is not told otherwise. */
+/** The default media type of answers. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Puts a reply on the wire. `broken` hears of a stream that could not be made to its end; the connection ends then. */
+/** Sends a reply. Calls `broken` and ends the connection when a stream fails. */
 export function sendReply(response: ServerResponse, reply: Reply, broken: (error: Error) => void): void {
   switch (reply.kind) {
-    case 'whole':
-      sendWhole(response, reply);
+    case 'complete':
+      sendComplete(response, reply);
       return;
     case 'stream':
       sendStream(response, reply).catch((thrown: unknown) => {
@@ -47,16 +47,16 @@ export function sendReply(response: ServerResponse, reply: Reply, broken: (error
       sendCut(response, reply.status, reply.body);
       return;
     case 'drop':
-      // The request's, because a response that waits for an earlier one has none yet.
+      // Use the request's socket: a pipelined response has none until its turn.
       if (reply.how === 'reset') response.req.socket.resetAndDestroy();
       else response.req.socket.destroy();
       return;
   }
 }
 
-function sendWhole(response: ServerResponse, reply: Extract<Reply, { kind: 'whole' }>): void {
+function sendComplete(response: ServerResponse, reply: Extract<Reply, { kind: 'complete' }>): void {
   const length = String(Buffer.byteLength(reply.body));
-  // Node writes a flat list with less work than an object.
+  // Node writes a flat list faster than an object.
   const plain = ['content-type', JSON_TYPE, 'content-length', length];
   const { headers } = reply;
   response.writeHead(
@@ -79,7 +79,7 @@ async function sendStream(
   response.end();
 }
 
-/** A long answer must not hold up the other calls. */
+/** A long answer must not delay other calls. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

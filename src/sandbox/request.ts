@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { failure, type Reply } from './reply.ts';
 
-/** One HTTP request, as far as it is known before its body. */
+/** The head of one HTTP request. */
 export type Call = {
   method: string;
   /** Without the query, which no operation uses. */
@@ -11,7 +11,7 @@ export type Call = {
   request: IncomingMessage;
 };
 
-/** The headers that matter here; of a repeated one the first counts, but the values of Accept add up. */
+/** The relevant headers; the first of repeated headers counts, but values of Accept are joined. */
 export type CallHeaders = {
   host: string | undefined;
   authorization: string | undefined;
@@ -20,7 +20,7 @@ export type CallHeaders = {
   accept: string | undefined;
 };
 
-/** Reads the head of a request. Takes the headers as they came: Node's own object costs more than the rest of the call. */
+/** Reads the head of a request from the raw headers: Node's header object costs more than the rest of the call. */
 export function callOf(request: IncomingMessage): Call {
   return {
     method: request.method ?? '',
@@ -72,8 +72,8 @@ function pathOf(target: string): string {
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 
 /**
- * Holds a request against the headers that every call must carry (spec part 5, rule 4),
- * and gives the refusal when one is missing or says something else.
+ * Checks the headers that every call must carry (API part 5, rule 4).
+ * Returns the refusal when one is missing or has another value.
  */
 export function refuseHeaders({ contentType, contentEncoding, accept }: CallHeaders): Reply | undefined {
   if (contentType !== 'application/json' && !JSON_TYPE.test(contentType ?? '')) {
@@ -99,15 +99,15 @@ function said(value: string | undefined): string {
   return value === undefined ? 'missing' : JSON.stringify(value.slice(0, 100));
 }
 
-/** A whole body, or why there is none. */
+/** A complete body, or why there is none. */
 export type Body = Buffer | 'too-large' | 'gone';
 
-/** How much of a body that is too large is still read away, so that the sender gets to hear the answer. */
+/** How many bytes of an oversized body are read and discarded, so that the sender can read the answer. */
 const MOST_DISCARDED = 64 * 1024 * 1024;
 
 /**
- * Reads a request's body up to `limit` bytes, and gives it to `take` once. `gone`: nobody hears an answer any more, also
- * because the connection was told already that this is no request.
+ * Reads a request's body up to `limit` bytes and calls `take` exactly once. `gone`: the connection is closed, or was
+ * already answered because its bytes are not valid HTTP.
  */
 export function readBody(request: IncomingMessage, limit: number, take: (body: Body) => void): void {
   const chunks: Buffer[] = [];
@@ -132,14 +132,14 @@ export function readBody(request: IncomingMessage, limit: number, take: (body: B
     if (size > limit) give('too-large');
     else give(chunks.length === 1 && first ? first : Buffer.concat(chunks));
   });
-  // Comes after every end too, where it changes nothing.
+  // Also fires after `end`, where it has no effect.
   request.on('close', () => give('gone'));
 }
 
-/** How long a last answer may take to be read, in milliseconds. */
+/** How long a client may take to read its last answer, in milliseconds. */
 const LINGER = 1000;
 
-/** Ends a connection whose sender may still be sending. Not at once: the system would throw the answer away. */
+/** Closes a connection whose client may still be sending; closing at once would discard the answer. */
 export function cutLater(socket: Duplex): void {
   setTimeout(() => socket.destroy(), LINGER).unref();
 }

@@ -1,51 +1,51 @@
 import type { FaultFile, FaultKind } from './faults/fault-file.ts';
 
-/** The scopes of spec part 5; `admin` includes the other two. */
+/** The scopes of API part 5; `admin` includes the other two. */
 export const SCOPES = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The two spellings of the token endpoint that the specification gives (spec part 5). */
+/** The two spellings of the token path in the specification (API part 5). */
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth/token'] as const;
 export type TokenPath = (typeof TOKEN_PATHS)[number];
 
-/** What one environment of the reference API is made of. */
+/** The options of one environment of the reference API. */
 export type SandboxOptions = {
-  /** Letters, digits, `-` and `_`; names the data files and the realm of bearer challenges. */
+  /** Letters, digits, `-` and `_`; also the name of the data files and the realm of bearer challenges. */
   environment: string;
-  /** 0 takes any free port. */
+  /** 0 selects a free port. */
   port: number;
-  /** The token endpoint's own port (0: any free one); without it the token endpoint shares the API's address. */
+  /** A separate port for the token endpoint (0: any free port); without it both share one address. */
   authPort?: number | undefined;
   host?: string | undefined;
   tokenPath?: TokenPath | undefined;
   clientId: string;
   clientSecret: string;
-  /** What the credentials may ask for; all three when absent. */
+  /** The scopes that the credentials may request; all three when absent. */
   scopes?: readonly Scope[] | undefined;
-  /** Folder of the environment's SQLite files; made when absent. */
+  /** Folder of the environment's SQLite files; created when missing. */
   data: string;
-  /** CIDR ranges or addresses that may call; anybody when empty. */
+  /** CIDR ranges or addresses that may call; every address when empty. */
   allowIp?: readonly string[] | undefined;
-  /** What a second POST of a number becomes: another order, or a 409. */
+  /** Whether a repeated number creates another order or gets a 409. */
   onDuplicate?: 'accept' | 'refuse' | undefined;
   faults?: FaultFile | undefined;
-  /** Opens `GET /rehearsal` on the auth address. */
+  /** Serves `GET /rehearsal` on the auth address. */
   record?: boolean | undefined;
-  /** Seconds; 3600 as in spec part 8. */
+  /** Seconds; 3600 as in API part 8. */
   tokenLifetime?: number | undefined;
-  /** Whether `data` of the list is the array itself or an object that holds it. */
+  /** Whether `data` of the list is the array itself or an object that contains it. */
   listShape?: 'array' | 'object' | undefined;
   /** Whether listed orders show their items. */
   listItems?: boolean | undefined;
   /** Largest request body of the API, in bytes. */
   bodyLimit?: number | undefined;
-  /** Told of everything that happens. */
+  /** Receives every event. */
   onEvent?: ((event: SandboxEvent) => void) | undefined;
-  /** Told of each call that could not be answered as it should. */
+  /** Receives the error of each call that got a 500. */
   onCrash?: ((error: Error) => void) | undefined;
 };
 
-/** The options with every default in its place. */
+/** The options with all defaults applied. */
 export type SandboxSettings = {
   [Name in Exclude<keyof SandboxOptions, 'port' | 'authPort' | 'faults' | 'record' | 'onEvent' | 'onCrash'>]-?: Exclude<
     SandboxOptions[Name],
@@ -53,7 +53,7 @@ export type SandboxSettings = {
   >;
 };
 
-/** Fills in what was left open; what the fault file says of list and tokens yields to an explicit option. */
+/** Applies the defaults; an explicit option takes precedence over the fault file. */
 export function settingsOf(options: SandboxOptions): SandboxSettings {
   return {
     environment: options.environment,
@@ -72,21 +72,21 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
   };
 }
 
-/** The three calls that the specification shows, and everything else. */
+/** The three specified operations, and everything else. */
 export type Operation = 'create' | 'list' | 'token' | 'other';
 
-/** What happens in a sandbox; `at` in milliseconds since 1970. */
+/** An event in a sandbox; `at` in milliseconds since 1970. */
 export type SandboxEvent =
-  /** A create call whose body was read; `order` is "" when it names none. */
+  /** The body of a create call was read; `order` is "" when it contains no number. */
   | { type: 'received'; at: number; order: string }
-  /** An order is durable. */
+  /** An order is on disk. */
   | { type: 'stored'; at: number; order: string }
-  /** A call is over; `status` 0 when the connection was dropped instead. */
+  /** A call ended; `status` is 0 if the connection was dropped. */
   | { type: 'answered'; at: number; durationMs: number; on: Operation; method: string; path: string; status: number }
-  /** The token endpoint's verdict: `issued`, or the error of RFC 6749 part 5.2. */
+  /** The token endpoint's outcome: `issued`, or an error of RFC 6749 section 5.2. */
   | { type: 'token'; at: number; outcome: string }
   | { type: 'fault'; at: number; on: Operation; kind: FaultKind; order: string }
-  /** A bug or a failing disk; the caller got a 500. */
+  /** A bug or a disk failure; the caller got a 500. */
   | { type: 'crashed'; at: number; error: Error };
 
-export type Tell = (event: SandboxEvent) => void;
+export type Emit = (event: SandboxEvent) => void;

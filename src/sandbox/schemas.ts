@@ -3,7 +3,7 @@ import { SCOPES } from './sandbox-options.ts';
 
 /** Longest order number and article code; see docs/decisions/purchase-order-fields.md. */
 const LONGEST = 256;
-// Counts as JSON Schema does: a character outside the basic plane is one.
+// Counts code points, as JSON Schema does.
 const AT_MOST = new RegExp(`^.{0,${LONGEST}}$`, 'su');
 
 const text = (name: string) =>
@@ -15,43 +15,43 @@ const text = (name: string) =>
     .refine((value) => value.isWellFormed(), { error: 'must be well-formed Unicode' })
     .meta({ description: name, maxLength: LONGEST });
 
-/** One line of a purchase order (spec part 2). */
+/** One line of a purchase order (API part 2). */
 export const itemSchema = z
   .object(
     {
       articleCode: text('Code of the article ordered.'),
       quantity: z
         .number({ error: (issue) => saying(issue.input, 'must be a number') })
-        .positive({ error: (issue) => saying(issue.input, 'must be above zero') })
-        .max(Number.MAX_SAFE_INTEGER, { error: `must not be above ${Number.MAX_SAFE_INTEGER}` })
-        .meta({ description: 'Quantity ordered; integers in use.' }),
+        .positive({ error: (issue) => saying(issue.input, 'must be greater than zero') })
+        .max(Number.MAX_SAFE_INTEGER, { error: `must not be greater than ${Number.MAX_SAFE_INTEGER}` })
+        .meta({ description: 'Quantity ordered; usually an integer.' }),
     },
     { error: (issue) => saying(issue.input, 'must be an object with articleCode and quantity') },
   )
   .meta({ description: 'One line of a purchase order.' });
 
-/** The body of POST /purchase-orders (spec part 4). */
+/** The body of POST /purchase-orders (API part 4). */
 export const purchaseOrderSchema = z
   .object(
     {
-      purchaseOrderNumber: text('Order number, given by the client.'),
+      purchaseOrderNumber: text('Order number, chosen by the client.'),
       orderState: z
         .literal('NEW', { error: (issue) => saying(issue.input, 'must be "NEW"') })
-        .meta({ description: 'State of the order; NEW is the only one specified.' }),
+        .meta({ description: 'State of the order; NEW is the only specified state.' }),
       items: z
         .array(itemSchema, { error: (issue) => saying(issue.input, 'must be an array of items') })
-        .min(1, { error: 'must hold at least one item' })
+        .min(1, { error: 'must contain at least one item' })
         .meta({ description: 'Lines of the order.' }),
     },
     { error: (issue) => saying(issue.input, 'must be a JSON object') },
   )
-  .meta({ description: 'A purchase order as it is created.' });
+  .meta({ description: 'The body of a creation.' });
 
 function saying(input: unknown, wanted: string): string {
   return input === undefined ? `is missing and ${wanted}` : `${wanted}, not ${shown(input)}`;
 }
 
-/** A value of any depth in a few words. */
+/** A short description of any value. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
@@ -59,34 +59,37 @@ function shown(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** What a creation returns of an order (spec part 2). */
+/** The order in the answer to a creation (API part 2). */
 export const createdOrder = purchaseOrderSchema
   .pick({ purchaseOrderNumber: true, orderState: true })
-  .meta({ description: 'What a creation returns of the order.' });
+  .meta({ description: 'The created order.' });
 
-/** A purchase order as the list shows it, with its items or without. */
+/** A purchase order in the list, with or without its items. */
 export const listedOrder = (withItems: boolean) =>
-  (withItems ? purchaseOrderSchema : createdOrder).meta({ description: 'A purchase order as it was created.' });
+  (withItems ? purchaseOrderSchema : createdOrder).meta({ description: 'A purchase order.' });
 
-/** The answer to POST /purchase-orders (spec part 4). */
+/** The answer to POST /purchase-orders (API part 4). */
 export const createdEnvelope = success(createdOrder);
 
-/** The answer to GET /purchase-orders in the shape that a sandbox was set to. */
+/** The answer to GET /purchase-orders in one of its two shapes. */
 export function listEnvelope(order: z.ZodType, shape: 'array' | 'object') {
   const orders = z.array(order);
   return success(shape === 'array' ? orders : z.object({ purchaseOrders: orders }));
 }
 
-/** Every failure of the API (spec part 7). */
+/** The answer to every failed API call (API part 7). */
 export const errorEnvelope = z.object({
   status: z.literal('error'),
   error: z.object({
     code: z.int().meta({ description: 'Equal to the HTTP status; 400 for invalid request parameters.' }),
-    message: z.string().min(1).meta({ description: 'Human-readable text; says which parameter is invalid and why.' }),
+    message: z
+      .string()
+      .min(1)
+      .meta({ description: 'Human-readable text that names each invalid parameter and the reason.' }),
   }),
 });
 
-/** The form of the token request (spec part 5). */
+/** The form of the token request (API part 5). */
 export const tokenRequest = z.object({
   grant_type: z.literal('client_credentials'),
   client_id: z.string().min(1),
@@ -97,14 +100,14 @@ export const tokenRequest = z.object({
     .meta({ description: `Space-separated scope names: ${SCOPES.join(', ')}.` }),
 });
 
-/** The token response (spec part 5). */
+/** The token response (API part 5). */
 export const tokenAnswer = z.object({
   access_token: z.string().min(1),
   expires_in: z.int().positive().meta({ description: 'Seconds of validity.' }),
   token_type: z.literal('Bearer'),
 });
 
-/** A refusal of the token endpoint (RFC 6749 part 5.2). */
+/** A refusal of the token endpoint (RFC 6749 section 5.2). */
 export const tokenError = z.object({
   error: z.enum(['invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_scope']),
   error_description: z.string().optional(),

@@ -2,14 +2,14 @@ import { PoSyncError } from '../core/errors.ts';
 import { type Address, openAddress } from './address.ts';
 import { API_PREFIX, listener } from './answer-call.ts';
 import { allowList } from './authenticate.ts';
+import type { Context } from './context.ts';
 import { keepOutages } from './faults/keep-outages.ts';
 import { openTasks } from './faults/open-tasks.ts';
 import { planFaults } from './faults/plan-faults.ts';
-import { openOrderStore } from './order-store.ts';
+import { createOrderStore } from './order-store.ts';
 import { openOrderThread } from './order-thread.ts';
-import type { Parts } from './parts.ts';
 import { createRehearsal } from './rehearsal.ts';
-import { type SandboxOptions, settingsOf, type Tell } from './sandbox-options.ts';
+import { type Emit, type SandboxOptions, settingsOf } from './sandbox-options.ts';
 import { createTokenStore, openTokenFile } from './token-store.ts';
 
 /** A running reference API of one environment. */
@@ -19,14 +19,14 @@ export type Sandbox = {
   baseUrl: string;
   /** `{auth_url}` of the specification. */
   authUrl: string;
-  /** Resolves when it cannot keep orders any more, with the reason; at the latest when it is disposed. */
+  /** Resolves with the reason when the sandbox can store no more orders, at the latest when it is disposed of. */
   ended: Promise<Error>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 /**
  * Starts the reference Purchase-Order API of one environment.
- * Throws PoSyncError for a name, address range, data folder or port that cannot be used.
+ * Throws PoSyncError for an invalid name, address range, data folder or port.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const settings = settingsOf(options);
@@ -38,25 +38,25 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const tokens = opened.use(openTokenFile(folder, environment));
   const tasks = opened.use(openTasks());
   const rehearsal = options.record ? createRehearsal(settings.environment) : undefined;
-  const tell = tellAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
+  const emit = emitToAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
   const started = performance.now();
   const urls = { baseUrl: '', authUrl: '' };
-  const parts: Parts = {
+  const context: Context = {
     settings,
     allowed,
-    orders: openOrderStore(table),
+    orders: createOrderStore(table),
     tokens: createTokenStore(tokens, settings.clientId, settings.tokenLifetime),
-    tell,
+    emit,
     crashed(error) {
-      tell?.({ type: 'crashed', at: Date.now(), error });
+      emit?.({ type: 'crashed', at: Date.now(), error });
       options.onCrash?.(error);
     },
-    plan: options.faults && planFaults(options.faults, () => performance.now() - started, tell),
+    plan: options.faults && planFaults(options.faults, () => performance.now() - started, emit),
     rehearsal,
     tasks,
     addresses: () => urls,
   };
-  const { api, auth } = await openAddresses(options, parts, opened);
+  const { api, auth } = await openAddresses(options, context, opened);
   urls.baseUrl = `${api.url}${API_PREFIX}`;
   urls.authUrl = auth.url;
   if (options.faults) opened.use(keepOutages(options.faults, { api, auth }));
@@ -66,20 +66,20 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 async function openAddresses(
   { port, authPort }: SandboxOptions,
-  parts: Parts,
+  context: Context,
   opened: AsyncDisposableStack,
 ): Promise<{ api: Address; auth: Address }> {
-  const { host } = parts.settings;
+  const { host } = context.settings;
   if (authPort === undefined) {
-    const both = opened.use(await openAddress(host, port, listener({ api: true, auth: true }, parts)));
+    const both = opened.use(await openAddress(host, port, listener({ api: true, auth: true }, context)));
     return { api: both, auth: both };
   }
-  const api = opened.use(await openAddress(host, port, listener({ api: true, auth: false }, parts)));
-  const auth = opened.use(await openAddress(host, authPort, listener({ api: false, auth: true }, parts)));
+  const api = opened.use(await openAddress(host, port, listener({ api: true, auth: false }, context)));
+  const auth = opened.use(await openAddress(host, authPort, listener({ api: false, auth: true }, context)));
   return { api, auth };
 }
 
-function tellAll(...listeners: (Tell | undefined)[]): Tell | undefined {
+function emitToAll(...listeners: (Emit | undefined)[]): Emit | undefined {
   const present = listeners.filter((one) => one !== undefined);
   if (present.length === 0) return undefined;
   return (event) => {
@@ -89,8 +89,8 @@ function tellAll(...listeners: (Tell | undefined)[]): Tell | undefined {
 
 function checkName(environment: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(environment)) return;
-  throw new PoSyncError('sandbox-environment-invalid', `"${environment}" cannot name an environment.`, {
-    remedy: 'Use letters, digits, - and _.',
+  throw new PoSyncError('sandbox-environment-invalid', `"${environment}" is not a valid environment name.`, {
+    remedy: 'Use letters, digits, "-" and "_", starting with a letter or digit.',
     facts: { value: environment },
   });
 }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Context } from './context.ts';
 import { rehearse } from './faults/rehearse.ts';
-import type { Parts } from './parts.ts';
 import { failure, type Reply } from './reply.ts';
 import { type Body, type Call, type CallHeaders, readBody } from './request.ts';
 import { type SandboxSettings, SCOPES, type Scope } from './sandbox-options.ts';
@@ -9,30 +9,30 @@ type Verdict = { granted: true; scopes: readonly Scope[] } | { granted: false; e
 type TokenError = 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope';
 
 const LARGEST_FORM = 16 * 1024;
-/** RFC 6749 part 5.1: neither a token nor a refusal may be kept by a cache. */
-const NEVER_KEPT = { 'cache-control': 'no-store', pragma: 'no-cache' };
+/** RFC 6749 section 5.1: caches must store neither tokens nor refusals. */
+const NO_STORE = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
-/** POST {auth_url}/oauth2/token: the client credentials grant (spec part 5; RFC 6749 parts 4.4 and 5). */
-export async function answerToken(call: Call, parts: Parts): Promise<Reply> {
+/** POST {auth_url}/oauth2/token: the client credentials grant (API part 5; RFC 6749 sections 4.4 and 5). */
+export async function answerToken(call: Call, context: Context): Promise<Reply> {
   if (call.method !== 'POST') return notAllowed(call.method);
   const body = await new Promise<Body>((resolve) => readBody(call.request, LARGEST_FORM, resolve));
   if (body === 'gone') return { kind: 'drop', how: 'close' };
-  const verdict = judge(call.headers, body, parts.settings);
-  const work = () => pronounce(verdict, parts);
-  const plan = parts.plan?.({ on: 'token', order: '' });
+  const verdict = judge(call.headers, body, context.settings);
+  const work = () => pronounce(verdict, context);
+  const plan = context.plan?.({ on: 'token', order: '' });
   if (plan === undefined) return work();
-  return rehearse(plan, { work, revoke: () => ({ kind: 'drop', how: 'close' }) }, parts.tasks);
+  return rehearse(plan, { work, revoke: () => ({ kind: 'drop', how: 'close' }) }, context.tasks);
 }
 
-function pronounce(verdict: Verdict, { tokens, settings, tell }: Parts): Reply {
-  tell?.({ type: 'token', at: Date.now(), outcome: verdict.granted ? 'issued' : verdict.error });
+function pronounce(verdict: Verdict, { tokens, settings, emit }: Context): Reply {
+  emit?.({ type: 'token', at: Date.now(), outcome: verdict.granted ? 'issued' : verdict.error });
   if (!verdict.granted) return refusal(verdict.error, verdict.why, settings.environment);
   const token = {
     access_token: tokens.issue(verdict.scopes),
     expires_in: settings.tokenLifetime,
     token_type: 'Bearer',
   };
-  return { kind: 'whole', status: 200, body: JSON.stringify(token), headers: jsonNeverKept() };
+  return { kind: 'complete', status: 200, body: JSON.stringify(token), headers: jsonHeaders() };
 }
 
 function judge(headers: CallHeaders, body: Buffer | 'too-large', settings: SandboxSettings): Verdict {
@@ -55,20 +55,20 @@ function judgeForm(field: (name: string) => string, settings: SandboxSettings): 
   if (field('grant_type') !== 'client_credentials') {
     return no('unsupported_grant_type', 'The parameter grant_type must be client_credentials.');
   }
-  // Both are compared whatever the first one gives, so that time tells nothing.
+  // Compare both in any case, so that timing reveals nothing.
   const idFits = same(field('client_id'), settings.clientId);
   const secretFits = same(field('client_secret'), settings.clientSecret);
   if (!(idFits && secretFits)) return no('invalid_client', 'The client is unknown or its secret is wrong.');
   return judgeScope(field('scope'), settings.scopes);
 }
 
-/** Without a scope the client gets all it may have; asking for more than that is refused, not narrowed. */
+/** Grants all allowed scopes when none is requested; refuses a request for more instead of narrowing it. */
 function judgeScope(asked: string, granted: readonly Scope[]): Verdict {
   if (asked === '') return { granted: true, scopes: granted };
   const words = asked.split(' ');
   const scopes = SCOPES.filter((scope) => words.includes(scope) && granted.includes(scope));
   if (new Set(words).size === scopes.length) return { granted: true, scopes };
-  return no('invalid_scope', `The parameter scope must be some of: ${granted.join(' ')}.`);
+  return no('invalid_scope', `The parameter scope must contain only: ${granted.join(' ')}.`);
 }
 
 function no(error: TokenError, why: string): Verdict {
@@ -77,17 +77,17 @@ function no(error: TokenError, why: string): Verdict {
 
 function refusal(error: TokenError, why: string, realm: string): Reply {
   const body = JSON.stringify({ error, error_description: why });
-  if (error !== 'invalid_client') return { kind: 'whole', status: 400, body, headers: jsonNeverKept() };
-  const headers = { ...jsonNeverKept(), 'www-authenticate': `Basic realm="${realm}"` };
-  return { kind: 'whole', status: 401, body, headers };
+  if (error !== 'invalid_client') return { kind: 'complete', status: 400, body, headers: jsonHeaders() };
+  const headers = { ...jsonHeaders(), 'www-authenticate': `Basic realm="${realm}"` };
+  return { kind: 'complete', status: 401, body, headers };
 }
 
 function notAllowed(method: string): Reply {
-  return failure(405, `The token endpoint takes POST, not ${method}.`, { ...NEVER_KEPT, allow: 'POST' });
+  return failure(405, `The token endpoint supports POST only, not ${method}.`, { ...NO_STORE, allow: 'POST' });
 }
 
-function jsonNeverKept(): Record<string, string> {
-  return { ...NEVER_KEPT, 'content-type': 'application/json; charset=utf-8' };
+function jsonHeaders(): Record<string, string> {
+  return { ...NO_STORE, 'content-type': 'application/json; charset=utf-8' };
 }
 
 function same(given: string, known: string): boolean {

@@ -4,15 +4,15 @@ import { openDatabase } from './database.ts';
 import type { Scope } from './sandbox-options.ts';
 import { SCOPES } from './sandbox-options.ts';
 
-/** What a bearer token allows, and until when (milliseconds since 1970). */
+/** The scopes of a bearer token and its expiry (milliseconds since 1970). */
 export type Grant = { scopes: ReadonlySet<Scope>; expiresAt: number };
 
 export type TokenStore = {
-  /** A new token, durable. */
+  /** Stores a new token on disk and returns it. */
   issue(scopes: readonly Scope[]): string;
-  /** The grant of a token that was issued to these credentials, also one that has expired. */
+  /** The grant of a token issued to this client, also an expired one. */
   find(token: string): Grant | undefined;
-  /** Makes a token invalid before its time. */
+  /** Invalidates a token before it expires. */
   revoke(token: string): void;
 };
 
@@ -24,16 +24,16 @@ const SCHEMA = `
     expires_at INTEGER NOT NULL
   ) WITHOUT ROWID;
 `;
-const MOST_REMEMBERED = 1000;
+const CACHE_SIZE = 1000;
 
-/** Opens the file of tokens, or makes it. Throws as `openDatabase`. */
+/** Opens or creates the token file. Throws like `openDatabase`. */
 export function openTokenFile(folder: string, environment: string): DatabaseSync {
   return openDatabase(folder, `${environment}.tokens.sqlite`, SCHEMA);
 }
 
 /**
- * The tokens of one environment and one client, kept as hashes: the file does not give a token away.
- * A token seen once is remembered in memory, so that a call costs no hash.
+ * The tokens of one environment and one client. The file contains only hashes, so it reveals no token.
+ * A token is cached in memory after its first use, so that calls compute no hash.
  */
 export function createTokenStore(file: DatabaseSync, clientId: string, lifetime: number): TokenStore {
   const client = digest(clientId);
@@ -41,7 +41,7 @@ export function createTokenStore(file: DatabaseSync, clientId: string, lifetime:
   const select = file.prepare('SELECT scopes, expires_at FROM tokens WHERE hash = ? AND client = ?');
   const remove = file.prepare('DELETE FROM tokens WHERE hash = ?');
   const expire = file.prepare('DELETE FROM tokens WHERE expires_at < ?');
-  const remembered = new Map<string, Grant>();
+  const cached = new Map<string, Grant>();
 
   return {
     issue(scopes) {
@@ -52,19 +52,19 @@ export function createTokenStore(file: DatabaseSync, clientId: string, lifetime:
       return token;
     },
     find(token) {
-      const known = remembered.get(token);
+      const known = cached.get(token);
       if (known !== undefined) return known;
       const row = select.get(digest(token), client);
       if (row === undefined) return undefined;
       const words = new Set(String(row.scopes).split(' '));
       const grant = { scopes: new Set(SCOPES.filter((scope) => words.has(scope))), expiresAt: Number(row.expires_at) };
-      if (remembered.size >= MOST_REMEMBERED) remembered.clear();
-      remembered.set(token, grant);
+      if (cached.size >= CACHE_SIZE) cached.clear();
+      cached.set(token, grant);
       return grant;
     },
     revoke(token) {
       remove.run(digest(token));
-      remembered.delete(token);
+      cached.delete(token);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { openOrderFile, openOrderTable } from '../../src/sandbox/order-table.ts';
+import { createOrderTable, openOrderFile } from '../../src/sandbox/order-table.ts';
 import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -64,7 +64,7 @@ async function idle(): Promise<number> {
 /** Stores orders of others, as many years would. */
 function fill(folder: string, count: number): void {
   using file = openOrderFile(folder, 'staging');
-  const table = openOrderTable(file, false);
+  const table = createOrderTable(file, false);
   const items = '[{"articleCode":"ART-1001","quantity":3},{"articleCode":"ART-2002","quantity":12}]';
   for (let i = 0; i < count; i += 5_000) {
     const numbers = Array.from({ length: Math.min(5_000, count - i) }, (_, n) => `OLD-${i + n}`);

@@ -32,7 +32,7 @@ function dial(url: string): Socket {
 
 const HEAD = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n';
 
-test('a request that does not arrive in time is answered 408 and ends there, whatever comes of it later', async () => {
+test('a request that does not arrive in time gets 408, and its later bytes are ignored', async () => {
   await using stack = new AsyncDisposableStack();
   const { url, taken } = await openHere(stack);
   const socket = dial(url);
@@ -45,7 +45,7 @@ test('a request that does not arrive in time is answered 408 and ends there, wha
   expect(taken).toEqual(['gone']);
 });
 
-test('a request that was answered before it was whole gets no second answer, and is cut when it does not end', async () => {
+test('a request that was answered before it was complete gets no second answer and is closed if it does not end', async () => {
   await using stack = new AsyncDisposableStack();
   const { url } = await openHere(stack, true);
   const socket = dial(url);
@@ -59,7 +59,7 @@ test('a request that was answered before it was whole gets no second answer, and
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401']);
 });
 
-test('what is no HTTP behind a whole request does not take its answer away', async () => {
+test('invalid HTTP after a complete request does not suppress the answer to that request', async () => {
   await using sandbox = await openSandbox();
   const token = await sandbox.token();
   const socket = dial(sandbox.baseUrl);
@@ -69,7 +69,7 @@ test('what is no HTTP behind a whole request does not take its answer away', asy
   expect(await sandbox.orders(token)).toHaveLength(1);
 });
 
-test('whoever says that no more will come still gets the answer', async () => {
+test('a client that half-closes its connection still gets the answer', async () => {
   await using stack = new AsyncDisposableStack();
   const { url } = await openHere(stack);
   const socket = dial(url);
@@ -77,7 +77,7 @@ test('whoever says that no more will come still gets the answer', async () => {
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 201 /);
 });
 
-test('once it closes each connection ends with its next answer', async () => {
+test('while closing, each connection ends with its next answer', async () => {
   const calls: string[] = [];
   const address = await openAddress('127.0.0.1', 0, (request, response) => {
     calls.push(request.url ?? '');

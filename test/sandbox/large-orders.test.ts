@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { openOrderFile, openOrderTable } from '../../src/sandbox/order-table.ts';
+import { createOrderTable, openOrderFile } from '../../src/sandbox/order-table.ts';
 import { exchange } from '../support/exchange.ts';
 import { bearerHeaders, CLIENT_ID, CLIENT_SECRET, formOf } from '../support/open-sandbox.ts';
 import { startSandboxProcess } from '../support/sandbox-process.ts';
@@ -10,7 +10,7 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 const ORDERS = 400;
 const SIZE = 1_000_000;
 
-test('lists of the largest orders there can be are streamed by the program as users start it, two at once', async () => {
+test('the packaged program streams two lists of the largest possible orders at once', async () => {
   await using folder = await makeTempFolder();
   fill(folder.path);
   await using sandbox = await startSandboxProcess(folder.path);
@@ -24,7 +24,7 @@ test('lists of the largest orders there can be are streamed by the program as us
 
 function fill(folder: string): void {
   using file = openOrderFile(folder, 'staging');
-  const table = openOrderTable(file, false);
+  const table = createOrderTable(file, false);
   const items = `[{"articleCode":"${'A'.repeat(SIZE)}","quantity":1}]`;
   for (let i = 0; i < ORDERS; i += 50) {
     const numbers = Array.from({ length: 50 }, (_, n) => `PO-${i + n}`);

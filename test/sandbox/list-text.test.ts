@@ -18,7 +18,7 @@ function fill(folder: string): void {
   sql.close();
 }
 
-test('a list of 100,000 orders is streamed: little memory, other calls go on, a slow or lost reader does no harm', async () => {
+test('a list of 100,000 orders is streamed with little memory, without delaying other calls, also to a slow or lost reader', async () => {
   await using folder = await makeTempFolder();
   await (await openSandbox({ data: folder.path }))[Symbol.asyncDispose]();
   fill(folder.path);
@@ -50,7 +50,7 @@ test('a list of 100,000 orders is streamed: little memory, other calls go on, a 
   waiting.destroy();
 });
 
-test('a list is of the moment it was asked for', async () => {
+test('a list contains the orders stored when it was requested', async () => {
   await using sandbox = await openSandbox();
   const token = await sandbox.token();
   await Promise.all(Array.from({ length: 1500 }, (_, nth) => sandbox.create(goodOrder(`PO-${nth}`), token)));

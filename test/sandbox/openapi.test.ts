@@ -11,7 +11,7 @@ const DEFAULTS = { listShape: 'object', listItems: true, tokenPath: '/oauth2/tok
 const DOCUMENT = 'docs/openapi.yaml';
 
 // After a change of the schemas: npx vitest run test/sandbox/openapi.test.ts -u
-test('docs/openapi.yaml is what the schemas say', async () => {
+test('docs/openapi.yaml matches the schemas', async () => {
   expect(existsSync(DOCUMENT)).toBe(true);
   const text = stringify(openApi(PLACEHOLDERS, DEFAULTS), { aliasDuplicateObjects: false, lineWidth: 0 });
   await expect(
@@ -19,13 +19,13 @@ test('docs/openapi.yaml is what the schemas say', async () => {
   ).toMatchFileSnapshot(`../../${DOCUMENT}`);
 });
 
-test('an independent validator finds nothing wrong with docs/openapi.yaml', async () => {
+test('an independent validator accepts docs/openapi.yaml', async () => {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   const lint = await promisify(execFile)('node_modules/.bin/redocly', ['lint', '--format=json', DOCUMENT], { env });
   expect(JSON.parse(lint.stdout)).toMatchObject({ totals: { errors: 0, warnings: 0 } });
 });
 
-test('a running sandbox serves the document of itself without a token', async () => {
+test('a running sandbox serves its own document without a token', async () => {
   await using sandbox = await openSandbox({ listShape: 'array', listItems: false, tokenPath: '/oauth/token' });
   const { status, json } = await exchange('GET', `${sandbox.baseUrl}/openapi.json`);
   expect(status).toBe(200);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type NewOrder, openOrderStore, type RemoteTable, type Stored } from '../../src/sandbox/order-store.ts';
-import { type OrderTable, openOrderTable } from '../../src/sandbox/order-table.ts';
+import { createOrderStore, type NewOrder, type RemoteTable, type Stored } from '../../src/sandbox/order-store.ts';
+import { createOrderTable, type OrderTable } from '../../src/sandbox/order-table.ts';
 import { openTestOrderFile } from '../support/order-file.ts';
 import { until } from '../support/until.ts';
 
@@ -26,8 +26,8 @@ function remote(table: OrderTable): RemoteTable {
 /** A store whose groups go to the disk as slowly, or as badly, as the test wants; the real table is behind it. */
 function storeWith(disk: () => Promise<void>, unique = false) {
   const groups: number[] = [];
-  const table = remote(openOrderTable(opened.file, unique));
-  const store = openOrderStore({
+  const table = remote(createOrderTable(opened.file, unique));
+  const store = createOrderStore({
     ...table,
     async insert(orders) {
       groups.push(orders.numbers.length);
@@ -56,7 +56,7 @@ async function numbersIn({ store }: ReturnType<typeof storeWith>): Promise<strin
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('an order is answered only when it is on the disk', async () => {
+test('an order is answered only when it is on disk', async () => {
   const disk = Promise.withResolvers<void>();
   const { create, groups } = storeWith(() => disk.promise);
   let answered = false;
@@ -70,14 +70,14 @@ test('an order is answered only when it is on the disk', async () => {
   await created;
 });
 
-test('orders that come while the disk is busy are committed together', async () => {
+test('orders that arrive while the disk is busy are committed together', async () => {
   const stored = storeWith(quick);
   expect(new Set(await Promise.all(stored.many(500)))).toEqual(new Set(['stored']));
   expect(stored.groups.length).toBeLessThan(5);
   expect(await numbersIn(stored)).toEqual(Array.from({ length: 500 }, (_, nth) => `PO-${nth}`));
 });
 
-test('behind a group on its way to the disk only a large one follows, and a small one when that is done', async () => {
+test('while one group is in flight only a large second group starts; a small one waits', async () => {
   const disks: PromiseWithResolvers<void>[] = [];
   const { many, groups } = storeWith(() => {
     const disk = Promise.withResolvers<void>();
@@ -106,7 +106,7 @@ test('behind a group on its way to the disk only a large one follows, and a smal
   expect(new Set(await Promise.all(creating))).toEqual(new Set(['stored']));
 });
 
-test('large orders go in groups of 4 MiB, each order in one', async () => {
+test('large orders are committed in groups of 4 MiB, each order in exactly one group', async () => {
   const { store, groups } = storeWith(quick);
   const items = `[${' '.repeat(1024 * 1024)}]`;
   const outcomes = Array.from(
@@ -119,7 +119,7 @@ test('large orders go in groups of 4 MiB, each order in one', async () => {
   expect(groups).toEqual([3, 3, 3, 1, 1]);
 });
 
-test('a disk that fails is told to everybody whose order it may have cost, and to nobody else', async () => {
+test('a disk failure is reported to every affected creation and to no other', async () => {
   let broken = true;
   const { create } = storeWith(async () => (broken ? Promise.reject(new Error('EIO')) : undefined));
   await expect(create('PO-1')).rejects.toThrow('EIO');
@@ -127,7 +127,7 @@ test('a disk that fails is told to everybody whose order it may have cost, and t
   expect(await create('PO-2')).toBe('stored');
 });
 
-test('a full disk stores all orders of a group or none, and the store goes on when there is room', async () => {
+test('a full disk stores all orders of a group or none, and storing resumes when there is space', async () => {
   const stored = storeWith(quick);
   expect(await stored.create('PO-before')).toBe('stored');
   const pages = Number(opened.file.prepare('PRAGMA page_count').get()?.page_count);
@@ -139,7 +139,7 @@ test('a full disk stores all orders of a group or none, and the store goes on wh
   expect(await stored.create('PO-after')).toBe('stored');
 });
 
-test('uniqueness may be switched on over data that has doubles, and off again', async () => {
+test('uniqueness can be switched on for data with duplicates, and off again', async () => {
   const accepting = storeWith(quick);
   await accepting.create('PO-1');
   await accepting.create('PO-1');

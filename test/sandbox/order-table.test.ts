@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openOrderTable } from '../../src/sandbox/order-table.ts';
+import { createOrderTable } from '../../src/sandbox/order-table.ts';
 import { openTokenFile } from '../../src/sandbox/token-store.ts';
 import { openTestOrderFile } from '../support/order-file.ts';
 
@@ -10,15 +10,15 @@ beforeEach(async () => {
 });
 afterEach(() => opened[Symbol.asyncDispose]());
 
-test.each(['orders', 'tokens'])('a commit of %s returns when it is on the disk', (which) => {
+test.each(['orders', 'tokens'])('a commit of %s returns when it is on disk', (which) => {
   using tokens = openTokenFile(opened.folder, 'staging');
   const asked = which === 'orders' ? opened.file : tokens;
   expect(asked.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
   expect(asked.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
 });
 
-test('a page is 500 orders, or as many large ones as make up 256 KiB, and never none', () => {
-  const table = openOrderTable(opened.file, false);
+test('a page contains at most 500 orders or about 256 KiB, and at least one order', () => {
+  const table = createOrderTable(opened.file, false);
   const all = { first: 1, last: Number.MAX_SAFE_INTEGER };
   const store = (count: number, size: number) => {
     const items = `[${' '.repeat(size - 2)}]`;

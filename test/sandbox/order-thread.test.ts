@@ -8,7 +8,7 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 
 const ORDERS = { numbers: ['PO-1', 'PO-2', 'PO-1'], items: ['[1]', '[2]', '[3]'] };
 
-test('answers in the order of the calls, and keeps what it answered', async () => {
+test('answers in the order of the calls, and stores what it answered', async () => {
   await using folder = await makeTempFolder();
   const opening = { folder: folder.path, environment: 'staging', unique: true };
   {
@@ -30,7 +30,7 @@ test('answers in the order of the calls, and keeps what it answered', async () =
   expect(await again.range(Number.MAX_SAFE_INTEGER)).toEqual({ first: 1, last: 2 });
 });
 
-test('a call that fails costs no other', async () => {
+test('a failed call does not affect other calls', async () => {
   await using folder = await makeTempFolder();
   await using table = await openOrderThread({ folder: folder.path, environment: 'staging', unique: false });
   const broken = { numbers: [Symbol.iterator as never], items: [] };
@@ -39,7 +39,7 @@ test('a call that fails costs no other', async () => {
   expect(await table.insert(ORDERS)).toEqual([true, true, true]);
 });
 
-test('says what is wrong with the file, and that somebody else has it', async () => {
+test('reports an unusable file, and a file in use by another process', async () => {
   await using folder = await makeTempFolder();
   const opening = { folder: folder.path, environment: 'staging', unique: false };
   await using _ = await openOrderThread(opening);
@@ -54,7 +54,7 @@ test('says what is wrong with the file, and that somebody else has it', async ()
   });
 });
 
-test('once it is closed every call is told so', async () => {
+test('after closing every call is rejected', async () => {
   await using folder = await makeTempFolder();
   const table = await openOrderThread({ folder: folder.path, environment: 'staging', unique: false });
   const last = table.insert(ORDERS);
@@ -64,7 +64,7 @@ test('once it is closed every call is told so', async () => {
   await table[Symbol.asyncDispose]();
 });
 
-test('a thread that dies in mid-work is told to all who wait, and to whoever keeps it', async () => {
+test('a thread that ends unexpectedly rejects all waiting calls and resolves `ended`', async () => {
   await using folder = await makeTempFolder();
   const threads: Worker[] = [];
   const hear = (thread: Worker) => threads.push(thread);
@@ -79,7 +79,7 @@ test('a thread that dies in mid-work is told to all who wait, and to whoever kee
   await expect(table.insert(ORDERS)).rejects.toThrow('has ended');
 });
 
-test('a file with another table of that name is refused, with what to do', async () => {
+test('a file with a different table of the same name is refused with a remedy', async () => {
   await using folder = await makeTempFolder();
   const other = new DatabaseSync(path.join(folder.path, 'staging.sqlite'));
   other.exec('CREATE TABLE orders (x)');

@@ -27,7 +27,7 @@ const create = (order: unknown, more: Record<string, string> = {}) =>
     body: JSON.stringify(order),
   });
 
-test('an independent proxy finds every kind of answer as docs/openapi.yaml says', async () => {
+test('an independent proxy confirms that every kind of answer matches docs/openapi.yaml', async () => {
   const list = (headers: Record<string, string>, query = '') =>
     exchange('GET', `${api.url}/purchase-orders${query}`, { headers });
   const seen = [
@@ -46,7 +46,7 @@ test('an independent proxy finds every kind of answer as docs/openapi.yaml says'
   for (const { headers } of seen) expect(headers['content-type']).toMatch(/^application\/json/);
 });
 
-test('the proxy finds the token endpoint as docs/openapi.yaml says', async () => {
+test('the proxy confirms that the token endpoint matches docs/openapi.yaml', async () => {
   await using auth = await startPrismProxy(DOCUMENT, sandbox.authUrl);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const form = { grant_type: 'client_credentials', client_id: 'client-of-tests', client_secret: 'secret-of-tests' };
@@ -56,7 +56,7 @@ test('the proxy finds the token endpoint as docs/openapi.yaml says', async () =>
   expect(seen.map(({ status }) => status)).toEqual([200, 400, 401]);
 });
 
-test('the proxy can see: it stops a request and an answer that are not described', async () => {
+test('the proxy stops a request and an answer that are not described', async () => {
   expect(await create({ ...goodOrder('PO-3'), orderState: 'DONE' })).toMatchObject({
     status: 422,
     headers: { 'content-type': 'application/problem+json' },
@@ -70,7 +70,7 @@ test('the proxy can see: it stops a request and an answer that are not described
   });
 });
 
-test('everything po-sync sends and gets while it delivers a file is as docs/openapi.yaml says', async () => {
+test('everything po-sync sends and receives while delivering a file matches docs/openapi.yaml', async () => {
   // The first calls through a cold proxy take their time.
   await using place = await openWorkplace({ pace: 'settle: 1s, timeout: 20s' });
   await using proxy = await startPrismProxy(DOCUMENT, place.api.baseUrl);

@@ -7,7 +7,7 @@ import { exchange } from '../support/exchange.ts';
 import { goodOrder, openSandbox, rawCreate } from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';
 
-test('the record tells what was done to whom', async () => {
+test('the record shows what happened to each order', async () => {
   const faults = faultFile.parse({
     faults: [
       { kind: 'drop', when: 'after', orders: ['PO-2'], attempts: 1 },
@@ -58,12 +58,12 @@ test('the record tells what was done to whom', async () => {
   expect(Number(json.startedAt)).toBeLessThanOrEqual(begun);
 });
 
-test('there is no record without being asked for one', async () => {
+test('without --record there is no record', async () => {
   await using sandbox = await openSandbox();
   expect((await exchange('GET', `${sandbox.authUrl}/rehearsal`)).status).toBe(404);
 });
 
-test('a record of 10,000 orders is read in a moment', async () => {
+test('a record of 10,000 orders is served quickly', async () => {
   await using sandbox = await openSandbox({ record: true });
   const token = await sandbox.token();
   for (let nth = 0; nth < 10_000; nth += 200) {
@@ -75,7 +75,7 @@ test('a record of 10,000 orders is read in a moment', async () => {
   expect(Object.keys(Object(json.orders))).toHaveLength(10_000);
 });
 
-test('events tell of every call, also of one that nobody else sees', async () => {
+test('every call emits events, also one without an answer', async () => {
   const events: SandboxEvent[] = [];
   await using sandbox = await openSandbox({ onEvent: (event) => events.push(event) });
   const token = await sandbox.token();
@@ -93,14 +93,14 @@ test('events tell of every call, also of one that nobody else sees', async () =>
   expect(JSON.stringify(events)).not.toContain(token);
 });
 
-test('the record is only read', async () => {
+test('the record supports GET only', async () => {
   await using sandbox = await openSandbox({ record: true });
   const { status, headers, json } = await exchange('DELETE', `${sandbox.authUrl}/rehearsal`);
   expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET' });
   expect(json).toMatchObject({ status: 'error', error: { code: 405 } });
 });
 
-test('a dropped call ends its connection also where an earlier one on it still waits', async () => {
+test('a dropped call ends its connection even if an earlier call on it is still waiting', async () => {
   const faults = faultFile.parse({
     faults: [
       { kind: 'delay', orders: ['PO-1'], by: '200ms' },

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const sandbox of opened.splice(0)) await sandbox[Symbol.asyncDispose]();
 });
 
-test('a token, an order and the list go around', async () => {
+test('a token is issued, an order is created, and the list shows it', async () => {
   const sandbox = await open();
   const token = await sandbox.token();
   const created = await sandbox.create(goodOrder('PO-1', 3), token);
@@ -43,7 +43,7 @@ test('three environments run side by side, each with its own orders and tokens',
   expect(await staging.orders(await staging.token())).toEqual([]);
 });
 
-test('orders and tokens outlive a restart', async () => {
+test('orders and tokens survive a restart', async () => {
   await using folder = await makeTempFolder();
   const first = await open({ data: folder.path });
   const token = await first.token();
@@ -54,13 +54,13 @@ test('orders and tokens outlive a restart', async () => {
   await second[Symbol.asyncDispose]();
 });
 
-test('an occupied port is one clear error', async () => {
+test('a port in use gives one clear error', async () => {
   const sandbox = await open();
   const port = Number(new URL(sandbox.baseUrl).port);
   await expect(open({ port, environment: 'uat' })).rejects.toMatchObject({ code: 'sandbox-port-in-use' });
 });
 
-test('two sandboxes cannot share one data file', async () => {
+test('two sandboxes cannot share a data file', async () => {
   const sandbox = await open();
   await expect(open({ data: sandbox.data })).rejects.toMatchObject({ code: 'sandbox-data-in-use' });
 });

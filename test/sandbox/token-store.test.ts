@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createTokenStore, openTokenFile } from '../../src/sandbox/token-store.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-test('a token is known to its own client, after a restart too, until it is revoked', async () => {
+test('a token is valid for its own client, also after a restart, until it is revoked', async () => {
   await using folder = await makeTempFolder();
   const before = openTokenFile(folder.path, 'staging');
   const issued = createTokenStore(before, 'client', 3600).issue(['read', 'write']);
@@ -18,7 +18,7 @@ test('a token is known to its own client, after a restart too, until it is revok
   expect(tokens.find(issued)).toBe(undefined);
 });
 
-test('tokens long expired leave the file', async () => {
+test('tokens that expired long ago are removed from the file', async () => {
   await using folder = await makeTempFolder();
   using file = openTokenFile(folder.path, 'staging');
   const old = createTokenStore(file, 'client', -90_000);
@@ -27,7 +27,7 @@ test('tokens long expired leave the file', async () => {
   expect(file.prepare('SELECT count(*) AS tokens FROM tokens').get()).toEqual({ tokens: 1 });
 });
 
-test('more tokens than are remembered are all good', async () => {
+test('tokens that no longer fit the cache stay valid', async () => {
   await using folder = await makeTempFolder();
   using file = openTokenFile(folder.path, 'staging');
   const tokens = createTokenStore(file, 'client', 3600);

@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Report } from '../../src/report/report.ts';
-import { openOrderFile, openOrderTable } from '../../src/sandbox/order-table.ts';
+import { createOrderTable, openOrderFile } from '../../src/sandbox/order-table.ts';
 import { countOf } from './account.ts';
 import { startDaemon } from './daemon.ts';
 import { type LargeKind, writeLarge } from './large-files.ts';
@@ -106,7 +106,7 @@ function since(began: number): number {
 /** Stores what `csvOf` holds, as if it had been sent long ago. */
 function fillApi(folder: string, count: number): void {
   using file = openOrderFile(folder, 'staging');
-  const table = openOrderTable(file, false);
+  const table = createOrderTable(file, false);
   for (let at = 0; at < count; at += 5_000) {
     const page = Array.from({ length: Math.min(5_000, count - at) }, (_, i) => at + i);
     table.insert({

@@ -10,7 +10,7 @@ import { type SandboxOptions, SCOPES, type Scope, TOKEN_PATHS } from '../../sand
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Shell } from '../shell.ts';
 
-/** The flags of `po-sync sandbox` as they were typed. */
+/** The flags of `po-sync sandbox` as typed. */
 export type SandboxArgs = {
   environment?: string;
   port?: string;
@@ -29,12 +29,12 @@ export type SandboxArgs = {
 };
 
 /**
- * Runs the reference API until the shell's signal, and tells its addresses on the first line of standard output.
- * Throws PoSyncError for flags and surroundings that cannot be used.
+ * Runs the reference API until the shell's signal, and prints its addresses on the first line of standard output.
+ * Throws PoSyncError for invalid flags, missing credentials, and resources that cannot be used.
  */
 export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<number> {
   const options = await optionsOf(args, shell);
-  // Its caller got a 500; whoever runs the sandbox must hear of it too.
+  // The caller got a 500; the operator of the sandbox needs the cause.
   const onCrash = (error: Error) => shell.err(`The sandbox failed to answer a call: ${error.message}\n`);
   await using sandbox = await startSandbox({ ...options, onCrash });
   const { environment, baseUrl, authUrl } = sandbox;
@@ -43,8 +43,8 @@ export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<n
   const stopped = shell.signal.aborted || once(shell.signal, 'abort');
   const broken = await Promise.race([sandbox.ended, stopped]);
   if (!(broken instanceof Error)) return 0;
-  throw new PoSyncError('sandbox-ended', `The sandbox cannot keep orders any more: ${broken.message}`, {
-    remedy: 'Start it again; what it answered is kept.',
+  throw new PoSyncError('sandbox-ended', `The sandbox can store no more orders: ${broken.message}`, {
+    remedy: 'Start it again. Every order that it answered is stored.',
     cause: broken,
   });
 }
@@ -55,9 +55,9 @@ async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOption
     environment,
     clientId: await credential('CLIENT_ID', environment, shell),
     clientSecret: await credential('CLIENT_SECRET', environment, shell),
-    port: whole('--port', args.port ?? '0', 0, 65_535),
+    port: integer('--port', args.port ?? '0', 0, 65_535),
     data: resolve(shell.cwd, args.data ?? 'data/sandbox'),
-    authPort: given(args.authPort, (value) => whole('--auth-port', value, 0, 65_535)),
+    authPort: given(args.authPort, (value) => integer('--auth-port', value, 0, 65_535)),
     host: args.host,
     tokenPath: given(args.tokenPath, (value) => oneOf('--token-path', value, TOKEN_PATHS)),
     scopes: given(args.scopes, scopesOf),
@@ -65,7 +65,7 @@ async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOption
     onDuplicate: given(args.onDuplicate, (value) => oneOf('--on-duplicate', value, ['accept', 'refuse'])),
     faults: await given(args.faults, (value) => faultsOf(resolve(shell.cwd, value))),
     record: args.record,
-    tokenLifetime: given(args.tokenLifetime, (value) => whole('--token-lifetime', value, 1, 86_400 * 365)),
+    tokenLifetime: given(args.tokenLifetime, (value) => integer('--token-lifetime', value, 1, 86_400 * 365)),
     listShape: given(args.listShape, (value) => oneOf('--list-shape', value, ['array', 'object'])),
     listItems: given(args.listItems, (value) => oneOf('--list-items', value, ['yes', 'no']) === 'yes'),
   };
@@ -78,8 +78,8 @@ function given<T, R>(value: T | undefined, read: (value: T) => R): R | undefined
 function environmentOf(args: SandboxArgs, { env }: Shell): string {
   const environment = args.environment ?? env[ENVIRONMENT];
   if (environment) return environment;
-  throw new PoSyncError('environment-missing', 'The sandbox is not told which environment it is.', {
-    remedy: `Say --environment NAME, or set ${ENVIRONMENT}.`,
+  throw new PoSyncError('environment-missing', 'The environment of the sandbox is missing.', {
+    remedy: `Add --environment NAME, or set ${ENVIRONMENT}.`,
   });
 }
 
@@ -87,10 +87,14 @@ async function credential(what: string, environment: string, { env, cwd }: Shell
   const name = `${variablePrefix(environment)}_${what}`;
   const found = await readSecret(name, env, secretFilesFrom(cwd));
   if (found !== undefined) return found.value;
-  throw new PoSyncError('secret-missing', `The sandbox has no credentials for ${environment}: ${name} is not set.`, {
-    remedy: `Set ${name}, or ${name}_FILE to a file that holds it.`,
-    facts: { variable: name },
-  });
+  throw new PoSyncError(
+    'secret-missing',
+    `The sandbox has no credentials for ${environment}: ${name} is not set.`,
+    {
+      remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.`,
+      facts: { variable: name },
+    },
+  );
 }
 
 async function faultsOf(path: string): Promise<FaultFile> {
@@ -109,7 +113,7 @@ function read(path: string): string {
   }
 }
 
-function whole(flag: string, value: string, least: number, most: number): number {
+function integer(flag: string, value: string, least: number, most: number): number {
   const number = /^\d{1,9}$/.test(value) ? Number(value) : -1;
   if (number >= least && number <= most) return number;
   throw badFlag(flag, value, `a whole number from ${least} to ${most}`);
@@ -129,7 +133,7 @@ function scopesOf(value: string): Scope[] {
 
 function badFlag(flag: string, value: string, wanted: string): PoSyncError {
   return new PoSyncError('flag-invalid', `${flag} is "${value}".`, {
-    remedy: `It must be ${wanted}.`,
+    remedy: `Use ${wanted}.`,
     facts: { flag, value },
   });
 }

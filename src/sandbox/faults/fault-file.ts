@@ -3,35 +3,35 @@ import * as z from 'zod';
 import { PoSyncError } from '../../core/errors.ts';
 import { duration, ordinals, share, span } from './notation.ts';
 
-/** Which calls a fault meets; without a selector, every call of its operation. */
+/** Selects the calls that a fault affects; without selectors, every call of its operation. */
 const selectors = {
-  /** How likely it strikes a call: 0.3 or 30%. Decided by seed, order number and attempt, whatever else goes on. */
+  /** The share of calls affected: 0.3 or 30%. Depends only on seed, order number and attempt. */
   share: share.default(1),
-  /** Only between these times after the start. */
+  /** Only between these times since startup. */
   from: duration.default(0),
   until: duration.optional(),
   /** Only these calls of the operation, counted from 1: 3, 1-5, 10- . */
   calls: ordinals.optional(),
   /** Only these attempts of one order number, counted from 1. */
   attempts: ordinals.optional(),
-  /** Only these order numbers; a trailing * stands for any rest. */
+  /** Only these order numbers; a trailing * matches any rest. */
   orders: z.array(z.string()).min(1).optional(),
-  /** Only creates of orders that name one of these articles. */
+  /** Only creations of orders that contain one of these articles. */
   articles: z.array(z.string()).min(1).optional(),
 };
 const on = z.enum(['create', 'list', 'token', 'any']).default('create');
 const when = z.enum(['before', 'after']).default('before');
 
 const fault = z.discriminatedUnion('kind', [
-  /** Slowness: `by` is one duration, or a span like 50ms..2s. */
+  /** Delays the call; `by` is a duration, or a range like 50ms..2s. */
   z.strictObject({ kind: z.literal('delay'), on, when, by: span, ...selectors }),
-  /** Another answer than the true one, before or after the work was done. */
+  /** Replaces the answer, before or after the work is done. */
   z.strictObject({
     kind: z.literal('answer'),
     on,
     when,
     status: z.int().min(200).max(599),
-    /** error.code of the envelope; the status when that is 400 or above, else 400. */
+    /** error.code of the envelope; default: the status if 400 or above, else 400. */
     code: z.int().optional(),
     message: z.string().optional(),
     body: z.enum(['envelope', 'html', 'empty']).default('envelope'),
@@ -39,9 +39,9 @@ const fault = z.discriminatedUnion('kind', [
     retryAfterForm: z.enum(['seconds', 'date']).default('seconds'),
     ...selectors,
   }),
-  /** The connection ends without an answer: FIN or RST. */
+  /** Ends the connection without an answer, by FIN or RST. */
   z.strictObject({ kind: z.literal('drop'), on, when, how: z.enum(['close', 'reset']).default('close'), ...selectors }),
-  /** The connection ends without an answer, the work is done `by` later. */
+  /** Ends the connection without an answer and does the work `by` later. */
   z.strictObject({
     kind: z.literal('late'),
     on,
@@ -49,15 +49,15 @@ const fault = z.discriminatedUnion('kind', [
     how: z.enum(['close', 'reset']).default('close'),
     ...selectors,
   }),
-  /** The true answer, cut off in the middle. */
+  /** Cuts the answer off in the middle. */
   z.strictObject({ kind: z.literal('cut'), on, ...selectors }),
-  /** The call's token is revoked, and the call refused with 401. */
+  /** Revokes the call's token and refuses the call with 401. */
   z.strictObject({ kind: z.literal('revoke'), on: z.enum(['create', 'list', 'any']).default('create'), ...selectors }),
-  /** A bug in the service: it must still answer with an envelope. */
+  /** Simulates a bug in the service, which must still answer with an envelope. */
   z.strictObject({ kind: z.literal('crash'), on, when, ...selectors }),
-  /** The list shows orders only `by` after they were stored. */
+  /** Shows orders in the list only `by` after they were stored. */
   z.strictObject({ kind: z.literal('lag'), on: z.literal('list').default('list'), by: span, ...selectors }),
-  /** The list shows only so many orders. */
+  /** Limits the number of orders in the list. */
   z.strictObject({
     kind: z.literal('cap'),
     on: z.literal('list').default('list'),
@@ -65,7 +65,7 @@ const fault = z.discriminatedUnion('kind', [
     keep: z.enum(['oldest', 'newest']).default('newest'),
     ...selectors,
   }),
-  /** Nobody listens at the address: connections are refused, open ones are cut. */
+  /** Stops listening: refuses connections and closes open ones. */
   z
     .strictObject({
       kind: z.literal('outage'),
@@ -76,9 +76,9 @@ const fault = z.discriminatedUnion('kind', [
     .refine(({ from, until }) => until > from, { path: ['until'], error: 'must be later than from' }),
 ]);
 
-/** What a rehearsal does to its callers; see config/rehearsals/. */
+/** The schema of fault files; config/rehearsals/ contains examples. */
 export const faultFile = z.strictObject({
-  /** Repeats a rehearsal: the same seed strikes the same attempts of the same orders. */
+  /** The same seed affects the same attempts of the same orders. */
   seed: z.int().default(1),
   tokenLifetime: z.int().min(1).optional(),
   listShape: z.enum(['array', 'object']).optional(),
@@ -87,13 +87,13 @@ export const faultFile = z.strictObject({
 });
 
 export type FaultFile = z.infer<typeof faultFile>;
-/** A fault file as a program writes it, with everything optional left out. */
+/** A fault file before defaults are applied. */
 export type FaultFileInput = z.input<typeof faultFile>;
 export type Fault = FaultFile['faults'][number];
 export type FaultKind = Fault['kind'];
 
 /**
- * Reads the text of a fault file. `name` stands in messages.
+ * Reads the text of a fault file; `name` appears in messages.
  * Throws PoSyncError `faults-unreadable` with every problem and its line.
  */
 export function loadFaults(text: string, name: string): FaultFile {
@@ -114,13 +114,13 @@ export function loadFaults(text: string, name: string): FaultFile {
 }
 
 function unreadable(name: string, problems: readonly string[]): PoSyncError {
-  return new PoSyncError('faults-unreadable', `${name} is not a fault file:\n  ${problems.join('\n  ')}`, {
-    remedy: 'config/rehearsals/ holds examples of every fault.',
+  return new PoSyncError('faults-unreadable', `${name} is not a valid fault file:\n  ${problems.join('\n  ')}`, {
+    remedy: 'Correct these lines. config/rehearsals/ contains examples of every fault.',
     facts: { file: name },
   });
 }
 
-/** The line of the deepest node on the way to a problem. */
+/** The line of the deepest existing node on the path to a problem. */
 function placeOf(document: ReturnType<typeof parseDocument>, lines: LineCounter, path: readonly PropertyKey[]): string {
   for (let depth = path.length; depth >= 0; depth -= 1) {
     const node = document.getIn(path.slice(0, depth), true);

@@ -6,19 +6,19 @@ import type { Fault, FaultFile } from './fault-file.ts';
 type Outage = Extract<Fault, { kind: 'outage' }>;
 type Addresses = { api: Address; auth: Address };
 
-/** Between two tries to have an address back that another program has taken meanwhile. */
+/** Pause between attempts to reopen an address that another program has taken, in milliseconds. */
 const RETRY = 100;
 
 /**
- * Takes addresses away and brings them back at the times of the fault file, until it is disposed of.
- * Throws PoSyncError `faults-need-auth-port` for an outage of one of two addresses that are the same.
+ * Closes and reopens addresses at the times in the fault file, until it is disposed of.
+ * Throws PoSyncError `faults-need-auth-port` for an outage of one address when both share one.
  */
 export function keepOutages(file: FaultFile, addresses: Addresses): AsyncDisposable {
   const outages = file.faults.filter((fault) => fault.kind === 'outage');
   const shared = addresses.api === addresses.auth;
   if (shared && outages.some(({ address }) => address !== 'all')) {
-    throw new PoSyncError('faults-need-auth-port', 'An outage of one address alone needs two of them.', {
-      remedy: 'Give the token endpoint its own with --auth-port 0.',
+    throw new PoSyncError('faults-need-auth-port', 'An outage of only one address requires separate addresses.', {
+      remedy: 'Add --auth-port 0 to open the token endpoint on its own port.',
     });
   }
   const stopping = new AbortController();
@@ -40,7 +40,7 @@ async function keep({ from, until }: Outage, address: Address, stopping: AbortSi
   while (!(await isBack(address)) && (await passed(RETRY, stopping)));
 }
 
-/** Waits, and says whether it could do so to the end. */
+/** Waits; false if it was interrupted. */
 function passed(ms: number, stopping: AbortSignal): Promise<boolean> {
   return sleep(ms, true, { signal: stopping }).catch(() => false);
 }

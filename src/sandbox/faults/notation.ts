@@ -3,10 +3,10 @@ import * as z from 'zod';
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
-/** From one to the other, both included. */
+/** A range with both ends included. */
 export type Between = { least: number; most: number };
 
-/** `250ms`, `30s`, `5m`, `1h` as milliseconds; a bare number is milliseconds. */
+/** `250ms`, `30s`, `5m` or `1h`, converted to milliseconds; a bare number is milliseconds. */
 export const duration = z.union([z.string(), z.number()]).transform((value, context) => {
   const found = millisecondsOf(value);
   if (found !== undefined) return found;
@@ -14,13 +14,13 @@ export const duration = z.union([z.string(), z.number()]).transform((value, cont
   return z.NEVER;
 });
 
-/** One duration, or two with dots between: `50ms..2s`. */
+/** One duration, or a range: `50ms..2s`. */
 export const span = z.union([z.string(), z.number()]).transform((value, context): Between => {
   const [from, to = from, ...rest] = String(value).split('..');
   const least = millisecondsOf(from);
   const most = millisecondsOf(to);
   if (rest.length === 0 && least !== undefined && most !== undefined && least <= most) return { least, most };
-  context.issues.push({ code: 'custom', input: value, message: 'must be a duration, or a span like 50ms..2s' });
+  context.issues.push({ code: 'custom', input: value, message: 'must be a duration, or a range like 50ms..2s' });
   return z.NEVER;
 });
 
@@ -33,14 +33,14 @@ export const share = z.union([z.string(), z.number()]).transform((value, context
   return z.NEVER;
 });
 
-/** `3`, `1-5`, `10-`, or several with commas: `1,4-6`. */
+/** `3`, `1-5`, `10-`, or a list: `1,4-6`. */
 export const ordinals = z.union([z.string(), z.number()]).transform((value, context): Between[] => {
   const parts = String(value)
     .split(',')
     .map((part) => /^(\d+)(?:(-)(\d*))?$/.exec(part.trim()));
   const ranges = parts.flatMap((part) => (part === null ? [] : [rangeOf(part)]));
   if (ranges.length === parts.length && ranges.every(({ least, most }) => least >= 1 && least <= most)) return ranges;
-  context.issues.push({ code: 'custom', input: value, message: 'must count from 1, like 3, 1-5, 10- or 1,4-6' });
+  context.issues.push({ code: 'custom', input: value, message: 'must be ordinals from 1, like 3, 1-5, 10- or 1,4-6' });
   return z.NEVER;
 });
 

@@ -1,16 +1,16 @@
-/** What goes on in a sandbox apart from its calls, or longer than they are wanted. */
+/** Work in a sandbox that is delayed or outlives its call. */
 export type Tasks = {
-  /** Runs a task after `ms`. One that fails is dropped: its caller is long gone. */
+  /** Runs a task after `ms` and ignores its failure, because its caller has already gone. */
   later(ms: number, task: () => unknown): void;
   /** Resolves after `ms`. */
   sleep(ms: number): Promise<void>;
-  /** Keeps the end of the sandbox waiting for a call that may sleep. */
+  /** Makes disposal wait for a call that may sleep. */
   follow<T>(call: Promise<T>): Promise<T>;
-  /** Wakes what sleeps, does what is still to be done, and ends when all of it is done. */
+  /** Wakes all sleepers, runs all pending tasks, and resolves when they have ended. */
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Keeps tasks until they are due. */
+/** Opens an empty set of tasks. */
 export function openTasks(): Tasks {
   const waiting = new Map<() => unknown, NodeJS.Timeout>();
   const running = new Set<Promise<unknown>>();

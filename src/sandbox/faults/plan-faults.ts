@@ -1,31 +1,31 @@
-import type { Tell } from '../sandbox-options.ts';
+import type { Emit } from '../sandbox-options.ts';
 import type { Fault, FaultFile } from './fault-file.ts';
 import type { Between } from './notation.ts';
 
-/** A call as the faults see it; `order` is "" when it names none, `items` is JSON text, absent where none are read. */
+/** The properties that select faults; `order` is "" without a number, `items` is JSON text if there are items. */
 export type FaultedCall = { on: 'create' | 'list' | 'token'; order: string; items?: string | undefined };
 
-/** A fault that decides how the call ends. */
+/** A fault that determines how the call ends. */
 export type Ending = Extract<Fault, { kind: 'answer' | 'drop' | 'late' | 'cut' | 'revoke' | 'crash' }>;
 
-/** Everything that will happen to one call; times in milliseconds. */
+/** The faults of one call; times in milliseconds. */
 export type Plan = {
   delayBefore: number;
   delayAfter: number;
-  /** How young an order may be and still be left out of the list. */
+  /** Orders newer than this are left out of the list. */
   lag: number;
   cap: Extract<Fault, { kind: 'cap' }> | undefined;
-  /** Only with a `late` ending: how long after it the work is done. */
+  /** With a `late` ending: how long afterwards the work is done. */
   lateBy: number;
   ending: Ending | undefined;
   struck: readonly Fault[];
 };
 
-/** Tells for each call what is to happen to it, and counts the calls. */
+/** Plans the faults of each call, and counts the calls. */
 export type Planner = (call: FaultedCall) => Plan;
 
-/** Returns the planner of a fault file; `elapsed` gives milliseconds since the start, `tell` hears of what strikes. */
-export function planFaults(file: FaultFile, elapsed: () => number, tell?: Tell): Planner {
+/** Creates the planner of a fault file; `elapsed` returns milliseconds since startup, `emit` receives each fault. */
+export function planFaults(file: FaultFile, elapsed: () => number, emit?: Emit): Planner {
   const calls = { create: 0, list: 0, token: 0 };
   const attempts = new Map<string, number>();
   return ({ on, order, items }) => {
@@ -49,7 +49,7 @@ export function planFaults(file: FaultFile, elapsed: () => number, tell?: Tell):
     const pick = (span: Between, what: string) =>
       span.least + (span.most - span.least) * chance(file.seed, `${what} ${key}`);
     const plan = planOf(struck, pick);
-    for (const { kind } of plan.struck) tell?.({ type: 'fault', at: Date.now(), on, kind, order });
+    for (const { kind } of plan.struck) emit?.({ type: 'fault', at: Date.now(), on, kind, order });
     return plan;
   };
 }
@@ -89,7 +89,7 @@ function planOf(faults: readonly Fault[], pick: (span: Between, what: string) =>
 }
 
 function concerns(fault: Exclude<Fault, { kind: 'outage' }>, on: FaultedCall['on']): boolean {
-  // A request for a token carries none that could be revoked.
+  // A token request carries no token to revoke.
   if (fault.kind === 'revoke' && on === 'token') return false;
   return fault.on === 'any' || fault.on === on;
 }
@@ -111,13 +111,13 @@ function namesArticle(items: string | undefined, articles: readonly string[]): b
 type NewItem = { articleCode: string };
 
 /**
- * A number from 0 (included) to 1 (excluded) that depends on nothing but the seed and the key,
- * so that a rehearsal strikes the same calls in whatever order they come.
+ * A number from 0 (included) to 1 (excluded) that depends only on the seed and the key,
+ * so that a rehearsal affects the same calls in any order of arrival.
  */
 export function chance(seed: number, key: string): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-  // Murmur's finaliser: neighbouring keys come out unrelated.
+  // Murmur's finalizer: similar keys give unrelated numbers.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;

@@ -2,15 +2,15 @@ import { failureText, type Reply } from '../reply.ts';
 import type { Tasks } from './open-tasks.ts';
 import type { Ending, Plan } from './plan-faults.ts';
 
-/** What a faulted call can do. */
+/** The actions of a call with faults. */
 export type Act = {
-  /** The true work and its answer; called at most once. */
+  /** Does the work and returns its answer; called at most once. */
   work: () => Reply | Promise<Reply>;
-  /** Revokes the call's token and gives the answer to it. */
+  /** Revokes the call's token and returns the refusal. */
   revoke: () => Reply;
 };
 
-/** Does the work of a call, or not, with everything that was planned for it. */
+/** Answers a call as planned: with its delays, its work if it is to be done, and its ending. */
 export function rehearse(plan: Plan, act: Act, tasks: Tasks): Promise<Reply> {
   return tasks.follow(perform(plan, act, tasks));
 }
@@ -51,27 +51,24 @@ function end(ending: Ending, plan: Plan, act: Act, tasks: Tasks): Reply {
     case 'revoke':
       return act.revoke();
     case 'crash':
-      throw new Error('A rehearsed crash.');
+      throw new Error('Rehearsed crash.');
     case 'cut':
       return { kind: 'drop', how: 'close' };
   }
 }
 
 function answer(fault: Extract<Ending, { kind: 'answer' }>): Reply {
-  const { status, message = `A rehearsed ${status}.` } = fault;
+  const { status, message = `Rehearsed status ${status}.` } = fault;
   const headers = retryAfter(fault);
   const body = (text: string, type: string): Reply => ({
-    kind: 'whole',
+    kind: 'complete',
     status,
     body: text,
     headers: { ...headers, 'content-type': type },
   });
   switch (fault.body) {
     case 'html':
-      return body(
-        `<!doctype html><title>${status}</title><h1>${status}</h1><p>The server is having a bad day.</p>`,
-        'text/html',
-      );
+      return body(`<!doctype html><title>${status}</title><h1>${status}</h1><p>The server failed.</p>`, 'text/html');
     case 'empty':
       return body('', 'application/json');
     case 'envelope':
@@ -87,7 +84,7 @@ function retryAfter(fault: Extract<Ending, { kind: 'answer' }>): Record<string, 
 
 async function cut(reply: Reply): Promise<Reply> {
   switch (reply.kind) {
-    case 'whole':
+    case 'complete':
       return { kind: 'cut', status: reply.status, body: reply.body };
     case 'stream':
       for await (const body of reply.chunks) return { kind: 'cut', status: reply.status, body };

@@ -46,7 +46,7 @@ test('three environments run beside each other in one process, told by their she
   expect(await Promise.all(running)).toEqual([0, 0, 0]);
 });
 
-test('ends with an error when it cannot keep orders any more', async () => {
+test('ends with an error when it can store no more orders', async () => {
   const threads: Worker[] = [];
   const hear = (thread: Worker) => threads.push(thread);
   process.on('worker', hear);
@@ -97,12 +97,12 @@ test('a call that crashes is told on standard error', async () => {
   const running = sandboxCommand({ environment: 'staging', faults: 'crash.yaml' }, shell);
   const { authUrl } = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
   expect((await exchange('POST', `${authUrl}/oauth2/token`)).status).toBe(500);
-  expect(shell.written.err).toBe('The sandbox failed to answer a call: A rehearsed crash.\n');
+  expect(shell.written.err).toBe('The sandbox failed to answer a call: Rehearsed crash.\n');
   stopping.abort('SIGTERM');
   await running;
 });
 
-describe('what cannot be used is one clear error', () => {
+describe('an invalid value gives one clear error', () => {
   const env = CREDENTIALS;
   const refused = (args: SandboxArgs, more: Partial<Shell> = {}) =>
     expect(
@@ -124,7 +124,7 @@ describe('what cannot be used is one clear error', () => {
     [{ listShape: 'tree' }, '--list-shape is "tree".'],
     [{ listItems: 'true' }, '--list-items is "true".'],
   ])('%j', async (args, message) => {
-    await refused(args).toMatchObject({ code: 'flag-invalid', message, remedy: expect.stringMatching(/^It must be /) });
+    await refused(args).toMatchObject({ code: 'flag-invalid', message, remedy: expect.stringMatching(/^Use /) });
   });
 
   test.each(['10.0.0.0/33', 'fe80::/129', 'localhost', '10.0.0.0/8/8', '10.0.0.0/', ''])(

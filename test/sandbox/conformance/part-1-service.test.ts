@@ -32,13 +32,13 @@ test('part 1: clients authenticate with the client credentials grant and send th
   expect((await staging.call('GET', '/purchase-orders', { headers: without })).status).toBe(401);
 });
 
-test('part 1: credentials of one environment give no token in another', async () => {
+test('part 1: credentials of one environment get no token in another', async () => {
   const form = { client_id: 'uat-client', client_secret: 'uat-secret' };
   expect((await uat.requestToken(form)).status).toBe(200);
   expect(await staging.requestToken(form)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
 });
 
-test('part 1: a token from one environment is good in that environment only', async () => {
+test('part 1: a token of one environment is valid in that environment only', async () => {
   const token = await staging.token();
   expect((await staging.list(token)).status).toBe(200);
   expect(await uat.list(token)).toMatchObject({ status: 401, json: errorEnvelope(401) });

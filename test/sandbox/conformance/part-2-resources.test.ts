@@ -15,7 +15,7 @@ afterAll(() => sandbox[Symbol.asyncDispose]());
 const item = { articleCode: 'A-1', quantity: 1 };
 
 describe('part 2, purchase order', () => {
-  test('purchaseOrderNumber is the client’s own and is returned in responses', async () => {
+  test('purchaseOrderNumber is chosen by the client and returned in responses', async () => {
     const number = 'Bestellung 0007/ä-β-発注-🙂';
     const { json } = await sandbox.create(goodOrder(number), token);
     expect(json).toMatchObject({ data: { purchaseOrderNumber: number } });
@@ -27,7 +27,7 @@ describe('part 2, purchase order', () => {
     expect(json).toMatchObject({ data: { orderState: 'NEW' } });
   });
 
-  test('items are the lines of the order, kept in their order and as often as they come', async () => {
+  test('items are the lines of the order, kept in sequence with repetitions', async () => {
     const items = [
       { articleCode: 'B', quantity: 2 },
       { articleCode: 'A', quantity: 10 },
@@ -37,7 +37,7 @@ describe('part 2, purchase order', () => {
     expect(await sandbox.orders(token)).toContainEqual({ ...goodOrder('PO-lines'), items });
   });
 
-  test('leading zeros and outer blanks of codes stay as they are', async () => {
+  test('leading zeros and outer blanks of codes are preserved', async () => {
     const order = { ...goodOrder(' 000123 '), items: [{ articleCode: '0007 ', quantity: 1 }] };
     await sandbox.create(order, token);
     expect(await sandbox.orders(token)).toContainEqual(order);
@@ -49,7 +49,7 @@ describe('part 2, purchase order', () => {
     expect(await sandbox.orders(token)).toContainEqual(goodOrder(number, quantity));
   });
 
-  test('fields that are not specified are taken and not kept', async () => {
+  test('unspecified fields are accepted and discarded', async () => {
     const order = goodOrder('PO-more');
     const more = { ...order, note: 'x', items: [{ ...item, unit: 'kg' }] };
     expect((await sandbox.create(more, token)).status).toBe(201);
@@ -83,13 +83,13 @@ describe('part 2, purchase order', () => {
 });
 
 describe('part 2, response envelope', () => {
-  test('a success is status "success", the resource in data, and error null', async () => {
+  test('a success has status "success", the resource in data, and error null', async () => {
     const { json } = await sandbox.create(goodOrder('PO-envelope'), token);
     const data = { purchaseOrderNumber: 'PO-envelope', orderState: 'NEW' };
     expect(json).toEqual({ status: 'success', data, error: null });
   });
 
-  test('a failure is status "error" and an error object, without data', async () => {
+  test('a failure has status "error" and an error object, without data', async () => {
     expect((await sandbox.create('{}', token)).json).toEqual(errorEnvelope(400));
   });
 
@@ -109,7 +109,7 @@ describe('part 2, response envelope', () => {
     expect(await sandbox.create(body, token)).toMatchObject({ status: 413, json: errorEnvelope(413) });
   });
 
-  test('addresses outside of the API get an envelope', async () => {
+  test('addresses outside the API get an envelope', async () => {
     const { origin } = new URL(sandbox.baseUrl);
     for (const path of ['/', '/purchase-orders', '/api/v1', '/oauth/token', '/rehearsal']) {
       expect(await sandbox.call('GET', origin + path)).toMatchObject({ status: 404, json: errorEnvelope(404) });

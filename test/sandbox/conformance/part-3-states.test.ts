@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
-test('part 3: creating an order with orderState NEW makes it exist in this state', async () => {
+test('part 3: creating an order with orderState NEW creates it in this state', async () => {
   expect((await sandbox.create(goodOrder('PO-1'), token)).status).toBe(201);
   expect(await sandbox.orders(token)).toEqual([goodOrder('PO-1')]);
 });
@@ -22,7 +22,7 @@ test('part 3: the created order is returned in the response data', async () => {
 });
 
 test.each(['OPEN', 'new', 'NEW ', '', 'CANCELLED', 1, null])(
-  'part 3: orderState %j is not a state to create',
+  'part 3: orders cannot be created in orderState %j',
   async (orderState) => {
     const answer = await sandbox.create({ ...goodOrder('PO-3'), orderState }, token);
     expect(answer).toMatchObject({

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
 describe('part 4, GET /purchase-orders', () => {
-  test('retrieves every order, in the order of creation', async () => {
+  test('returns every order, sorted by creation', async () => {
     await using fresh = await conformingSandbox();
     const own = await fresh.token();
     expect(await fresh.orders(own)).toEqual([]);
@@ -26,7 +26,7 @@ describe('part 4, GET /purchase-orders', () => {
     );
   });
 
-  test('needs no request payload, and takes no notice of one', async () => {
+  test('needs no request payload and ignores one', async () => {
     const headers = bearerHeaders(token);
     expect((await sandbox.call('GET', '/purchase-orders', { headers, body: '{not json' })).status).toBe(200);
   });
@@ -74,7 +74,7 @@ describe('part 4, POST /purchase-orders', () => {
   });
 
   test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
-    'takes Content-Type %s',
+    'accepts Content-Type %s',
     async (type) => {
       const headers = headersWith(token, { 'content-type': type });
       const body = JSON.stringify(goodOrder('PO-type'));
@@ -96,7 +96,7 @@ describe('part 4, POST /purchase-orders', () => {
     expect(answer).toMatchObject({ status: 415, json: errorEnvelope(415, expect.stringContaining('Content-Type')) });
   });
 
-  test('an order sent again is another order, or refused with 409, as set', async () => {
+  test('a repeated number creates another order or is refused with 409, depending on --on-duplicate', async () => {
     await using accepting = await conformingSandbox({ onDuplicate: 'accept' });
     await using refusing = await conformingSandbox({ onDuplicate: 'refuse' });
     for (const [one, second, stored] of [
@@ -110,7 +110,7 @@ describe('part 4, POST /purchase-orders', () => {
     }
   });
 
-  test('of many orders with one number sent at once, one is stored where duplicates are refused', async () => {
+  test('of many concurrent orders with the same number, one is stored if duplicates are refused', async () => {
     await using refusing = await conformingSandbox({ onDuplicate: 'refuse' });
     const own = await refusing.token();
     const answers = await Promise.all(Array.from({ length: 50 }, () => refusing.create(goodOrder('PO-1'), own)));

@@ -38,19 +38,19 @@ describe('part 5, rule 1: every API request carries Authorization: Bearer <ACCES
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm="staging", error="invalid_token"/);
   });
 
-  test('the scheme is read in any letter case', async () => {
+  test('the scheme is case-insensitive', async () => {
     const headers = headersWith(token, { authorization: `bearer ${token}` });
     expect((await sandbox.call('GET', '/purchase-orders', { headers })).status).toBe(200);
   });
 
-  test('a token in the address or the body is none', async () => {
+  test('a token in the address or body is ignored', async () => {
     const headers = headersWith(token, { authorization: undefined });
     const answer = await sandbox.call('GET', `/purchase-orders?access_token=${token}`, { headers });
     expect(answer.status).toBe(401);
   });
 });
 
-test('part 5, rule 2: a token that has expired is refused, and a new one is good', async () => {
+test('part 5, rule 2: an expired token is refused, and a new one is accepted', async () => {
   await using short = await conformingSandbox({ tokenLifetime: 1 });
   const { json } = await short.requestToken();
   expect(json.expires_in).toBe(1);
@@ -83,7 +83,7 @@ describe('part 5, rule 4: required headers on all requests', () => {
   );
 
   test.each(['application/json', 'text/html, application/json;q=0.9', 'APPLICATION/JSON'])(
-    'Accept %s is fine',
+    'Accept %s is accepted',
     async (accept) => {
       const headers = headersWith(token, { accept });
       expect((await sandbox.call('GET', '/purchase-orders', { headers })).status).toBe(200);
@@ -108,7 +108,7 @@ describe('part 5, scopes', () => {
     }
   });
 
-  test('a token without scope asked has all that its credentials have', async () => {
+  test('a token requested without a scope has all scopes of its credentials', async () => {
     await using reading = await conformingSandbox({ scopes: ['read'] });
     const own = await reading.token();
     expect((await reading.list(own)).status).toBe(200);
@@ -117,7 +117,7 @@ describe('part 5, scopes', () => {
 });
 
 describe('part 5, security practices', () => {
-  test('addresses may be restricted: others get 403 everywhere', async () => {
+  test('addresses can be restricted: other addresses get 403 everywhere', async () => {
     await using guarded = await conformingSandbox({ allowIp: ['127.0.0.2', '127.1.0.0/16', 'fd00::/8'], authPort: 0 });
     const calls = ['/purchase-orders', `${guarded.authUrl}/oauth2/token`, '/nowhere'];
     for (const path of calls) {
@@ -132,7 +132,7 @@ describe('part 5, security practices', () => {
     }
   });
 
-  test('neither tokens nor secrets lie readable in the data folder', async () => {
+  test('the data folder contains neither tokens nor secrets in plain text', async () => {
     await using folder = await makeTempFolder();
     await using own = await conformingSandbox({ data: folder.path });
     const issued = await own.token();

@@ -13,13 +13,13 @@ const FORM = { grant_type: 'client_credentials', client_id: CLIENT_ID, client_se
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 
 describe('part 5, token endpoint', () => {
-  test('a token is asked for with POST at {auth_url}/oauth2/token', async () => {
+  test('a token is requested with POST at {auth_url}/oauth2/token', async () => {
     expect((await sandbox.requestToken()).status).toBe(200);
     const asked = await sandbox.call('GET', `${sandbox.authUrl}/oauth2/token?${formOf(FORM)}`);
     expect(asked).toMatchObject({ status: 405, headers: { allow: 'POST' }, json: errorEnvelope(405) });
   });
 
-  test('an environment accepts one of the two spellings of the path, as set', async () => {
+  test('an environment accepts the configured one of the two path spellings', async () => {
     await using other = await conformingSandbox({ tokenPath: '/oauth/token' });
     const options = { headers: FORM_TYPE, body: formOf(FORM) };
     for (const [one, path, status] of [
@@ -32,7 +32,7 @@ describe('part 5, token endpoint', () => {
     }
   });
 
-  test('an environment may have its token endpoint on a host different from the API', async () => {
+  test('an environment can have its token endpoint on a host different from the API', async () => {
     await using uat = await conformingSandbox({ environment: 'uat', authPort: 0 });
     expect(new URL(uat.authUrl).host).not.toBe(new URL(uat.baseUrl).host);
     const token = await uat.token();
@@ -53,20 +53,23 @@ describe('part 5, token request', () => {
     },
   );
 
-  test('Content-Type may carry a charset', async () => {
+  test('Content-Type can have a charset', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' };
     expect(
       (await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body: formOf(FORM) })).status,
     ).toBe(200);
   });
 
-  test.each(['grant_type', 'client_id', 'client_secret'])('%s is required, and empty is missing', async (field) => {
-    for (const value of [undefined, '']) {
-      const answer = await sandbox.requestToken({ [field]: value });
-      const error_description = `The parameter ${field} is missing.`;
-      expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request', error_description } });
-    }
-  });
+  test.each(['grant_type', 'client_id', 'client_secret'])(
+    '%s is required, and an empty value counts as missing',
+    async (field) => {
+      for (const value of [undefined, '']) {
+        const answer = await sandbox.requestToken({ [field]: value });
+        const error_description = `The parameter ${field} is missing.`;
+        expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request', error_description } });
+      }
+    },
+  );
 
   test.each(['authorization_code', 'password', 'Client_Credentials', 'client_credentials '])(
     'grant_type %s is not supported',
@@ -90,13 +93,13 @@ describe('part 5, token request', () => {
     expect(answer.text).not.toContain(CLIENT_SECRET);
   });
 
-  test('an unknown client and a wrong secret look the same', async () => {
+  test('an unknown client and a wrong secret get the same answer', async () => {
     const unknown = await sandbox.requestToken({ client_id: 'nobody' });
     const wrong = await sandbox.requestToken({ client_secret: 'wrong' });
     expect(unknown.text).toBe(wrong.text);
   });
 
-  test('credentials in a header are not taken', async () => {
+  test('credentials in a header are not accepted', async () => {
     const authorization = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
     const body = formOf({ grant_type: 'client_credentials' });
     const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
@@ -106,7 +109,7 @@ describe('part 5, token request', () => {
     expect(answer).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 
-  test('a parameter given twice is an invalid request', async () => {
+  test('a repeated parameter is an invalid request', async () => {
     const body = `${formOf(FORM)}&client_id=${CLIENT_ID}`;
     const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers: FORM_TYPE, body });
     expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
@@ -123,11 +126,14 @@ describe('part 5, token request', () => {
 });
 
 describe('part 5, scope of the token request', () => {
-  test.each(['read', 'write', 'admin', 'read write', 'write read admin', 'read read'])('takes "%s"', async (scope) => {
-    expect((await sandbox.requestToken({ scope })).status).toBe(200);
-  });
+  test.each(['read', 'write', 'admin', 'read write', 'write read admin', 'read read'])(
+    'accepts "%s"',
+    async (scope) => {
+      expect((await sandbox.requestToken({ scope })).status).toBe(200);
+    },
+  );
 
-  test('may be left out', async () => {
+  test('can be omitted', async () => {
     const token = await sandbox.token(undefined);
     expect((await sandbox.list(token)).status).toBe(200);
   });
@@ -144,25 +150,25 @@ describe('part 5, scope of the token request', () => {
 });
 
 describe('part 5, token response', () => {
-  test('is access_token, expires_in and token_type, and nothing else', async () => {
+  test('contains only access_token, expires_in and token_type', async () => {
     const { json, headers } = await sandbox.requestToken({ scope: 'read write' });
     expect(json).toEqual({ access_token: expect.any(String), expires_in: 3600, token_type: 'Bearer' });
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  test('has no refresh token, and none is taken (rule 3)', async () => {
+  test('contains no refresh token, and none is accepted (rule 3)', async () => {
     expect((await sandbox.requestToken()).json).not.toHaveProperty('refresh_token');
     const answer = await sandbox.requestToken({ grant_type: 'refresh_token', refresh_token: 'x' });
     expect(answer).toMatchObject({ status: 400, json: { error: 'unsupported_grant_type' } });
   });
 
-  test('must not be kept by a cache, and neither must a refusal', async () => {
+  test('must not be cached, nor must a refusal', async () => {
     for (const answer of [await sandbox.requestToken(), await sandbox.requestToken({ client_secret: 'wrong' })]) {
       expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
     }
   });
 
-  test('every token is another one, and all of them are good', async () => {
+  test('every token is different, and all are valid', async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => sandbox.token()));
     expect(new Set(tokens).size).toBe(20);
     for (const token of tokens) expect((await sandbox.list(token)).status).toBe(200);

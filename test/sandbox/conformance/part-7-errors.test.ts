@@ -37,7 +37,7 @@ describe('part 7: when request parameters are invalid, the answer has error.code
     expect(answer).toMatchObject({ status: 400, json: invalid('not UTF-8') });
   });
 
-  test('deep JSON is refused like any other', async () => {
+  test('deeply nested JSON is refused like other invalid bodies', async () => {
     const body = `{"purchaseOrderNumber":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     expect(await sandbox.create(body, token)).toMatchObject({
       status: 400,
@@ -58,25 +58,25 @@ describe('part 7: when request parameters are invalid, the answer has error.code
     );
   });
 
-  test('of very many invalid parameters the first are named and the rest counted', async () => {
+  test('of many invalid parameters the first are named and the rest counted', async () => {
     const { json } = await sandbox.create({ ...goodOrder('PO-1'), items: Array(100).fill({}) }, token);
     expect(json).toEqual(invalid('and 180 more\\.$'));
   });
 
-  test('values that are shown are short', async () => {
+  test('shown values are shortened', async () => {
     const { text: answer } = await sandbox.create({ ...goodOrder('PO-1'), orderState: 'x'.repeat(100_000) }, token);
     expect(answer.length).toBeLessThan(400);
   });
 
   test.each(['1e400', '-1e400', '99999999999999999999', '9007199254740993'])(
-    'quantity %s is not a number we can keep',
+    'quantity %s cannot be represented and is refused',
     async (quantity) => {
       const body = `{"purchaseOrderNumber":"1","orderState":"NEW","items":[{"articleCode":"A","quantity":${quantity}}]}`;
       expect(await sandbox.create(body, token)).toMatchObject({ status: 400, json: invalid('items\\[0\\].quantity') });
     },
   );
 
-  test.each(['__proto__', 'constructor', 'toString'])('the name %s does no harm', async (name) => {
+  test.each(['__proto__', 'constructor', 'toString'])('the name %s has no special effect', async (name) => {
     const body = `{"${name}":{"purchaseOrderNumber":"1"},"orderState":"NEW","items":[{"articleCode":"A","quantity":1}]}`;
     expect(await sandbox.create(body, token)).toMatchObject({
       status: 400,
@@ -85,7 +85,7 @@ describe('part 7: when request parameters are invalid, the answer has error.code
   });
 });
 
-describe('part 7: the envelope also answers what is hardly HTTP', () => {
+describe('part 7: requests that are barely HTTP also get an envelope', () => {
   const raw = async (bytes: string) => {
     const { hostname, port } = new URL(sandbox.baseUrl);
     const socket = connect({ host: hostname, port: Number(port) });
@@ -115,7 +115,7 @@ describe('part 7: the envelope also answers what is hardly HTTP', () => {
     expect(JSON.parse(body)).toEqual(errorEnvelope(status));
   });
 
-  test('an absolute address is understood', async () => {
+  test('an absolute request target is accepted', async () => {
     const bytes = `GET ${sandbox.baseUrl}/purchase-orders HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\naccept: application/json\r\nconnection: close\r\n\r\n`;
     expect(await raw(bytes)).toMatch(/^HTTP\/1\.1 200 /);
   });

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { goodOrder } from '../../support/open-sandbox.ts';
 import { conformingSandbox, errorEnvelope } from './conform.ts';
 
-test('part 8: an access token lives 3600 seconds', async () => {
+test('part 8: an access token is valid for 3600 seconds', async () => {
   await using sandbox = await conformingSandbox();
   expect((await sandbox.requestToken()).json.expires_in).toBe(3600);
 });
 
-test('part 8: there is no pagination and no default page size: the list is whole', async () => {
+test('part 8: there is no pagination and no default page size: the list is complete', async () => {
   await using sandbox = await conformingSandbox();
   const token = await sandbox.token();
   await Promise.all(Array.from({ length: 2500 }, (_, nth) => sandbox.create(goodOrder(`PO-${nth}`), token)));
@@ -23,7 +23,7 @@ test('part 8: there is no rate limit', async () => {
   expect(answers.every(({ status }) => status === 201)).toBe(true);
 });
 
-test('part 8: a body may have up to 1 MiB, to the byte', async () => {
+test('part 8: a body can have up to exactly 1 MiB', async () => {
   await using sandbox = await conformingSandbox();
   const token = await sandbox.token();
   const body = JSON.stringify(goodOrder('PO-1'));

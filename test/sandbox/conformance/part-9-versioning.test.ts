@@ -29,7 +29,7 @@ test.each([{ 'accept-version': '2' }, { 'api-version': '2021-01-01' }, { 'x-api-
   },
 );
 
-test('part 9: a media type of a version is not application/json', async () => {
+test('part 9: a versioned media type is not application/json', async () => {
   const headers = headersWith(token, { accept: 'application/vnd.orders.v2+json' });
   expect((await sandbox.call('GET', '/purchase-orders', { headers })).status).toBe(406);
 });

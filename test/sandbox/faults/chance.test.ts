@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { chance } from '../../../src/sandbox/faults/plan-faults.ts';
 
-test('is the same for the same seed and key, and another for others', () => {
+test('depends only on seed and key', () => {
   expect(chance(1, 'create PO-1 1')).toBe(chance(1, 'create PO-1 1'));
   expect(new Set([chance(1, 'PO-1'), chance(2, 'PO-1'), chance(1, 'PO-2'), chance(1, 'PO-1 ')]).size).toBe(4);
 });
 
-test('is spread evenly over neighbouring keys, and one fault says nothing of the next', () => {
+test('is evenly distributed over similar keys and independent between faults', () => {
   const drawn = Array.from({ length: 20_000 }, (_, nth) => [
     chance(7, `0 create PO-${nth} 1`),
     chance(7, `1 create PO-${nth} 1`),

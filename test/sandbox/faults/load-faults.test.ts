@@ -38,17 +38,17 @@ faults:
     ]);
   });
 
-  test('that is empty does nothing', () => {
+  test('that is empty has no effect', () => {
     expect(loadFaults('', 'empty.yaml')).toEqual({ seed: 1, faults: [] });
   });
 
   test.each([
     ['faults:\n  - kind: dely', /line 2: .*kind/],
-    ['faults:\n  - kind: delay\n    by: soon', /line 3: faults\.0\.by: must be a duration, or a span like 50ms\.\.2s/],
+    ['faults:\n  - kind: delay\n    by: soon', /line 3: faults\.0\.by: must be a duration, or a range like 50ms\.\.2s/],
     ['faults:\n  - { kind: delay, by: 2s..1s }', /line 2: faults\.0\.by/],
     ['faults:\n  - { kind: drop, share: 120% }', /line 2: faults\.0\.share: must be a share like 0\.3 or 30%/],
     ['faults:\n  - { kind: drop, share: -0.1 }', /faults\.0\.share/],
-    ['faults:\n  - { kind: drop, calls: 0 }', /faults\.0\.calls: must count from 1/],
+    ['faults:\n  - { kind: drop, calls: 0 }', /faults\.0\.calls: must be ordinals from 1/],
     ['faults:\n  - { kind: drop, calls: 5-2 }', /faults\.0\.calls/],
     ['faults:\n  - { kind: drop, from: tomorrow }', /faults\.0\.from: must be a duration/],
     ['faults:\n  - { kind: drop, wehn: after }', /line 2: faults\.0: .*wehn/],
@@ -57,13 +57,13 @@ faults:
     ['seed: 1\nfault: []', /fault/],
     ['seed: [1', /line 1: /],
     ['faults: &a\n  - *a', /./],
-  ])('that is wrong is told with its line: %j', (text, told) => {
+  ])('that is invalid is reported with the line: %j', (text, told) => {
     expect(() => loadFaults(text, 'test.yaml')).toThrow(
       expect.objectContaining({ code: 'faults-unreadable', message: expect.stringMatching(told) }),
     );
   });
 
-  test('tells all of its problems at once', () => {
+  test('reports all problems at once', () => {
     const text = 'seed: x\nfaults:\n  - { kind: drop, share: 2 }\n  - { kind: cap }';
     expect(() => loadFaults(text, 'test.yaml')).toThrow(
       /line 1: seed[\s\S]*line 3: faults\.0\.share[\s\S]*line 4: faults\.1\.to/,
@@ -71,7 +71,7 @@ faults:
   });
 });
 
-test('every example in config/rehearsals/ is read', async () => {
+test('every example in config/rehearsals/ is valid', async () => {
   const folder = 'config/rehearsals';
   const names = await readdir(folder);
   expect(names.length).toBeGreaterThan(5);

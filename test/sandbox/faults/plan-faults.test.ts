@@ -16,7 +16,7 @@ const MIXED = {
   ],
 } as const;
 
-test('a seed strikes the same attempts of the same orders in whatever order they come', () => {
+test('a seed affects the same attempts of the same orders in any order of arrival', () => {
   const [forwards, backwards] = [
     kindOf({ ...MIXED, faults: [...MIXED.faults] }),
     kindOf({ ...MIXED, faults: [...MIXED.faults] }),
@@ -26,7 +26,7 @@ test('a seed strikes the same attempts of the same orders in whatever order they
   for (const number of NUMBERS) expect(second.get(number)).toBe(first.get(number));
 });
 
-test('another seed, and another attempt, strikes others', () => {
+test('another seed or attempt affects other calls', () => {
   const [nine, ten] = [
     kindOf({ seed: 9, faults: [{ kind: 'drop', share: 0.5 }] }),
     kindOf({ seed: 10, faults: [{ kind: 'drop', share: 0.5 }] }),
@@ -35,14 +35,14 @@ test('another seed, and another attempt, strikes others', () => {
   expect(new Set(patterns).size).toBe(3);
 });
 
-test('shares are met, and the first fault in the file that strikes decides how a call ends', () => {
+test('shares are met, and the first matching fault in the file determines how a call ends', () => {
   const kinds = NUMBERS.map(kindOf({ ...MIXED, faults: [...MIXED.faults] }));
   const share = (kind: string) => kinds.filter((one) => one === kind).length / kinds.length;
   expect(share('drop')).toBeCloseTo(0.2, 1);
   expect(share('crash')).toBeCloseTo(0.8 * 0.2, 1);
 });
 
-test('delays add up beside an ending', () => {
+test('delays add up and combine with an ending', () => {
   const plan = planner({
     faults: [
       { kind: 'delay', by: '10ms' },
@@ -55,7 +55,7 @@ test('delays add up beside an ending', () => {
   expect(plan.struck).toHaveLength(4);
 });
 
-test('faults are chosen by operation, call, attempt, order and time', () => {
+test('faults are selected by operation, call, attempt, order and time', () => {
   let now = 0;
   const plan = planner(
     {
@@ -89,11 +89,11 @@ test('faults are chosen by operation, call, attempt, order and time', () => {
   expect(status('', 'list')).toBe(504);
 });
 
-test('a token request cannot lose the token it does not carry', () => {
+test('revoke does not affect token requests', () => {
   expect(planner({ faults: [{ kind: 'revoke', on: 'any' }] })({ on: 'token', order: '' }).ending).toBe(undefined);
 });
 
-test('a fault may meet only orders that name an article', () => {
+test('a fault can be limited to orders that contain an article', () => {
   const plan = planner({ faults: [{ kind: 'answer', status: 400, articles: ['A-1', 'A-2'] }] });
   const isStruck = (items?: string) => plan({ on: 'create', order: 'PO-1', items }).ending !== undefined;
   expect(isStruck('[{"articleCode":"B","quantity":1},{"articleCode":"A-2","quantity":1}]')).toBe(true);

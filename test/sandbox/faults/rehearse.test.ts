@@ -43,7 +43,7 @@ describe('create', () => {
     }
   });
 
-  test('committed after the connection died', async () => {
+  test('committed after the connection ended', async () => {
     const api = await rehearse([{ kind: 'late', by: '2s' }]);
     const token = await api.token();
     await expect(api.create(goodOrder('PO-1'), token)).rejects.toMatchObject({ code: 'ECONNRESET' });
@@ -51,7 +51,7 @@ describe('create', () => {
     await until('the late order', async () => (await api.orders(token)).length === 1);
   });
 
-  test('slow calls do not keep the sandbox from ending, and are done before it has ended', async () => {
+  test('slow calls do not delay shutdown and complete before it ends', async () => {
     await using folder = await makeTempFolder();
     const events: SandboxEvent[] = [];
     const api = await rehearse([{ kind: 'delay', by: '1h' }], {
@@ -67,7 +67,7 @@ describe('create', () => {
     expect(await again.orders(token)).toHaveLength(1);
   });
 
-  test('a late commit is not lost when the sandbox ends before it is due', async () => {
+  test('a late commit is not lost when the sandbox stops before it is due', async () => {
     await using folder = await makeTempFolder();
     const api = await rehearse([{ kind: 'late', by: '1h' }], { data: folder.path });
     const token = await api.token();
@@ -89,20 +89,20 @@ describe('create', () => {
     expect(stored).toBe(0);
   });
 
-  test('answered in HTML', async () => {
+  test('answered with HTML', async () => {
     expect(await createOnce([{ kind: 'answer', status: 502, body: 'html' }])).toMatchObject({
       answer: { status: 502, headers: { 'content-type': 'text/html' }, text: expect.stringContaining('<h1>502</h1>') },
     });
   });
 
-  test('answered with nothing', async () => {
+  test('answered with an empty body', async () => {
     expect(await createOnce([{ kind: 'answer', status: 201, body: 'empty', when: 'after' }])).toMatchObject({
       answer: { status: 201, text: '' },
       stored: 1,
     });
   });
 
-  test('refused in an envelope with HTTP status 200', async () => {
+  test('refused by an envelope with HTTP status 200', async () => {
     const fault = { kind: 'answer', status: 200, code: 400, message: 'articleCode X is unknown' } as const;
     expect(await createOnce([fault])).toMatchObject({
       answer: { status: 200, json: { status: 'error', error: { code: 400, message: 'articleCode X is unknown' } } },
@@ -110,11 +110,11 @@ describe('create', () => {
     });
   });
 
-  test('answered truly, but cut off in the middle', async () => {
+  test('answer cut off in the middle', async () => {
     expect(await createOnce([{ kind: 'cut' }])).toEqual({ answer: 'ECONNRESET', stored: 1 });
   });
 
-  test('slow before or after it is stored', async () => {
+  test('slow before or after storage', async () => {
     const api = await rehearse([
       { kind: 'delay', by: '80ms', orders: ['PO-1'] },
       { kind: 'delay', by: '80ms..90ms', when: 'after' },
@@ -130,13 +130,13 @@ describe('create', () => {
     }
   });
 
-  test('an invalid order meets the faults too', async () => {
+  test('faults also affect invalid orders', async () => {
     const api = await rehearse([{ kind: 'answer', status: 503 }]);
     expect((await api.create('{}', await api.token())).status).toBe(503);
   });
 });
 
-test('a revoked token is refused from then on, and another one is good', async () => {
+test('a revoked token is refused, and a new token works', async () => {
   const api = await rehearse([{ kind: 'revoke', calls: '2' }]);
   const [token, other] = [await api.token(), await api.token()];
   expect((await api.create(goodOrder('PO-1'), token)).status).toBe(201);
@@ -167,13 +167,13 @@ describe('list', () => {
     expect(await api.orders(token)).toEqual(numbers.map((number) => goodOrder(number)));
   });
 
-  test('lagging: an order shows only some time after it was stored', async () => {
+  test('a lagging list shows an order some time after it was stored', async () => {
     const { api, token } = await filled([{ kind: 'lag', by: '3s' }]);
     expect(await api.orders(token)).toEqual([]);
     await until('the list to catch up', async () => (await api.orders(token)).length === 3);
   });
 
-  test('forbidden, while orders go on', async () => {
+  test('forbidden while creations succeed', async () => {
     const { api, token } = await filled([{ kind: 'answer', on: 'list', status: 403 }]);
     expect((await api.list(token)).status).toBe(403);
     expect((await api.create(goodOrder('PO-4'), token)).status).toBe(201);
@@ -186,7 +186,7 @@ describe('list', () => {
 });
 
 describe('token endpoint', () => {
-  test('away', async () => {
+  test('unavailable', async () => {
     const api = await rehearse([
       { kind: 'answer', on: 'token', status: 503, body: 'html', calls: '1' },
       { kind: 'drop', on: 'token', calls: '2' },
@@ -196,7 +196,7 @@ describe('token endpoint', () => {
     expect((await api.requestToken()).status).toBe(200);
   });
 
-  test('gone with its address, while the API goes on; and back', async () => {
+  test('unreachable while the API stays available, then reachable again', async () => {
     const outage = { kind: 'outage', address: 'auth', from: '2s', until: '4s' } as const;
     const api = await rehearse([outage], { authPort: 0 });
     const token = await api.token();
@@ -215,14 +215,14 @@ describe('token endpoint', () => {
     );
   });
 
-  test('cannot go alone when it shares the API’s address', async () => {
+  test('cannot have its own outage when it shares the API’s address', async () => {
     await expect(rehearse([{ kind: 'outage', address: 'auth', from: '1s', until: '2s' }])).rejects.toMatchObject({
       code: 'faults-need-auth-port',
     });
   });
 });
 
-test('an outage refuses connections, cuts those that are open, and ends', async () => {
+test('an outage refuses connections, closes open ones, and ends', async () => {
   const api = await rehearse([
     { kind: 'delay', by: '1h', orders: ['PO-slow'] },
     { kind: 'outage', from: '2s', until: '4s' },

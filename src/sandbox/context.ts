@@ -3,22 +3,22 @@ import type { Tasks } from './faults/open-tasks.ts';
 import type { Planner } from './faults/plan-faults.ts';
 import type { OrderStore } from './order-store.ts';
 import type { Rehearsal } from './rehearsal.ts';
-import type { SandboxSettings, Tell } from './sandbox-options.ts';
+import type { Emit, SandboxSettings } from './sandbox-options.ts';
 import type { TokenStore } from './token-store.ts';
 
-/** What answering a call needs; all of it belongs to one environment. */
-export type Parts = {
+/** Everything that answering a call needs, for one environment. */
+export type Context = {
   settings: SandboxSettings;
   allowed: AllowList;
   orders: OrderStore;
   tokens: TokenStore;
-  /** Absent when nobody listens. */
-  tell: Tell | undefined;
-  /** Tells of a call that could not be answered as it should. */
+  /** Absent without a listener, so that calls build no events. */
+  emit: Emit | undefined;
+  /** Reports a call that failed with an unexpected error. */
   crashed: (error: Error) => void;
   plan: Planner | undefined;
   rehearsal: Rehearsal | undefined;
   tasks: Tasks;
-  /** The addresses as callers see them, for the OpenAPI document. */
+  /** The addresses that callers use, for the OpenAPI document. */
   addresses: () => { baseUrl: string; authUrl: string };
 };
