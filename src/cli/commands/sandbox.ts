@@ -87,14 +87,10 @@ async function credential(what: string, environment: string, { env, cwd }: Shell
   const name = `${variablePrefix(environment)}_${what}`;
   const found = await readSecret(name, env, secretFilesFrom(cwd));
   if (found !== undefined) return found.value;
-  throw new PoSyncError(
-    'secret-missing',
-    `The sandbox has no credentials for ${environment}: ${name} is not set.`,
-    {
-      remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.`,
-      facts: { variable: name },
-    },
-  );
+  throw new PoSyncError('secret-missing', `The sandbox has no credentials for ${environment}: ${name} is not set.`, {
+    remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.`,
+    facts: { variable: name },
+  });
 }
 
 async function faultsOf(path: string): Promise<FaultFile> {
