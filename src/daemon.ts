@@ -108,17 +108,12 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const inspections = new Map<string, Inspection>();
   const mappingOf = (source: string) => mappingFor(config, source);
   const settlement = openSettlement({
-    batches,
-    ledger: side.ledger,
-    ...store,
-    breaker: side.breaker,
-    sources: config.sources,
-    mappingOf,
+    config,
+    store,
+    side,
     clock,
     log,
     inspections,
-    reports: config.reports.path,
-    environment: config.environment,
     onSettled: (batch, needPerson) => {
       notices.settled(batch, needPerson);
       input.onSettled?.(batch, needPerson);

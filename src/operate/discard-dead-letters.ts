@@ -1,11 +1,9 @@
 import type { Batches } from '../ledger/batches.ts';
-import type { createDeadLetterCloser } from '../ledger/close-dead-letters.ts';
-import { createDeadLetterFields } from '../ledger/dead-letter-fields.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { placeText } from '../order/fixing.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import { createDeadLetterClosing, type KnownDeadLetter } from '../settle/close-dead-letter.ts';
 import type { FoundDeadLetter } from './found-dead-letter.ts';
 import type { Operator } from './operator-context.ts';
 
@@ -25,7 +23,6 @@ type Deps = {
   redis: Redis;
   keys: Keys;
   operator: Operator;
-  closeDeadLetters: ReturnType<typeof createDeadLetterCloser>;
 };
 
 /** What would become of a letter; with `owned` the ledger's entry, where it is this letter's. Pure. */
@@ -50,32 +47,20 @@ function judgeDiscard(deadLetter: FoundDeadLetter, owned: Entry | undefined): Di
 
 /** Builds the step that gives a dead letter up, or only tells what it would do. */
 export function createDiscard(deps: Deps) {
-  const { batches, ledger, operator } = deps;
-  const fieldsOf = createDeadLetterFields(deps);
+  const { batches, operator } = deps;
+  const closing = createDeadLetterClosing(deps);
 
-  async function judge(
-    deadLetter: FoundDeadLetter,
-  ): Promise<{ verdict: DiscardVerdict; fields: string[]; owned?: Entry }> {
-    if ((await batches.find(deadLetter.batch)) === undefined) return { verdict: 'forgotten', fields: [] };
-    const fields = await fieldsOf(deadLetter.batch, deadLetter);
-    if (fields.length === 0) return { verdict: 'settled', fields };
-    const [known] = await ledger.lookup([deadLetter.purchaseOrderNumber]);
-    const entry = known?.kind === 'open' ? known.entry : undefined;
-    const owned = entry?.batch === deadLetter.batch && fields.includes(String(entry.ordinal)) ? entry : undefined;
-    return { verdict: judgeDiscard(deadLetter, owned), fields, ...(owned ? { owned } : {}) };
+  async function judge(deadLetter: FoundDeadLetter): Promise<{ verdict: DiscardVerdict; known?: KnownDeadLetter }> {
+    if ((await batches.find(deadLetter.batch)) === undefined) return { verdict: 'forgotten' };
+    const known = await closing.find(deadLetter.batch, deadLetter);
+    if (known.fields.length === 0) return { verdict: 'settled' };
+    return { verdict: judgeDiscard(deadLetter, known.owned), known };
   }
 
   async function discard(deadLetter: FoundDeadLetter): Promise<DiscardVerdict> {
-    const { verdict, fields, owned } = await judge(deadLetter);
-    if (verdict !== 'discarded') return verdict;
-    const { purchaseOrderNumber: number, kind, location, batch } = deadLetter;
-    const end = await deps.closeDeadLetters({
-      batch,
-      fields,
-      deadLetter: number === '' ? { number, place: placeText(location) } : { number, kind },
-      ...(owned ? { entry: owned } : {}),
-      by: operator.did('discarded'),
-    });
+    const { verdict, known } = await judge(deadLetter);
+    if (verdict !== 'discarded' || known === undefined) return verdict;
+    const end = await closing.close(deadLetter.batch, deadLetter, known, operator.did('discarded'));
     return end === 'late' ? 'under-way' : 'discarded';
   }
 

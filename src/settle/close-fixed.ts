@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import type { Batches } from '../ledger/batches.ts';
-import { createDeadLetterCloser } from '../ledger/close-dead-letters.ts';
-import { createDeadLetterFields } from '../ledger/dead-letter-fields.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
@@ -12,92 +10,89 @@ import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
+import { createDeadLetterClosing } from './close-dead-letter.ts';
 
-export type ClosingMendedDeps = {
+export type FixedDeps = {
   batches: Batches;
   ledger: Ledger;
   redis: Redis;
   keys: Keys;
   time: RedisTime;
+  /** The folder of all reports. */
   reports: string;
 };
 
-/** What came back of a letter: the number it has now, and whether it waits for a person again. */
-type Back = { number: string; waits: boolean };
+/** A dead letter whose rows came back: its number now, and whether it needs a person again. */
+type CameBack = { number: string; needsPerson: boolean };
 
-/** Letters that came back: of each batch, what came of the one at each place. */
-type FixedBy = Map<string, Map<string, Back>>;
+/** What came back, by batch and place of the old dead letter. */
+type CameBackOf = Map<string, Map<string, CameBack>>;
 
-/** Letters remembered at most: those of a batch are read through once for each portion. */
+/** Dead letters remembered at a time. The list of their batch is read once for each portion. */
 const PORTION = 50_000;
 
 /**
- * Passes the orders of the batch `by` on, and closes dead letters whose rows came back in it and wait again, or have
- * another number than they had, or one at last: no success of their number closes those. Whatever became of the rows,
- * they live on in the batch that brought them. Repeatable.
+ * Passes on the orders of the batch `by` and closes the old dead letters whose rows came back in it with another
+ * number, or still need a person, or had no number before: the success of a number does not close those. From then on
+ * the rows belong to the batch that brought them. Can be repeated.
  */
-export async function* closingMended(
-  deps: ClosingMendedDeps,
+export async function* closeFixed(
+  deps: FixedDeps,
   orders: AsyncIterable<ReportedOrder>,
   by: string,
 ): AsyncGenerator<ReportedOrder> {
-  const { batches, ledger, time, reports } = deps;
-  const fieldsOf = createDeadLetterFields(deps);
-  const closeDeadLetters = createDeadLetterCloser(deps);
-  const fixed: FixedBy = new Map();
-
+  const close = createFixedClosing(deps, by);
+  const cameBack: CameBackOf = new Map();
   for await (const one of orders) {
-    if (one.result.outcome !== 'cancelled') remember(one);
-    if (remembered() >= PORTION) await close();
+    remember(cameBack, one);
+    if (sizeOf(cameBack) >= PORTION) await close(cameBack);
     yield one;
   }
-  await close();
+  await close(cameBack);
+}
 
-  function remembered(): number {
-    return fixed.values().reduce((sum, { size }) => sum + size, 0);
+function remember(cameBack: CameBackOf, { order: { records, number }, result: { outcome } }: ReportedOrder): void {
+  if (outcome === 'cancelled') return;
+  for (const { fixTarget } of records) {
+    if (fixTarget === undefined) continue;
+    const places = cameBack.get(fixTarget.batch) ?? new Map<string, CameBack>();
+    cameBack.set(fixTarget.batch, places.set(fixTarget.place, { number, needsPerson: needsPerson(outcome) }));
   }
+}
 
-  function remember({ order: { records, number }, result: { outcome } }: ReportedOrder): void {
-    for (const { fixTarget } of records) {
-      if (fixTarget === undefined) continue;
-      const places = fixed.get(fixTarget.batch) ?? new Map<string, Back>();
-      fixed.set(fixTarget.batch, places.set(fixTarget.place, { number, waits: needsPerson(outcome) }));
-    }
-  }
+function sizeOf(cameBack: CameBackOf): number {
+  return cameBack.values().reduce((sum, { size }) => sum + size, 0);
+}
 
-  async function close(): Promise<void> {
-    for (const [batch, places] of fixed) {
+function createFixedClosing(deps: FixedDeps, by: string) {
+  const { batches, time, reports } = deps;
+  const deadLetters = createDeadLetterClosing(deps);
+
+  /** Closes what is remembered and forgets it. Batches that have no report yet are skipped. */
+  return async (cameBack: CameBackOf): Promise<void> => {
+    for (const [batch, places] of cameBack) {
       if (batch === by || (await batches.find(batch))?.state !== 'done') continue;
       for await (const deadLetter of readDeadLetters(join(reports, batch))) {
         const now = places.get(placeText(deadLetter.location));
-        if (now !== undefined && livesOn(deadLetter, now)) await closeOne(deadLetter, batch);
+        if (now !== undefined && continuesIn(deadLetter, now)) await closeOne(deadLetter, batch);
       }
     }
-    fixed.clear();
-  }
+    cameBack.clear();
+  };
 
   async function closeOne(deadLetter: DeadLetter, batch: string): Promise<void> {
-    const fields = await fieldsOf(batch, deadLetter);
-    const { purchaseOrderNumber: number, kind } = deadLetter;
-    const [known] = await ledger.lookup([number]);
-    const entry = known?.kind === 'open' ? known.entry : undefined;
-    const owned = entry?.batch === batch && fields.includes(String(entry.ordinal)) ? entry : undefined;
-    if (fields.length === 0 || (owned && !rests(owned))) return;
-    await closeDeadLetters({
-      batch,
-      fields,
-      deadLetter: number === '' ? { number, place: placeText(deadLetter.location) } : { number, kind },
-      ...(owned ? { entry: owned } : {}),
-      by: { at: time.now(), batch: by },
-    });
+    const known = await deadLetters.find(batch, deadLetter);
+    if (known.fields.length === 0 || (known.owned && !isCertain(known.owned))) return;
+    await deadLetters.close(batch, deadLetter, known, { at: time.now(), batch: by });
   }
 }
 
-function livesOn({ purchaseOrderNumber: before, closed }: DeadLetter, { number, waits }: Back): boolean {
-  return closed === undefined && (waits || before === '' || before !== number);
+/** Whether the rows of an open dead letter now belong to the batch that brought them back. */
+function continuesIn({ purchaseOrderNumber: before, closed }: DeadLetter, now: CameBack): boolean {
+  return closed === undefined && (now.needsPerson || before === '' || before !== now.number);
 }
 
-/** Nothing happens to it, and it is certain what became of it. */
-function rests({ state }: Entry): boolean {
+/** Whether nothing is in progress for the entry and its fate at the API is known. */
+function isCertain({ state }: Entry): boolean {
   return state === 'refused' || state === 'failed' || state === 'conflict';
 }

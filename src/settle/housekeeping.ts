@@ -12,8 +12,8 @@ import { type Expired, expireReports, expireSettled } from '../report/expire.ts'
 type Deps = { config: Config; batches: Batches; retention: Retention; clock: Clock; log: Log };
 
 /**
- * Removes reports and settled files older than `reports.keep`, but never what still waits for a person, and forgets
- * orders over the ledger's horizon.
+ * Removes reports and settled files older than `reports.keep`, except reports with open dead letters, and forgets
+ * orders that are past the ledger's retention.
  */
 export async function keepHouse({ config, batches, retention, clock, log }: Deps): Promise<void> {
   const began = clock.monotonic();
@@ -30,7 +30,7 @@ export async function keepHouse({ config, batches, retention, clock, log }: Deps
   for (const source of config.sources) {
     if (source.type === 'inbox') rounds.push(await expireSettled(source.path, keep, now));
   }
-  tell(rounds, Math.round(clock.monotonic() - began), log);
+  logRounds(rounds, Math.round(clock.monotonic() - began), log);
   const forgotten = await retention.forget(now);
   if (forgotten > 0) ordersForgotten(log, { orders: forgotten });
 }
@@ -39,7 +39,7 @@ function isNeeded(batch: Awaited<ReturnType<Batches['find']>>): boolean {
   return batch !== undefined && (batch.state !== 'done' || batch.open > 0);
 }
 
-function tell(rounds: readonly Expired[], durationMs: number, log: Log): void {
+function logRounds(rounds: readonly Expired[], durationMs: number, log: Log): void {
   const removed = rounds.reduce((sum, round) => sum + round.removed.length, 0);
   if (removed > 0) reportsExpired(log, { removed, durationMs });
   for (const { path, error } of rounds.flatMap(({ failed }) => failed)) {

@@ -6,12 +6,12 @@ import { refreshBeside } from '../report/beside.ts';
 import { refreshReport } from '../report/refresh-report.ts';
 
 /**
- * Writes the reports anew whose dead letters were closed since they were written, with their copies beside the files. Repeatable; one process at a time
- * for a batch. Those of a batch that is not settled yet wait for its report. Throws `report-not-written`.
+ * Rewrites the reports whose dead letters were closed since, with the copies next to their files. Batches that are not
+ * settled yet keep their report. Can be repeated; one process at a time works on a batch. Throws `report-not-written`.
  */
 export async function refreshReports({ batches, reports }: { batches: Batches; reports: string }): Promise<void> {
   let failed: Error | undefined;
-  // One that cannot be written keeps no other waiting.
+  // A report that cannot be written must not delay the others.
   for (const name of await batches.toRefresh()) {
     await refreshOne(name, batches, reports).catch((error: unknown) => {
       failed ??= toError(error);
@@ -24,7 +24,7 @@ async function refreshOne(name: string, batches: Batches, reports: string): Prom
   const lease = await batches.lease(name);
   if (lease === undefined) return;
   try {
-    // First the closings: one that comes after them is missed here, and asks again.
+    // Closings come first: one that is added after this line asks for another refresh.
     const closings = await batches.closings(name);
     const batch = await batches.find(name);
     if (batch && batch.state !== 'done') return;

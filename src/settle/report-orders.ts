@@ -1,9 +1,9 @@
 import { iso } from '../core/format.ts';
+import type { Known } from '../ledger/admission.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
-import type { CheckedOrder } from '../order/checked-order.ts';
-import type { DeadLetter } from '../order/dead-letter.ts';
+import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/checked-order.ts';
 import type { OrderResult } from '../order/order-result.ts';
 import { needsPerson } from '../order/outcome.ts';
 import { createPager } from '../order/pager.ts';
@@ -12,82 +12,84 @@ import type { ReportedOrder } from '../report/write-report.ts';
 
 const PAGE = 500;
 
-/** Joins a finished batch's orders, read once more from its file, with what became of each. */
+/** Joins the orders of a finished batch, read again from its file, with their results. */
 export async function* reportOrders(
   orders: AsyncIterable<CheckedOrder>,
   batch: Batch,
   deps: { batches: Batches; ledger: Ledger },
 ): AsyncGenerator<ReportedOrder> {
-  const join = joiner(batch, deps);
+  const join = createJoin(batch, deps);
   const pager = createPager(PAGE);
   for await (const order of orders) for (const page of pager.add(order)) yield* await join(page);
   yield* await join(pager.rest());
 }
 
-function joiner(batch: Batch, { batches, ledger }: { batches: Batches; ledger: Ledger }) {
+/** Builds the step that joins a page of orders with their results. */
+function createJoin(batch: Batch, { batches, ledger }: { batches: Batches; ledger: Ledger }) {
   const checkedAt = iso(batch.startedAt);
   const names = new Map<number, string | undefined>();
 
   async function join(page: readonly CheckedOrder[]): Promise<ReportedOrder[]> {
+    const ordinals = page.map(({ ordinal }) => ordinal);
     const [stored, known] = await Promise.all([
-      batches.results(
-        batch.batch,
-        page.map(({ ordinal }) => ordinal),
-      ),
+      batches.results(batch.batch, ordinals),
       ledger.lookup(page.map(({ number }) => number)),
     ]);
-    return Promise.all(
-      page.map(async (order, i) => {
-        const result = stored[i];
-        if (!order.valid) return result ? knownBefore(order, result) : invalid(order);
-        if (result) return withStored(order, result);
-        const one = known[i];
-        if (one?.kind === 'accepted' && one.compact.batchNo === batch.no) {
-          return { order, result: line(order, 'accepted', one.compact.attempts, iso(one.compact.at), '', '') };
-        }
-        const message = await sameAs(
-          one?.kind === 'accepted' ? one.compact.batchNo : one?.kind === 'open' ? one.entry.batchNo : 0,
-        );
-        return { order, result: line(order, 'duplicate', 0, checkedAt, 'duplicate', message) };
-      }),
-    );
+    return Promise.all(page.map((order, i) => joinOne(order, stored[i], known[i])));
   }
 
-  function invalid(order: CheckedOrder & { valid: false }): ReportedOrder {
-    const deadLetter = deadLetterOf(order, checkedAt);
-    return { order, result: line(order, 'invalid', 0, checkedAt, deadLetter.code, deadLetter.message), deadLetter };
+  async function joinOne(
+    order: CheckedOrder,
+    stored: StoredResult | undefined,
+    known: Known | undefined,
+  ): Promise<ReportedOrder> {
+    if (!order.valid) return stored ? withoutDeadLetter(order, stored) : invalid(order, checkedAt);
+    if (stored) return withStored(order, stored);
+    if (known?.kind === 'accepted' && known.compact.batchNo === batch.no) {
+      const { attempts, at } = known.compact;
+      return { order, result: resultOf(order, { outcome: 'accepted', attempts, at: iso(at), code: '', message: '' }) };
+    }
+    const message = await sameAs(known);
+    const result = { outcome: 'duplicate' as const, attempts: 0, at: checkedAt, code: 'duplicate', message };
+    return { order, result: resultOf(order, result) };
   }
 
-  /** An export's wrong order that was told before: counted as a duplicate, no dead letter of its own. */
-  function knownBefore(order: CheckedOrder, { outcome, at, code, message }: StoredResult): ReportedOrder {
-    return { order, result: line(order, outcome, 0, iso(at), code, message) };
-  }
-
-  async function sameAs(no: number): Promise<string> {
+  async function sameAs(known: Known | undefined): Promise<string> {
+    const no = known?.kind === 'accepted' ? known.compact.batchNo : known?.kind === 'open' ? known.entry.batchNo : 0;
     if (!names.has(no)) names.set(no, await batches.nameOf(no));
     const name = names.get(no);
-    return name === undefined ? 'the API had this order before' : `the same order is in batch ${name}`;
+    return name === undefined ? 'the API already had this order' : `the same order is in batch ${name}`;
   }
 
   return join;
 }
 
-function withStored(order: CheckedOrder & { valid: true }, stored: StoredResult): ReportedOrder {
-  const { outcome, attempts, at, code, message } = stored;
-  const result = line(order, outcome, attempts, iso(at), code, message);
-  if (!needsPerson(outcome)) return { order, result };
-  const times = { firstAt: iso(stored.firstAt ?? at), lastAt: iso(at) };
-  const deadLetter: DeadLetter = deliveryDeadLetterOf(order, { ...stored, ...times, kind: outcome });
-  return { order, result, deadLetter };
+function invalid(order: InvalidOrder, checkedAt: string): ReportedOrder {
+  const deadLetter = deadLetterOf(order, checkedAt);
+  const { code, message } = deadLetter;
+  return {
+    order,
+    result: resultOf(order, { outcome: 'invalid', attempts: 0, at: checkedAt, code, message }),
+    deadLetter,
+  };
 }
 
-function line(
+/** An invalid order that an export showed before counts as a duplicate and has no dead letter of its own. */
+function withoutDeadLetter(order: CheckedOrder, { outcome, at, code, message }: StoredResult): ReportedOrder {
+  return { order, result: resultOf(order, { outcome, attempts: 0, at: iso(at), code, message }) };
+}
+
+function withStored(order: ValidOrder, stored: StoredResult): ReportedOrder {
+  const { outcome, attempts, at, code, message } = stored;
+  const result = resultOf(order, { outcome, attempts, at: iso(at), code, message });
+  if (!needsPerson(outcome)) return { order, result };
+  const times = { firstAt: iso(stored.firstAt ?? at), lastAt: iso(at) };
+  return { order, result, deadLetter: deliveryDeadLetterOf(order, { ...stored, ...times, kind: outcome }) };
+}
+
+function resultOf(
   { number, place }: CheckedOrder,
-  outcome: OrderResult['outcome'],
-  attempts: number,
-  at: string,
-  code: string,
-  message: string,
+  result: Omit<OrderResult, 'line' | 'purchaseOrderNumber'>,
 ): OrderResult {
-  return { line: place.line, purchaseOrderNumber: number, outcome, attempts, at, code, message };
+  return { line: place.line, purchaseOrderNumber: number, ...result };
 }

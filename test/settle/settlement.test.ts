@@ -10,12 +10,13 @@ import { createLedger } from '../../src/ledger/ledger.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openSettlement } from '../../src/settle/settlement.ts';
+import { configOf, LEAST } from '../support/config-text.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 
-/** Two daemons on one folder and one Redis, and a file whose only order is counted. */
+/** Two daemons with one folder and one Redis, and a file whose only order is counted. */
 async function openPlace() {
   await using stack = new AsyncDisposableStack();
   const store = stack.use(await openTestRedis());
@@ -27,10 +28,11 @@ async function openPlace() {
   const file = await claimFile(path.join(inbox, 'orders.csv'), source, new Date());
   if (file === 'taken') throw new Error('nobody else is here');
   const ledger = createLedger(store);
+  const { config } = configOf(LEAST);
   const deps = { ...store, clock: systemClock, probe: { initial: 100, max: 100 } };
   const breaker = createCircuitBreaker({ ...deps, onPaused: () => undefined, onResumed: () => undefined });
 
-  /** `slowly`: each report of it waits until `go` was called. */
+  /** `slowly`: each of its reports waits until `go` is called. */
   function daemon(owner: string, slowly = false) {
     const batches = createBatches({ ...store, owner });
     const { promise: gone, resolve: go } = Promise.withResolvers<void>();
@@ -44,14 +46,9 @@ async function openPlace() {
       },
     };
     const settlement = openSettlement({
-      batches,
-      ledger,
-      ...store,
-      breaker: slowly ? slow : breaker,
-      sources: [source],
-      mappingOf: () => undefined,
-      reports,
-      environment: 'staging',
+      config: { ...config, sources: [source], reports: { ...config.reports, path: reports } },
+      store,
+      side: { batches, ledger, breaker: slowly ? slow : breaker },
       clock: systemClock,
       log: pino({ level: 'silent' }),
       inspections: new Map(),
@@ -72,14 +69,14 @@ async function openPlace() {
     batch,
     batches,
     daemon,
-    /** Lets it settle until the batch is done. */
+    /** Settles until the batch is done. */
     settled: ({ tick }: { tick: () => Promise<void> }) =>
       until('the end', async () => {
         await tick();
         return (await batches.find(batch))?.state === 'done';
       }),
     report: async (): Promise<Report> => JSON.parse(await readFile(path.join(reports, batch, 'report.json'), 'utf8')),
-    /** As a daemon does that died directly before its last step. */
+    /** Leaves the batch as a daemon leaves it that is killed just before its last step. */
     async forgetThatItIsDone(): Promise<void> {
       await store.redis.hset(store.keys.batch(batch), { state: 'open' });
       await store.redis.sadd(store.keys.finished, batch);
@@ -90,7 +87,7 @@ async function openPlace() {
 }
 
 describe('settlement', () => {
-  it('has the last word: progress that another daemon was about to tell does not replace the final report', async () => {
+  it('the final report is not replaced by progress that another daemon was about to write', async () => {
     await using place = await openPlace();
     const [slow, quick] = [place.daemon('slow', true), place.daemon('quick')];
     const telling = slow.settlement.progress(place.batch);
@@ -103,7 +100,7 @@ describe('settlement', () => {
     expect(await place.report()).toMatchObject({ state: 'finished', counts: { invalid: 1 } });
   });
 
-  it('gives the final report back when it is taken up again after the file was put away', async () => {
+  it('a batch that is settled again after its file was put away gets its final report again', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
     await place.settled(settlement);
@@ -114,7 +111,7 @@ describe('settlement', () => {
     expect(await place.report()).toMatchObject({ state: 'finished', counts: { orders: 1, invalid: 1 }, open: 1 });
   });
 
-  it('does not wait at a batch whose report somebody else writes, who may be dead', async () => {
+  it('a batch whose report another daemon writes is skipped, not waited for', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
     const theirs = await place.daemon('other').batches.lease(place.batch, 'reportLease');

@@ -1,5 +1,4 @@
 import { orders } from '../../core/format.ts';
-import { createDeadLetterCloser } from '../../ledger/close-dead-letters.ts';
 import { deadLetters } from '../../operate/dead-letters.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/discard-dead-letters.ts';
 import type { DeadLetterFilter, FoundDeadLetter } from '../../operate/found-dead-letter.ts';
@@ -15,7 +14,7 @@ import { printJson } from '../terminal/print-json.ts';
 export async function deadLettersDiscardCommand(args: ActingArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
   const filter = deadLetterFilter(args, context.clock);
-  const { discard, wouldDiscard } = createDiscard({ ...context, closeDeadLetters: createDeadLetterCloser(context) });
+  const { discard, wouldDiscard } = createDiscard(context);
   const plan = await each(filter, wouldDiscard, context);
   if (!args.json) shell.out(planText(plan));
   const { discarded = 0 } = plan.counts();

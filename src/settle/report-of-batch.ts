@@ -4,10 +4,10 @@ import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { Batch } from '../ledger/batches.ts';
 import type { Report } from '../report/report.ts';
 
-type BatchReportsDeps = { breaker: CircuitBreaker; environment: string; clock: Clock };
+type Deps = { breaker: CircuitBreaker; environment: string; clock: Clock };
 
-/** Builds the step that tells how a batch stands, as `report.json` does. */
-export function batchReports({ breaker, environment, clock }: BatchReportsDeps) {
+/** Builds the step that turns a batch into its `report.json`. */
+export function createReportOfBatch({ breaker, environment, clock }: Deps) {
   return async (batch: Batch, state: Report['state']): Promise<Report> => {
     const { inspection, counts, startedAt, lastAt } = batch;
     const ended = state === 'finished' || state === 'unreadable';
