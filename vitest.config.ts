@@ -1,16 +1,58 @@
 import { defineConfig } from 'vitest/config';
 
+// One project is one suite: `npm test` runs `fast`, `npm run test:NAME` another; docs/contributing.md says what each proves.
+
+const SLOW = ['process', 'volume', 'worlds', 'faults', 'trouble', 'desktop', 'corpora', 'mutants'];
+
+const common = {
+  setupFiles: ['test/support/fixed-seed.ts'],
+  globalSetup: ['test/support/shared-redis.setup.ts'],
+  pool: 'forks' as const,
+  // Far beyond what any test needs: a slow machine must not fail a test that only takes its time.
+  testTimeout: 180_000,
+  hookTimeout: 120_000,
+  maxWorkers: 2,
+};
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // The one takes half an hour, the other wants LibreOffice and Chromium: each has a configuration of its own.
-    exclude: ['test/faults/**', 'test/desktop/**', 'test/trouble/**'],
-    // Far beyond what any needs: a slow machine must not fail a test that only takes its time.
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
-    setupFiles: ['test/support/fixed-seed.ts'],
-    // Two cores: more files at once would only make real processes wait for each other.
-    maxWorkers: 2,
-    pool: 'forks',
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'fast',
+          include: ['test/**/*.test.ts'],
+          exclude: SLOW.map((folder) => `test/${folder}/**`),
+          // Tests clean up after themselves, so files can share a worker and what it has loaded.
+          isolate: false,
+          // More than two cores: most of these tests wait for a process, a disk or a timer.
+          maxWorkers: 4,
+        },
+      },
+      { test: { ...common, name: 'process', include: ['test/process/**/*.test.ts'] } },
+      { test: { ...common, name: 'volume', include: ['test/volume/**/*.test.ts'] } },
+      { test: { ...common, name: 'worlds', include: ['test/worlds/**/*.test.ts'], testTimeout: 600_000 } },
+      {
+        test: {
+          ...common,
+          name: 'trouble',
+          include: ['test/trouble/**/*.test.ts'],
+          disableConsoleIntercept: true,
+        },
+      },
+      // The long forms print their figures, and programs of a desktop are heavy: one at a time.
+      {
+        test: {
+          ...common,
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          testTimeout: 1_800_000,
+          maxWorkers: 1,
+          disableConsoleIntercept: true,
+        },
+      },
+      { test: { ...common, name: 'desktop', include: ['test/desktop/**/*.test.ts'], maxWorkers: 1 } },
+      { test: { ...common, name: 'corpora', include: ['test/corpora/**/*.corpus.ts'], testTimeout: 600_000 } },
+    ],
   },
 });

@@ -14,7 +14,7 @@ const say = (line) => process.stdout.write(`po-sync: ${line}\n`);
 
 const commands = {
   start: () => startEverything(root, say),
-  test: () => runTests(root, args),
+  test: () => runTests(root, args, say),
   install: async () => 0,
 };
 

@@ -4,11 +4,17 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { SetupFailure } from './setup-failure.mjs';
 
-/** Runs every test, or those that `args` name, on the Node that the program runs on; gives the exit code. */
-export async function runTests(root, args) {
+/**
+ * Runs the fast tests, or the suite (`--project`) or the files that `args` name, on the Node that the program runs on.
+ * Returns the exit code.
+ */
+export async function runTests(root, args, say) {
   const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const tests = spawn(nodeOf(root), [vitest, 'run', ...args], { cwd: root, stdio: 'inherit' });
-  // Ctrl-C reaches the tests by itself: they clean up, and we wait for them.
+  const isChosen = args.some((arg) => arg.startsWith('--project') || arg.startsWith('test/'));
+  const chosen = isChosen ? args : ['--project', 'fast', ...args];
+  say(`running ${isChosen ? args.join(' ') : 'the fast tests; docs/contributing.md lists the longer suites'}`);
+  const tests = spawn(nodeOf(root), [vitest, 'run', ...chosen], { cwd: root, stdio: 'inherit' });
+  // Ctrl-C reaches the tests too: they clean up, and we wait for them.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => tests.kill('SIGTERM'));
   const [code] = await once(tests, 'exit');

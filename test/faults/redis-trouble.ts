@@ -39,7 +39,11 @@ export async function redisKills(times: number): Promise<Account & { kills: numb
 
 /** The private Redis is killed, and every other time a daemon with it; the daemons start it again themselves. */
 export async function privateRedisKills(times: number): Promise<Account & { kills: number; daemonsKilled: number }> {
-  await using place = await openWorkplace({ pace: PACE, faults: { faults: [{ kind: 'delay', by: '10ms..60ms' }] } });
+  await using place = await openWorkplace({
+    pace: PACE,
+    redis: 'private',
+    faults: { faults: [{ kind: 'delay', by: '10ms..60ms' }] },
+  });
   await using first = startDaemon(place);
   await first.ready();
   await using second = startDaemon(place);

@@ -22,7 +22,7 @@ function expectOnce(place: Workplace, orders: number): void {
 
 describe('the daemon', () => {
   it('killed with kill -9 in the middle of 2,000 orders and started again creates each order once, in one report', async () => {
-    await using place = await openWorkplace({ delivery: ', concurrency: 16' });
+    await using place = await openWorkplace({ delivery: ', concurrency: 16', redis: 'private' });
     const first = place.spawn(['start']);
     await place.drop('orders.csv', csvOf(2000));
     await until('some orders', () => accepted(place) > 300 && accepted(place) < 1900);

@@ -63,7 +63,7 @@ function onFileSystem(options: string, broken: string, fixed: string) {
 trap 'kill -TERM $daemon; wait $daemon; exit' TERM
 echo "pid $daemon"
 while read -r what; do
-  case $what in broken) ${broken};; mended) ${fixed};; esac
+  case $what in broken) ${broken};; fixed) ${fixed};; esac
   echo "$what now"
 done`;
     const shell = spawn('unshare', ['-m', 'sh', '-c', script], {

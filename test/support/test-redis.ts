@@ -20,10 +20,10 @@ export type TestRedis = AsyncDisposable & {
 };
 
 /** A real Redis on a free loopback port, as durable as the private one; gone with its folder when disposed. */
-export async function startTestRedis(): Promise<TestRedis> {
+export async function startTestRedis({ databases = 16 } = {}): Promise<TestRedis> {
   const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-redis-'));
   const port = await freePort();
-  let server = await startServer(folder, port);
+  let server = await startServer(folder, port, databases);
 
   const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
     if (hasEnded(server)) return;
@@ -38,7 +38,7 @@ export async function startTestRedis(): Promise<TestRedis> {
     kill,
     async restart() {
       await kill();
-      server = await startServer(folder, port);
+      server = await startServer(folder, port, databases);
     },
     async [Symbol.asyncDispose]() {
       await kill();
@@ -47,11 +47,12 @@ export async function startTestRedis(): Promise<TestRedis> {
   };
 }
 
-async function startServer(folder: string, port: number): Promise<ChildProcess> {
+async function startServer(folder: string, port: number, databases: number): Promise<ChildProcess> {
   const found = await findRedisServer();
   if (!found) throw new Error('no redis-server on this machine: npm test installs it');
   const options = {
     port,
+    databases,
     bind: '127.0.0.1',
     dir: folder,
     appendonly: 'yes',

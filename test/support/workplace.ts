@@ -5,6 +5,7 @@ import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent, SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
 import { CLIENT_ID, CLIENT_SECRET, type OpenSandbox, openSandbox } from './open-sandbox.ts';
 import { type Ended, type Running, startInside, startProgram } from './program.ts';
+import { openDatabase } from './shared-redis.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 export type { Ended, Running } from './program.ts';
@@ -45,13 +46,13 @@ type WorkplaceOptions = {
   /** The pace of `delivery:`, instead of one that suits small tests. */
   pace?: string;
   environment?: string;
-  /** A Redis that others may use too, instead of a private one. */
-  redis?: string;
+  /** The address of a Redis, or a private one; a database of the shared one when absent. */
+  redis?: string | 'private';
 };
 
 const PACE = 'settle: 1s, timeout: 2s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
 
-/** Everything a daemon needs, at a quick pace. Redis is the private one, stopped by its last user, unless told otherwise. */
+/** Everything a daemon needs, at a quick pace. */
 export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Workplace> {
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
@@ -60,13 +61,14 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
   const { environment = 'staging' } = options;
   const onEvent = (event: SandboxEvent) => void events.push(event);
   const api = stack.use(await openSandbox({ environment, onEvent, ...faults, ...options.sandbox }));
+  const redis = options.redis ?? (await openDatabase());
   const [inbox, reports, config] = ['inbox', 'reports', 'po-sync.yaml'].map((name) => path.join(folder, name)) as [
     string,
     string,
     string,
   ];
   await mkdir(inbox);
-  await writeFile(config, configOf(api, options));
+  await writeFile(config, configOf(api, { ...options, redis }));
   const processes = new Set<Running>();
   const inside = new Set<Running>();
   let spawned = false;
@@ -89,7 +91,7 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
     for (const { child } of inside) child.kill('SIGTERM');
     await Promise.all([...processes, ...inside].map(({ ended }) => ended));
     // A daemon that was killed leaves its private Redis behind; the next command stops it as its last user.
-    if (options.redis === undefined && spawned) await start(['start', '--once', '--max-wait', '100ms']).ended;
+    if (redis === 'private' && spawned) await start(['start', '--once', '--max-wait', '100ms']).ended;
   });
   const kept = stack.move();
   return {
@@ -142,7 +144,7 @@ function configOf({ environment, baseUrl, authUrl }: OpenSandbox, options: Workp
   const { more = '', delivery = '', pace = PACE, source = INBOX, redis } = options;
   return `environment: ${environment}
 data: data
-${redis === undefined ? '' : `redis: { url: '${redis}' }\n`}environments:
+${redis === 'private' ? '' : `redis: { url: '${redis}' }\n`}environments:
   ${environment}: { baseUrl: '${baseUrl}', authUrl: '${authUrl}' }
 sources:
   ${source}
