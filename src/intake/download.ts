@@ -6,7 +6,7 @@ import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { nameBatch } from '../order/batch.ts';
-import type { CopiedFile } from './copy-export.ts';
+import type { CopiedFile } from './export.ts';
 
 /** What a server said of the version it sent, to ask for a newer one only (RFC 9110, 8.8 and 13.1). */
 export type Validators = { etag?: string; lastModified?: string };

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import { fileInUse, fileTrouble } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
-import type { ReadyFile } from './readiness.ts';
+import type { ReadyFile } from './stability.ts';
 
 /** Hands files over, and again with growing waits when that fails. */
 export type Offers = {

@@ -14,13 +14,11 @@ import type { Log } from '../log/log.ts';
 import { type ClaimedFile, claimTimeOf } from '../order/batch.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { claimFile } from './claim.ts';
+import { claimFile, leftClaims, leftCopies } from './claim.ts';
+import { markInbox } from './environment-marker.ts';
 import { createExport } from './export.ts';
 import { createInbox } from './inbox.ts';
-import { validatorsIn } from './keep-validators.ts';
-import { leftClaims, leftCopies } from './left-claims.ts';
-import { markInbox } from './mark.ts';
-import { openWebExport } from './web-export.ts';
+import { openWebExport, validatorsIn } from './web-export.ts';
 
 /** Files read at the same time; the next is claimed when one is through, so that other daemons get their share. */
 const FILES = 16;

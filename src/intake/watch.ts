@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { watch } from 'chokidar';
 import type { Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
@@ -6,8 +7,7 @@ import { createLoop } from '../core/loop.ts';
 import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { createOffers } from './offers.ts';
-import { createReadiness, type ReadyFile } from './readiness.ts';
-import { watchFolder } from './watch-folder.ts';
+import { createReadiness, type ReadyFile } from './stability.ts';
 
 /** Watches one source for finished files. */
 export type Watch = AsyncDisposable & {
@@ -129,3 +129,18 @@ export function openWatch({ source, clock, log, folder, list, onReady }: WatchDe
 
 /** Things told once are remembered up to this number. */
 const REMEMBERED = 10_000;
+
+/**
+ * Calls `onChange` when something directly in a folder changes. Only a hint: the system drops notifications silently
+ * under load and sends none for network shares.
+ */
+export function watchFolder(
+  folder: string,
+  onChange: () => void,
+  onFailure: (reason: string) => void,
+): AsyncDisposable {
+  const watcher = watch(folder, { depth: 0, ignoreInitial: true, ignorePermissionErrors: true });
+  watcher.on('all', onChange);
+  watcher.on('error', (error) => onFailure(toError(error).message));
+  return { [Symbol.asyncDispose]: () => watcher.close() };
+}

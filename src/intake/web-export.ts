@@ -8,9 +8,11 @@ import { exportAbsent, exportCopied, exportUnchanged, sourceBack, sourceLost } f
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { LIMITS } from '../order/limits.ts';
-import type { CopiedFile } from './copy-export.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
 import { download, shownAddress, type Validators } from './download.ts';
-import { dropCopy } from './settle-file.ts';
+import type { CopiedFile } from './export.ts';
+import { dropCopy } from './put-away.ts';
 import type { Watch } from './watch.ts';
 
 export type WebExportDeps = {
@@ -110,6 +112,25 @@ export function openWebExport(deps: WebExportDeps): Watch {
       const stopped = rounds[Symbol.asyncDispose]();
       await http[Symbol.asyncDispose]();
       await stopped;
+    },
+  };
+}
+
+/** What a server said of the version taken last, kept in Redis; of another address it counts for nothing. */
+export function validatorsIn(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  { name, path }: ExportSource,
+): WebExportDeps['validators'] {
+  const field = `${name}#validators`;
+  return {
+    async recall() {
+      const text = await redis.hget(keys.exports, field);
+      if (text === null) return undefined;
+      const { address, ...validators } = JSON.parse(text) as Validators & { address: string };
+      return address === path ? validators : undefined;
+    },
+    async keep(validators) {
+      await redis.hset(keys.exports, field, JSON.stringify({ address: path, ...validators }));
     },
   };
 }

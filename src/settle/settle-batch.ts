@@ -7,7 +7,7 @@ import { codeOf, type PoSyncError } from '../core/errors.ts';
 import { hashFile } from '../core/hash-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { batchFinished } from '../events/batch.ts';
-import { dropCopy, settleFile } from '../intake/settle-file.ts';
+import { dropCopy, settleFile } from '../intake/put-away.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';

@@ -1,9 +1,8 @@
 import { mkdir, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { claimFile } from '../../src/intake/claim.ts';
-import { leftClaims } from '../../src/intake/left-claims.ts';
-import { dropCopy, settleFile } from '../../src/intake/settle-file.ts';
+import { claimFile, leftClaims } from '../../src/intake/claim.ts';
+import { dropCopy, settleFile } from '../../src/intake/put-away.ts';
 import type { ClaimedFile } from '../../src/order/batch.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { codeOf, toError } from '../../core/errors.ts';
-import { fingerprintOf } from '../../intake/mark.ts';
+import { fingerprintOf } from '../../intake/environment-marker.ts';
 import { type Finding, failure } from './finding.ts';
 
 /** Below so many bytes a disk counts as nearly full. */

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { fingerprintOf, markInbox } from '../../src/intake/mark.ts';
+import { fingerprintOf, markInbox } from '../../src/intake/environment-marker.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 test('an inbox belongs to the first environment that marks it', async () => {

@@ -3,7 +3,7 @@ import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { folderError } from './folder-error.ts';
+import { folderError } from './folders.ts';
 
 /** The file that says which environment an inbox belongs to; as it begins with a dot, nobody takes it for orders. */
 const MARK = '.po-sync-environment';
