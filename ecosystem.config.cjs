@@ -13,7 +13,7 @@ module.exports = {
       args: 'start',
       interpreter: path.join(__dirname, 'node_modules/.bin/node'),
       // As in bin/po-sync: on a large machine Node would let garbage pile up.
-      interpreter_args: '--max-semi-space-size=8 --max-old-space-size=512',
+      interpreter_args: '--disable-sigusr1 --max-semi-space-size=8 --max-old-space-size=512',
       exec_mode: 'fork',
       instances,
       wait_ready: true,

@@ -3,19 +3,20 @@ import { createInterface } from 'node:readline/promises';
 import { runProgram } from './cli/program.ts';
 import type { Shell } from './cli/shell.ts';
 
-/** The first signal asks for a clean end, the second forces it. */
+/** The first signal requests a clean stop, a second SIGINT or SIGTERM forces it. */
 function untilSignal(): AbortSignal {
   const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
-      if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
+      // Shell and kernel each send SIGHUP when a terminal closes, so a second one means nothing.
+      if (controller.signal.aborted && name !== 'SIGHUP') process.exit(name === 'SIGINT' ? 130 : 143);
       controller.abort(name);
     });
   }
   return controller.signal;
 }
 
-/** On standard error, so that standard output stays what was asked for. */
+/** Asks on standard error, because standard output carries the result. */
 async function ask(question: string): Promise<string | undefined> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
@@ -47,7 +48,7 @@ function openShell(): Shell {
   };
 }
 
-/** A closed pipe or a full log disk costs lines, never orders. */
+/** A closed pipe or a full disk loses log lines, never orders. */
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 

@@ -17,7 +17,7 @@ export type Shell = {
   readonly columns: number;
   /** Asks the person at the terminal one question; undefined when nobody can answer there. */
   ask(question: string): Promise<string | undefined>;
-  /** Aborts at the first SIGINT or SIGTERM; `reason` is the signal's name. */
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP; `reason` is the signal's name. */
   signal: AbortSignal;
   /** Tells a supervisor (pm2, systemd) that the work has begun. */
   ready: () => void;

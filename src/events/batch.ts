@@ -2,19 +2,19 @@ import type { Log } from '../log/log.ts';
 
 type Named = { batch: string; source: string; file: string };
 
-/** The first pass reached the end of the file: it is readable. */
+/** The first pass reached the end of the file without a structural error. */
 export function fileInspected(log: Log, facts: Named & { records: number; bytes: number }): void {
-  log.info(facts, 'file is readable');
+  log.info({ event: 'file-inspected', ...facts }, 'file is readable');
 }
 
 /** Every order of the file is in the ledger. */
 export function batchAdmitted(log: Log, facts: Named & { orders: number }): void {
-  log.info(facts, 'all orders of the file admitted');
+  log.info({ event: 'batch-admitted', ...facts }, 'all orders of the file are in the ledger');
 }
 
-/** The file cannot be read as orders; nothing of it was sent. */
+/** The file cannot be read as orders. */
 export function batchUnreadable(log: Log, facts: Named & { code: string; reason: string }): void {
-  log.warn(facts, 'file is unreadable, nothing of it is sent');
+  log.warn({ event: 'batch-unreadable', ...facts }, 'file is unreadable; none of its orders are sent');
 }
 
 /** The last order of the batch has its outcome and the report is written. */
@@ -22,21 +22,32 @@ export function batchFinished(
   log: Log,
   facts: Named & { orders: number; accepted: number; needPerson: number; durationMs: number; report: string },
 ): void {
-  if (facts.needPerson > 0) log.warn(facts, 'batch finished; some orders need a person');
-  else log.info(facts, 'batch finished');
+  const line = { event: 'batch-finished', ...facts };
+  if (facts.needPerson > 0) log.warn(line, 'batch finished; some orders need a person');
+  else log.info(line, 'batch finished');
 }
 
-/** Its answers are refused alike: nothing more of it is sent until a person says so. */
+/** The API refused too many orders of the batch in the same way; the rest waits for an operator. */
 export function batchHeld(log: Log, facts: { batch: string; reason: string }): void {
-  log.warn(facts, 'batch held; see po-sync batches release or cancel');
+  log.warn({ event: 'batch-held', ...facts }, 'batch held; run po-sync batches release or po-sync batches cancel');
 }
 
-/** A batch found again whose claim had outlived its daemon. */
+/** Takes over an unfinished batch whose daemon has ended. */
 export function batchTakenUp(log: Log, facts: Named): void {
-  log.info(facts, 'unfinished batch taken up again');
+  log.info({ event: 'batch-resumed', ...facts }, 'unfinished batch resumed');
 }
 
-/** A step with a file or report failed and is tried again. */
+/** A step with a file or report failed. */
 export function batchTrouble(log: Log, facts: { batch: string; reason: string }): void {
-  log.warn(facts, 'trouble with a batch; it is tried again');
+  log.warn({ event: 'batch-trouble', ...facts }, 'a step of the batch failed, will retry');
+}
+
+/** Old reports or day folders were removed. */
+export function reportsExpired(log: Log, facts: { removed: number; durationMs: number }): void {
+  log.info({ event: 'reports-expired', ...facts }, 'old reports removed');
+}
+
+/** An old report could not be removed. */
+export function expiryFailed(log: Log, facts: { path: string; error: string }): void {
+  log.warn({ event: 'expiry-failed', ...facts }, 'old report could not be removed, will retry');
 }

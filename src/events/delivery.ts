@@ -1,31 +1,31 @@
 import type { Log } from '../log/log.ts';
 
-/** An order's attempt ended; `outcome` is what it showed. */
-export function attemptEnded(
-  log: Log,
-  facts: {
-    batch: string;
-    order: string;
-    attempt: number;
-    durationMs: number;
-    outcome: string;
-    code?: string;
-    reason?: string;
-  },
-): void {
-  if (facts.outcome === 'accepted') log.debug(facts, 'order accepted');
-  else if (facts.outcome === 'refused') log.warn(facts, 'order refused by the API');
-  else log.info(facts, 'attempt says nothing final');
+type Attempt = {
+  batch: string;
+  order: string;
+  attempt: number;
+  durationMs: number;
+  outcome: string;
+  code?: string;
+  reason?: string;
+};
+
+/** One attempt of an order ended. A refusal is at `debug`, because `orderDead` follows it. */
+export function attemptEnded(log: Log, facts: Attempt): void {
+  const line = { event: 'attempt-ended', ...facts };
+  if (facts.outcome === 'accepted') log.debug(line, 'order accepted');
+  else if (facts.outcome === 'refused') log.debug(line, 'order refused by the API');
+  else log.info(line, 'attempt inconclusive, will retry');
 }
 
-/** An order was given up and waits for a person. */
+/** An order became a dead letter. */
 export function orderDead(log: Log, facts: { batch: string; order: string; outcome: string; reason: string }): void {
-  log.warn(facts, 'order needs a person');
+  log.warn({ event: 'order-dead', ...facts }, 'order needs a person');
 }
 
-/** Verification found out what became of an order in doubt. */
+/** The API's list showed the outcome of an order in doubt. */
 export function doubtSettled(log: Log, facts: { batch: string; order: string; outcome: string }): void {
-  log.info(facts, 'order in doubt settled by the list');
+  log.info({ event: 'doubt-settled', ...facts }, "order in doubt settled by the API's list");
 }
 
 /** One list call about orders in doubt ended. */
@@ -33,55 +33,61 @@ export function listRead(
   log: Log,
   facts: { orders: number; asked: number; durationMs: number; outcome: string },
 ): void {
-  log.info(facts, 'list read about orders in doubt');
+  log.info({ event: 'list-read', ...facts }, "API's list read for orders in doubt");
 }
 
-/** Delivery of the environment pauses: one line at its start. */
+/** Delivery to the environment pauses. Logged once a pause. */
 export function deliveryPaused(log: Log, facts: { environment: string; code: string; reason: string }): void {
-  log.warn(facts, 'delivery paused; it goes on by itself when the API lets it');
+  log.warn({ event: 'delivery-paused', ...facts }, 'delivery paused');
 }
 
-/** And one at its end. */
+/** The pause ended. */
 export function deliveryResumed(log: Log, facts: { environment: string; code: string; durationMs: number }): void {
-  log.info(facts, 'delivery goes on');
+  log.info({ event: 'delivery-resumed', ...facts }, 'delivery resumed');
 }
 
-/** A new token was fetched; never its value. */
+/** A new token was fetched. Never logs its value. */
 export function tokenRenewed(log: Log, facts: { environment: string; lifetimeMs: number }): void {
-  log.info(facts, 'token renewed');
+  log.info({ event: 'token-renewed', ...facts }, 'token renewed');
 }
 
-/** The sweeper put orders back that the queue had lost. */
+/** The sweeper found orders in the ledger that the queue had lost. */
 export function ordersSwept(log: Log, facts: { orders: number }): void {
-  log.warn(facts, 'orders put back into the queue');
+  log.warn({ event: 'orders-requeued', ...facts }, 'orders put back into the queue');
 }
 
-/** Something of the way failed that is tried again by itself. */
+/** A step of delivery failed. */
 export function deliveryTrouble(log: Log, facts: { reason: string }): void {
-  log.warn(facts, 'delivery had trouble; it is tried again');
+  log.warn({ event: 'delivery-trouble', ...facts }, 'a step of delivery failed, will retry');
 }
 
-/** Redis is away or answers with errors. */
+/** Redis cannot be reached or answers with errors. */
 export function redisTrouble(log: Log, facts: { reason: string }): void {
-  log.warn(facts, 'trouble with Redis; waiting for it');
+  log.warn({ event: 'redis-trouble', ...facts }, 'Redis is not available, waiting for it');
 }
 
-/** What the API already has was taken into the ledger. */
+/** The orders of the API's list are in the ledger. */
 export function ledgerRebuilt(log: Log, facts: { orders: number; added: number }): void {
-  log.info(facts, "the API's orders are known to the ledger");
+  log.info({ event: 'ledger-rebuilt', ...facts }, "ledger rebuilt from the API's list");
 }
 
-/** The list cannot be had, so what the API already has stays unknown. */
+/** The API offers no list, so the ledger does not know what the API already has. */
 export function rebuildImpossible(log: Log, facts: { reason: string }): void {
-  log.warn(facts, "the API's list cannot be had; orders that it already has are not recognised");
+  log.warn(
+    { event: 'ledger-rebuild-impossible', ...facts },
+    'the API offers no list; orders that it already has are not recognized',
+  );
 }
 
-/** Redis forgot part of the ledger. */
+/** Redis lost a part of the ledger. */
 export function ledgerRolledBack(log: Log, facts: { environment: string }): void {
-  log.error(facts, 'Redis knows less of the orders than it did; nothing is sent until the list was read');
+  log.error(
+    { event: 'ledger-rolled-back', ...facts },
+    "Redis lost a part of the ledger; nothing is sent until the API's list was read",
+  );
 }
 
-/** Settled orders that no source has shown for longer than `ledger.keep` are known no more. */
+/** Settled orders that no source has shown for longer than `ledger.keep` were removed from the ledger. */
 export function ordersForgotten(log: Log, facts: { orders: number }): void {
-  log.info(facts, 'orders over the horizon of the ledger forgotten');
+  log.info({ event: 'orders-forgotten', ...facts }, 'orders older than ledger.keep removed from the ledger');
 }

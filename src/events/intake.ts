@@ -3,67 +3,67 @@ import type { Log } from '../log/log.ts';
 type Source = { source: string };
 type File = Source & { file: string };
 
-/** A file of an inbox is ours. */
+/** A file of an inbox was claimed. */
 export function fileClaimed(log: Log, facts: File & { batch: string }): void {
-  log.info(facts, 'file claimed');
+  log.info({ event: 'file-claimed', ...facts }, 'file claimed');
 }
 
-/** Another daemon was quicker; normal with several of them. */
+/** Another daemon claimed the file first; normal with several daemons. */
 export function fileTaken(log: Log, facts: File): void {
-  log.debug(facts, 'file was taken by another daemon');
+  log.debug({ event: 'file-taken', ...facts }, 'file was claimed by another daemon');
 }
 
-/** A new version of an export was copied and is ready to be read. */
+/** A new version of an export was copied. */
 export function exportCopied(log: Log, facts: File & { batch: string; bytes: number }): void {
-  log.info(facts, 'export copied');
+  log.info({ event: 'export-copied', ...facts }, 'export copied');
 }
 
 /** An export was rewritten with the content that was taken before. */
 export function exportUnchanged(log: Log, facts: File): void {
-  log.debug(facts, 'export has the same content as before');
+  log.debug({ event: 'export-unchanged', ...facts }, 'export has the same content as before');
 }
 
-/** An address has no export yet; waited for, told once. */
+/** An address has no export yet. Logged once. */
 export function exportAbsent(log: Log, facts: Source & { path: string }): void {
-  log.info(facts, 'there is no export yet');
+  log.info({ event: 'export-absent', ...facts }, 'there is no export yet');
 }
 
-/** What lies in the folder is no regular file: told once, left where it is. */
+/** Something in the folder is not a regular file. Logged once. */
 export function fileLeft(log: Log, facts: File & { kind: string }): void {
-  log.warn(facts, 'not a regular file, left alone');
+  log.warn({ event: 'file-left', ...facts }, 'not a regular file, left alone');
 }
 
-/** A file's name is not UTF-8; it was renamed within the inbox so that it can be spoken of. */
+/** The name of a file was not UTF-8, so it was renamed within the inbox. */
 export function fileRenamed(log: Log, facts: File & { was: string }): void {
-  log.warn(facts, 'file name was not UTF-8, renamed');
+  log.warn({ event: 'file-renamed', ...facts }, 'file name was not UTF-8, renamed');
 }
 
-/** Taken as it is, after waiting ten times as long as for a whole one. */
+/** A file that looks incomplete is taken after ten times `stable`. */
 export function fileIncomplete(log: Log, facts: File & { reason: string }): void {
-  log.warn(facts, 'file still looks incomplete, taken as it is');
+  log.warn({ event: 'file-incomplete', ...facts }, 'file still looks incomplete, taken as it is');
 }
 
-/** Somebody else holds the file, or we may not move it; tried again, told once. */
+/** Another program has the file open, or its permissions do not allow the move. Logged once. */
 export function fileInUse(log: Log, facts: File & { code: string; durationMs: number }): void {
-  log.warn(facts, 'file cannot be taken yet, tried again');
+  log.warn({ event: 'file-in-use', ...facts }, 'file cannot be taken yet, will retry');
 }
 
-/** Handing a file over failed for another reason; tried again with growing waits. */
+/** A file could not be taken for another reason. */
 export function fileTrouble(log: Log, facts: File & { reason: string }): void {
-  log.error(facts, 'file could not be handed over, tried again');
+  log.error({ event: 'file-trouble', ...facts }, 'file could not be taken, will retry');
 }
 
-/** The folder or file of a source cannot be looked at. */
+/** The folder or file of a source cannot be read. */
 export function sourceLost(log: Log, facts: Source & { path: string; reason: string }): void {
-  log.error(facts, 'source is not reachable');
+  log.error({ event: 'source-lost', ...facts }, 'source is not reachable');
 }
 
-/** It can be looked at again. */
+/** The source can be read again. */
 export function sourceBack(log: Log, facts: Source & { path: string; durationMs: number }): void {
-  log.info(facts, 'source is reachable again');
+  log.info({ event: 'source-back', ...facts }, 'source is reachable again');
 }
 
-/** The operating system's change messages are not to be had; looking every `poll` serves as well, only slower. */
+/** The operating system sends no change notifications; polling finds new files later. */
 export function watcherFailed(log: Log, facts: Source & { reason: string }): void {
-  log.warn(facts, 'no change messages for this source, it is polled');
+  log.warn({ event: 'watcher-failed', ...facts }, 'no change notifications for this source, polling only');
 }

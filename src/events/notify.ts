@@ -1,28 +1,29 @@
 import type { Log } from '../log/log.ts';
 
-type Named = { receiver: string; event: string; kind: string; batch?: string; source?: string };
+/** `notice` is what the notice is about: attention, paused or silent. */
+type Named = { receiver: string; notice: string; kind: string; batch?: string; source?: string };
 
-/** A receiver took a notice. */
+/** A receiver accepted a notice. */
 export function noticeSent(log: Log, facts: Named & { attempt: number }): void {
-  log.debug(facts, 'notice sent');
+  log.debug({ event: 'notice-sent', ...facts }, 'notice sent');
 }
 
-/** It did not take it; it is tried again. */
+/** A receiver did not accept a notice. */
 export function noticeDelayed(log: Log, facts: Named & { attempt: number; reason: string }): void {
-  log.info(facts, 'notice not taken, tried again');
+  log.info({ event: 'notice-delayed', ...facts }, 'notice not accepted, will retry');
 }
 
-/** It never did, or there is no time left. */
+/** The last attempt for a notice failed. */
 export function noticeLost(log: Log, facts: Named & { attempt: number; reason: string }): void {
-  log.error(facts, 'notice could not be sent');
+  log.error({ event: 'notice-lost', ...facts }, 'notice could not be sent');
 }
 
-/** Too many wait for a receiver: the oldest is given up. */
+/** Too many notices wait for a receiver; the oldest one is dropped. */
 export function noticeDropped(log: Log, facts: Named): void {
-  log.error(facts, 'too many notices wait, the oldest is dropped');
+  log.error({ event: 'notice-dropped', ...facts }, 'too many notices wait, the oldest is dropped');
 }
 
-/** What is to be told could not be found out; looked at again. */
+/** The state that a notice reports could not be read. */
 export function noticeTrouble(log: Log, facts: { reason: string }): void {
-  log.warn(facts, 'trouble with notices; looked at again');
+  log.warn({ event: 'notice-trouble', ...facts }, 'notices could not be prepared, will retry');
 }

@@ -1,41 +1,41 @@
 import type { Log } from '../log/log.ts';
 
-/** A private Redis was started and serves. */
+/** A private Redis was started and accepts commands. */
 export function privateRedisStarted(log: Log, facts: { port: number; serverPid: number; durationMs: number }): void {
-  log.info({ ...facts }, 'private Redis started');
+  log.info({ event: 'private-redis-started', ...facts }, 'private Redis started');
 }
 
-/** One that was running already is used. */
+/** A private Redis that was already running is used. */
 export function privateRedisAdopted(log: Log, facts: { port: number }): void {
-  log.info({ ...facts }, 'private Redis adopted');
+  log.info({ event: 'private-redis-adopted', ...facts }, 'private Redis adopted');
 }
 
-/** It reads its data, which can take a while; told once. */
+/** The server loads its data, which can take a while. Logged once. */
 export function privateRedisLoading(log: Log, facts: { port: number }): void {
-  log.info({ ...facts }, 'private Redis loads its data');
+  log.info({ event: 'private-redis-loading', ...facts }, 'private Redis loads its data');
 }
 
-/** It ended or was ended while we use it; it will be started again. */
+/** The server ended while in use; it is started again. */
 export function privateRedisLost(log: Log, facts: { port: number }): void {
-  log.warn({ ...facts }, 'private Redis is gone');
+  log.warn({ event: 'private-redis-lost', ...facts }, 'private Redis is gone, starting it again');
 }
 
-/** It could not be started again, for the `attempt`th time since it was lost; tried on and on. */
+/** Attempt number `attempt` to start the server again failed. */
 export function privateRedisNotRevived(log: Log, facts: { code: string; error: string; attempt: number }): void {
-  log.error({ ...facts }, 'private Redis does not come back');
+  log.error({ event: 'private-redis-not-revived', ...facts }, 'private Redis could not be started, will retry');
 }
 
-/** Nobody uses it any more: told to end. */
+/** The last user stopped the server. */
 export function privateRedisStopped(log: Log, facts: { port: number; durationMs: number }): void {
-  log.info({ ...facts }, 'private Redis stopped');
+  log.info({ event: 'private-redis-stopped', ...facts }, 'private Redis stopped');
 }
 
-/** Left running for whoever else uses it. */
+/** The server keeps running for its other clients. */
 export function privateRedisLeft(log: Log, facts: { port: number; clients: number }): void {
-  log.info({ ...facts }, 'private Redis left to its other users');
+  log.info({ event: 'private-redis-left', ...facts }, 'private Redis keeps running for its other clients');
 }
 
-/** It did not answer when it should have stopped: left as it is, adopted at the next start. */
+/** The server did not answer when it should have stopped; the next start adopts it. */
 export function privateRedisNotStopped(log: Log, facts: { port: number; error: string }): void {
-  log.warn({ ...facts }, 'private Redis not stopped');
+  log.warn({ event: 'private-redis-not-stopped', ...facts }, 'private Redis could not be stopped');
 }

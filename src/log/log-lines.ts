@@ -36,5 +36,5 @@ export function createLogLines(target: LogTarget, form: (line: string) => string
 }
 
 function lossLine(dropped: number): string {
-  return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), dropped, msg: 'log lines lost' })}\n`;
+  return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), event: 'log-lines-lost', dropped, msg: 'log lines lost' })}\n`;
 }

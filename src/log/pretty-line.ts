@@ -1,7 +1,7 @@
 import { prettyFactory } from 'pino-pretty';
 
 /** Always there, shown in a place of their own. */
-const FRAME = ['level', 'time', 'msg'];
+const FRAME = ['level', 'time', 'event', 'msg'];
 
 /** Turns a JSON log line into one for people: `07:15:00.120 INFO  file claimed  file=orders.csv batch=…`. */
 export function prettyLine({ colour }: { colour: boolean }): (line: string) => string {

@@ -81,5 +81,10 @@ export function openOutbox({ receiver, send, clock, log, retry = RETRY }: Outbox
 }
 
 function named({ event, kind, batch, source }: Notice) {
-  return { event, kind, ...(batch === undefined ? {} : { batch }), ...(source === undefined ? {} : { source }) };
+  return {
+    notice: event,
+    kind,
+    ...(batch === undefined ? {} : { batch }),
+    ...(source === undefined ? {} : { source }),
+  };
 }

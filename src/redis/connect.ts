@@ -1,96 +1,137 @@
 import { Redis } from 'ioredis';
+import { withoutCredentials } from '../config/shown.ts';
 import { growingWait } from '../core/backoff.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 
-/** A connection; one type for the whole program. */
+/** A connection; one type for the complete program. */
 export type { Redis } from 'ioredis';
 
-/** How long Redis may stay away at start before we give up (product.md, "Exit codes"). */
+/** How long Redis may stay away at start, in milliseconds (docs/contract.md, "Exit codes"). */
 const REACHABLE_WITHIN = 10_000;
 
-const RECONNECT = { initial: 100, max: 1000 };
+const RECONNECT = { initial: 100, max: 1_000 };
+const LOG_GAP = { initial: 1_000, max: 300_000 };
+/** After this long without trouble, the next trouble is logged at once again. Milliseconds. */
+const QUIET = 60_000;
+
+/** A primary that became a replica behind the same address, also when a script meets it. */
+const READ_ONLY = /\bREADONLY\b/;
+const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password)/;
 
 type ConnectOptions = {
-  /** Told on every loss and every error, at most once a second. */
+  /** Called when Redis is away or refuses; at most once a second, then with growing gaps. */
   onTrouble?: (error: Error) => void;
-  onReady?: () => void;
   /** For connections that block or that BullMQ drives: no automatic pipelines. */
   plain?: boolean;
+  /** A key to try a write on; without it only reading is tried. */
+  probe?: string;
+  /** Milliseconds, instead of ten seconds. */
   within?: number;
 };
 
 /**
- * Opens a connection that outlives outages: commands wait for Redis to come back instead of failing.
- * Throws PoSyncError `redis-unreachable` when Redis does not answer at start within ten seconds,
- * `redis-refused` when it answers with a no (password, rights).
+ * Opens a connection that survives outages and failovers: commands wait for a writable Redis instead of failing.
+ * Throws PoSyncError `redis-unreachable` when Redis does not answer within ten seconds, `redis-read-only` when it
+ * answers as a replica for that long, and `redis-refused` when user, password or permissions do not fit.
  */
 export async function connectRedis(url: string, options: ConnectOptions = {}): Promise<Redis> {
+  const trouble = createTrouble(options.onTrouble);
+  let readOnly = 0;
   const redis = new Redis(url, {
     connectionName: 'po-sync',
     lazyConnect: true,
     maxRetriesPerRequest: null,
     enableAutoPipelining: options.plain !== true,
-    retryStrategy: (times) => growingWait(times, RECONNECT),
+    retryStrategy: (times) => growingWait(Math.max(times, readOnly), RECONNECT),
+    // After a failover the address leads to the new primary: reconnect and send the command again.
+    reconnectOnError: (error) => {
+      if (!READ_ONLY.test(error.message)) return false;
+      readOnly = trouble.isQuiet() ? 1 : readOnly + 1;
+      trouble.report(error);
+      return 2;
+    },
     // A silent network swallows replies without closing; must stay above BullMQ's 11 s of blocking.
     socketTimeout: 15_000,
     connectTimeout: 5_000,
     showFriendlyErrorStack: false,
   });
-  let lastError = new Error('no answer');
-  let told = 0;
-  redis.on('error', (error: unknown) => {
-    lastError = toError(error);
-    const now = performance.now();
-    if (now - told < 1000 && told !== 0) return;
-    told = now;
-    options.onTrouble?.(lastError);
-  });
-  if (options.onReady) redis.on('ready', options.onReady);
-  await reach(redis, url, options.within ?? REACHABLE_WITHIN, () => lastError);
+  redis.on('error', (error: unknown) => trouble.report(toError(error)));
+  await reach(redis, url, options, trouble.last);
   return redis;
 }
 
-async function reach(redis: Redis, url: string, within: number, lastError: () => Error): Promise<void> {
+/** Remembers the last error and reports repeated ones with growing gaps. */
+function createTrouble(onTrouble: ((error: Error) => void) | undefined) {
+  let last = new Error('no answer');
+  let seen = Number.NEGATIVE_INFINITY;
+  let reported = Number.NEGATIVE_INFINITY;
+  let reports = 0;
+  const isQuiet = () => performance.now() - seen > QUIET;
+  return {
+    last: () => last,
+    isQuiet,
+    report(error: Error): void {
+      if (isQuiet()) reports = 0;
+      last = error;
+      seen = performance.now();
+      if (reports > 0 && seen - reported < growingWait(reports, LOG_GAP)) return;
+      reported = seen;
+      reports += 1;
+      onTrouble?.(error);
+    },
+  };
+}
+
+async function reach(redis: Redis, url: string, { probe, within }: ConnectOptions, last: () => Error): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unreachable(url, lastError())), within);
+    timer = setTimeout(() => reject(unreachable(url, last())), within ?? REACHABLE_WITHIN);
   });
   const refused = new Promise<never>((_, reject) => {
     redis.on('error', (error: unknown) => {
-      if (/^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password)/.test(toError(error).message)) reject(refusal(url, error));
+      if (REFUSED.test(toError(error).message)) reject(redisRefused(url, error));
     });
   });
   try {
     redis.connect().catch(() => undefined);
-    await Promise.race([redis.ping(), late, refused]);
+    await Promise.race([tryOut(redis, probe), late, refused]);
   } catch (error) {
     redis.disconnect();
     if (error instanceof PoSyncError) throw error;
-    throw refusal(url, error);
+    throw redisRefused(url, error);
   } finally {
     clearTimeout(timer);
   }
 }
 
+async function tryOut(redis: Redis, probe: string | undefined): Promise<void> {
+  await redis.ping();
+  if (probe !== undefined) await redis.eval("return redis.call('SET', KEYS[1], '1', 'PX', 1000)", 1, probe);
+}
+
 function unreachable(url: string, cause: Error): PoSyncError {
-  return new PoSyncError('redis-unreachable', `Redis at ${shown(url)} does not answer: ${reason(cause)}.`, {
-    remedy: 'Start it, or correct redis.url; without redis.url po-sync starts a private Redis of its own.',
+  const address = withoutCredentials(url);
+  if (READ_ONLY.test(cause.message)) {
+    return new PoSyncError('redis-read-only', `Redis at ${address} is a replica and takes no writes.`, {
+      remedy: 'Set redis.url to the primary.',
+      cause,
+    });
+  }
+  return new PoSyncError('redis-unreachable', `Redis at ${address} does not answer: ${reason(cause)}.`, {
+    remedy: 'Start Redis or correct redis.url. Without redis.url, po-sync starts a private Redis.',
     cause,
   });
 }
 
-function refusal(url: string, cause: unknown): PoSyncError {
-  return new PoSyncError('redis-refused', `Redis at ${shown(url)} refuses us: ${toError(cause).message}.`, {
-    remedy: 'Check user and password in redis.url and what that user may do.',
+/** The error for a Redis that answers, but refuses what po-sync needs. */
+export function redisRefused(url: string, cause: unknown): PoSyncError {
+  const message = `Redis at ${withoutCredentials(url)} refuses a command: ${toError(cause).message}.`;
+  return new PoSyncError('redis-refused', message, {
+    remedy: 'Check user and password in redis.url and the permissions of that user.',
     cause,
   });
 }
 
 function reason(error: Error): string {
   return error.message || ('code' in error ? String(error.code) : 'no answer');
-}
-
-/** The address without its password. */
-function shown(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//');
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { redisTrouble } from '../events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { connectRedis, type Redis } from './connect.ts';
+import { connectRedis, type Redis, redisRefused } from './connect.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
 import { createRedisTime, type RedisTime } from './redis-time.ts';
@@ -29,12 +29,11 @@ export async function openStore(config: Config, { clock, log, signal }: Deps): P
   await using resources = new AsyncDisposableStack();
   const url = config.redis.url ?? (await openPrivate());
   const onTrouble = (error: Error) => redisTrouble(log, { reason: error.message });
+  const keys = keysOf(config.environment, baseUrlOf(config));
   const redis = await connect(url, false);
   const plain = await connect(url, true);
-  await refuseEviction(redis);
-  const time = await createRedisTime(redis, clock);
+  const time = await prepare(url, redis, clock);
   const kept = resources.move();
-  const keys = keysOf(config.environment, baseUrlOf(config));
   return {
     redis,
     plain,
@@ -50,9 +49,19 @@ export async function openStore(config: Config, { clock, log, signal }: Deps): P
   }
 
   async function connect(address: string, isPlain: boolean): Promise<Redis> {
-    const connection = await connectRedis(address, { plain: isPlain, onTrouble });
+    const connection = await connectRedis(address, { plain: isPlain, onTrouble, probe: `${keys.prefix}:probe` });
     resources.defer(() => quit(connection));
     return connection;
+  }
+}
+
+/** Throws PoSyncError `redis-refused` when the user lacks a permission, and `redis-evicts`. */
+async function prepare(url: string, redis: Redis, clock: Clock): Promise<RedisTime> {
+  try {
+    await refuseEviction(redis);
+    return await createRedisTime(redis, clock);
+  } catch (error) {
+    throw error instanceof PoSyncError ? error : redisRefused(url, error);
   }
 }
 

@@ -97,7 +97,7 @@ describe('delivery', () => {
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 30, failed: 0 } });
     const told = rig.lines.map(({ msg }) => String(msg));
     expect(told.filter((msg) => msg.startsWith('delivery paused'))).toHaveLength(1);
-    expect(told.filter((msg) => msg === 'delivery goes on')).toHaveLength(1);
+    expect(told.filter((msg) => msg === 'delivery resumed')).toHaveLength(1);
     expect(await rig.side.breaker.during(0, rig.store.time.now())).toMatchObject([{ code: 'api-down' }]);
   });
 

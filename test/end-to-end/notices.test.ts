@@ -58,7 +58,7 @@ it('a run tells what needs a person by webhook and program, tried again, without
   for (const content of ['PO-SECRET-77', 'ART-XYZ', CLIENT_SECRET, 'CLIENT_ID']) {
     expect(everything).not.toContain(content);
   }
-  expect(ended.out).toContain('notice not taken, tried again');
+  expect(ended.out).toContain('notice not accepted, will retry');
   expect(ended.out).not.toContain('T0p-S3cret-Path');
 });
 

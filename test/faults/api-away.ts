@@ -34,7 +34,7 @@ export async function apiAway(
     ...(await accountOf(place, dropped)),
     awaySeconds: Math.round((until - FROM) / 1000),
     paused: lines.filter((line) => line.includes('"msg":"delivery paused')).length,
-    resumed: lines.filter((line) => line.includes('"msg":"delivery goes on"')).length,
+    resumed: lines.filter((line) => line.includes('"event":"delivery-resumed"')).length,
   };
 }
 

@@ -189,7 +189,7 @@ describe('an inbox', () => {
     await it.drop('other.csv');
     await it.inbox.settleOnce();
     expect(it.offered.sort()).toEqual(['orders.csv', 'other.csv']);
-    expect(it.lines.filter(({ msg }) => msg === 'file could not be handed over, tried again')).toHaveLength(2);
+    expect(it.lines.filter(({ event }) => event === 'file-trouble')).toHaveLength(2);
   });
 
   test('is patient with a file in use and does not tell of it yet', async () => {

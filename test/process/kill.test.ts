@@ -64,7 +64,7 @@ describe('the daemon', () => {
     await third.ended;
   }, 200_000);
 
-  it.each(['SIGINT', 'SIGTERM'] as const)(
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     '%s finishes the calls in flight, hands the rest back and ends with 0',
     async (signal) => {
       await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '100ms' }] } });

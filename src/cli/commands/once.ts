@@ -74,7 +74,7 @@ async function runUntilDone(
 function exitCodeOf(end: End, batches: readonly SettledBatch[], signal: AbortSignal): number {
   switch (end) {
     case 'interrupted':
-      return signal.reason === 'SIGTERM' ? 143 : 130;
+      return signal.reason === 'SIGINT' ? 130 : 143;
     case 'held':
     case 'waited':
       return 2;

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis, type Redis } from '../../src/redis/connect.ts';
+import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+
+let server: TestRedis;
+let admin: Redis;
+
+beforeAll(async () => {
+  server = await startTestRedis();
+  admin = await connectRedis(server.url, { plain: true });
+});
+
+afterAll(async () => {
+  await admin.quit();
+  await server[Symbol.asyncDispose]();
+});
+
+const probe = '{posync:test}:probe';
+
+describe('a Redis that becomes a replica', () => {
+  it('makes a write wait until it is a primary again, and reports it once', async () => {
+    const troubles: string[] = [];
+    const redis = await connectRedis(server.url, { probe, onTrouble: ({ message }) => troubles.push(message) });
+    await admin.replicaof('127.0.0.1', 1);
+    const written = redis.eval("return redis.call('SET', KEYS[1], 'kept')", 1, 'a-key');
+    await until('the refusal was seen', () => troubles.length > 0);
+    await admin.replicaof('NO', 'ONE');
+    expect(await written).toBe('OK');
+    expect(await redis.get('a-key')).toBe('kept');
+    expect(troubles).toEqual([expect.stringContaining('READONLY')]);
+    await redis.quit();
+  });
+
+  it('ends the start with redis-read-only', async () => {
+    await admin.replicaof('127.0.0.1', 1);
+    try {
+      await expect(connectRedis(server.url, { probe, within: 400 })).rejects.toMatchObject({
+        code: 'redis-read-only',
+        remedy: 'Set redis.url to the primary.',
+      });
+    } finally {
+      await admin.replicaof('NO', 'ONE');
+    }
+  });
+});
+
+it('a user who may not write ends the start with redis-refused, and no part of the password is shown', async () => {
+  await admin.call('ACL', 'SETUSER', 'reader', 'on', '>p@ss@word', '~*', '+@read', '+@connection', '+info');
+  const url = server.url.replace('//', '//reader:p@ss@word@');
+  const refused = await connectRedis(url, { probe }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'redis-refused', message: expect.stringContaining('NOPERM') });
+  expect(String(refused)).not.toContain('ss@word');
+});
