@@ -3,8 +3,7 @@ import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textWidth } from '../../src/core/text-width.ts';
-import { onTerminal } from '../support/terminal.ts';
-import { startTestRedis } from '../support/test-redis.ts';
+import { onTerminal, shownOnTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -16,14 +15,13 @@ let batch: string;
 let file: string;
 
 beforeAll(async () => {
-  const redis = stack.use(await startTestRedis());
   const fault = {
     kind: 'answer',
     status: 400,
     message: 'articleCode 発注 is not in the catalogue',
     orders: ['PO-3', 'PO-4'],
   };
-  place = stack.use(await openWorkplace({ redis: redis.url, faults: { faults: [fault] } }));
+  place = stack.use(await openWorkplace({ faults: { faults: [fault] } }));
   file = path.join(place.folder, 'to-check.csv');
   await writeFile(file, `${csvOf(3)}PO-9,NEW,A,none\n`);
   const name = 'Bestellungen für das Werk Süd, zweite Lieferung im November.csv';
@@ -75,12 +73,8 @@ describe('with --json', () => {
   });
 });
 
-/** What a terminal shows, line by line. */
-async function shown(args: string, columns: number, env: Record<string, string> = {}): Promise<string[]> {
-  const { ended, out } = onTerminal(place, args, env, columns);
-  await ended;
-  return out().replaceAll('\r', '').split('\n');
-}
+const shown = (args: string, columns: number, env: Record<string, string> = {}) =>
+  shownOnTerminal(place, args, columns, env);
 
 describe('on a terminal', () => {
   const tables = ['dead-letters list', 'batches list'];

@@ -66,7 +66,7 @@ describe('a dead letter', () => {
   });
 
   it('of other content stays open when the order that was under way then is accepted', async () => {
-    const faults = [{ kind: 'delay', by: '6s', on: 'create' }];
+    const faults = [{ kind: 'delay', by: '2s', on: 'create' }];
     await using place = await openWorkplace({ faults: { faults }, pace: 'settle: 1s, timeout: 10s' });
     const daemon = place.start(['start']);
     await place.drop('a.csv', table('PO-1,NEW,A,1'));

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
-import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { csvOf, type Ended, openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
 
@@ -14,11 +13,9 @@ describe('batches of a running daemon', () => {
   let daemon: Running;
 
   beforeAll(async () => {
-    const redis = stack.use(await startTestRedis());
     place = stack.use(
       await openWorkplace({
         faults: { faults: [WRONG] },
-        redis: redis.url,
         delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
       }),
     );
@@ -99,6 +96,7 @@ describe('batches of a running daemon', () => {
     const { counts, open } = await reportOf('wrong.csv');
     expect({ counts, open }).toMatchObject({ counts: { orders: 3000, cancelled: 3000, accepted: 0 }, open: 0 });
     expect([...place.stored().keys()].filter((number) => number.startsWith('PO-1000'))).toEqual([]);
+    await until('the end of the batch', async () => (await batchOf('wrong.csv')).state === 'finished');
     expect(await run('batches', 'cancel', batch, '--yes')).toMatchObject({
       code: 1,
       err: expect.stringContaining('is finished'),
@@ -113,10 +111,8 @@ describe('batches of a running daemon', () => {
 });
 
 it('start --once ends with 2 when a batch is held, also with its file half read', async () => {
-  await using redis = await startTestRedis();
   await using place = await openWorkplace({
     faults: { faults: [{ ...WRONG, calls: '1-900' }] },
-    redis: redis.url,
     delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
   });
   await place.drop('held.csv', csvOf(900));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
-import { startTestRedis } from '../support/test-redis.ts';
+import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 import { csvOf, type Ended, openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -16,7 +16,7 @@ describe('orders in doubt where the API gives no list', () => {
   let redis: Redis;
 
   beforeAll(async () => {
-    const { url } = stack.use(await startTestRedis());
+    const url = await openDatabase();
     redis = await connectRedis(url);
     stack.defer(() => redis.disconnect());
     place = stack.use(await openWorkplace({ faults: { faults: FAULTS }, redis: url }));
@@ -104,7 +104,7 @@ describe('orders in doubt where the API gives no list', () => {
       code: 0,
       out: 'Nothing waits for the list.\n',
     });
-    await redis.flushall();
+    await redis.flushdb();
     await place.drop('more.csv', csvOf(2, 11));
     const daemon = place.start(['start']);
     await until(
@@ -131,9 +131,8 @@ describe('orders in doubt where the API gives no list', () => {
 
 describe('orders in doubt where a person decides and the list can be had', () => {
   it('what the list shows is neither sent again nor given up, and retry settles it', async () => {
-    await using redis = await startTestRedis();
     const faults = [{ kind: 'drop', when: 'after', orders: ['PO-1', 'PO-2'], attempts: '1' }];
-    await using place = await openWorkplace({ faults: { faults }, redis: redis.url, delivery: ', onDoubt: hold' });
+    await using place = await openWorkplace({ faults: { faults }, delivery: ', onDoubt: hold' });
     await place.drop('orders.csv', csvOf(3));
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
     expect(await place.run(['dead-letters', 'resolve', 'PO-1', '--as', 'resend', '--yes'])).toMatchObject({

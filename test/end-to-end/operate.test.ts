@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
-import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { type Ended, openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -35,8 +34,7 @@ describe("the operator's commands", () => {
   let place: Workplace;
 
   beforeAll(async () => {
-    const redis = stack.use(await startTestRedis());
-    place = stack.use(await openWorkplace({ faults: { faults: FAULTS }, redis: redis.url }));
+    place = stack.use(await openWorkplace({ faults: { faults: FAULTS } }));
     await place.drop('orders.csv', `${[HEAD, ...ROWS].join('\n')}\n`);
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
   });

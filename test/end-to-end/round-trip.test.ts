@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { encoderFor } from '../../src/report/encode.ts';
 import type { Report } from '../../src/report/report.ts';
-import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
 import { textRows, writeWorkbook } from '../support/write-workbook.ts';
@@ -104,8 +103,7 @@ let place: Workplace;
 let daemon: Running;
 const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  const redis = stack.use(await startTestRedis());
-  place = stack.use(await openWorkplace({ source: SOURCE, more: MAPPING, redis: redis.url, faults: FAULTS }));
+  place = stack.use(await openWorkplace({ source: SOURCE, more: MAPPING, faults: FAULTS }));
   daemon = place.start(['start']);
   stack.defer(async () => {
     daemon.child.kill('SIGTERM');

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { runProgram } from '../../src/cli/program.ts';
+import { fakeShell } from './fake-shell.ts';
 import { credentials, type Workplace } from './workplace.ts';
 
 const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
@@ -28,4 +30,22 @@ export function onTerminal(place: Workplace, args: string, env: Record<string, s
   });
   const ended = once(child, 'close').then(([code]) => Number(code));
   return { child, ended, out: () => out, type: (text) => void child.stdin.write(text) };
+}
+
+/** What the program shows on a terminal of so many columns, line by line; runs within this process. */
+export async function shownOnTerminal(
+  place: Workplace,
+  args: string,
+  columns: number,
+  env: Record<string, string> = {},
+): Promise<string[]> {
+  const shell = fakeShell({
+    argv: ['--config', place.config, ...args.split(' ')],
+    cwd: place.folder,
+    env: { TERM: 'xterm', ...credentials('STAGING'), ...env },
+    isTTY: true,
+    columns,
+  });
+  await runProgram(shell);
+  return (shell.written.out + shell.written.err).split('\n');
 }

@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { Redis, type RedisOptions } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
-import { findRedisServer } from '../../../src/redis/private-server/find-server.ts';
-import { openPrivateRedis } from '../../../src/redis/private-server/private-server.ts';
-import { killProcess } from '../../support/kill-process.ts';
-import { processesIn } from '../../support/processes-in.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
-import { until } from '../../support/until.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { findRedisServer } from '../../src/redis/private-server/find-server.ts';
+import { openPrivateRedis } from '../../src/redis/private-server/private-server.ts';
+import { killProcess } from '../support/kill-process.ts';
+import { processesIn } from '../support/processes-in.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
 
 const program = fileURLToPath(new URL('./open-private-redis.program.ts', import.meta.url));
 

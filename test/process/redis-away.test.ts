@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { openWorkplace } from '../support/workplace.ts';
+
+it('start ends with 1 when Redis cannot be reached for ten seconds', async () => {
+  await using place = await openWorkplace();
+  const url = `redis://:pass-word@127.0.0.1:${await freePort()}/0`;
+  const began = performance.now();
+  const { code, err } = await place.spawn(['start'], { PO_SYNC_REDIS_URL: url }).ended;
+  expect(code).toBe(1);
+  expect(err).toMatch(/Redis at redis:\/\/127\.0\.0\.1:\d+\/0 does not answer/);
+  expect(performance.now() - began).toBeGreaterThan(9_000);
+});
