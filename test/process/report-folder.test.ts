@@ -54,7 +54,7 @@ async function fileInstead(place: Workplace): Promise<Subject> {
   };
 }
 
-/** The daemon runs where the folder is a file system of its own, which `broken` and `mended` change. */
+/** The daemon runs where the folder is a file system of its own, which `broken` and `fixed` change. */
 function onFileSystem(options: string, broken: string, fixed: string) {
   return async (place: Workplace): Promise<Subject> => {
     await mkdir(place.reports, { recursive: true });
