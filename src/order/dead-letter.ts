@@ -1,3 +1,4 @@
+import type { Order } from './order.ts';
 import type { DeadLetterKind } from './outcome.ts';
 import type { Problem } from './record.ts';
 
@@ -19,6 +20,8 @@ export type DeadLetter = {
   lastAt: string;
   location: { line: number; lines?: number[]; pointer?: string };
   payload?: unknown;
+  /** A conflict's other content: the order with the same number that is known already. */
+  known?: Order;
   /** `who`: the person that closed it, where it was not the order's own success. */
   closed?: { at: string; by: string; batch?: string; who?: string };
 };

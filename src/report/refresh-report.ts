@@ -34,7 +34,7 @@ export async function refreshReport(folder: string, open: number, closings: Clos
 
   const story = { ...(await closeDeadLetters(folder, closings, deadLetters, thinning)), open };
   const isThinned = await thinning?.finish();
-  await page.write(reportPage({ report, story, fixFile: fix && fixName }));
+  await page.write(reportPage({ report, story, fixFiles: fix && fixName ? [fixName] : [] }));
   await summary.write(reportJson(report));
 
   // A fix file that does not match the list is kept: cutting it could remove the wrong rows.

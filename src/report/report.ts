@@ -16,8 +16,12 @@ export type Report = {
   startedAt: string;
   finishedAt: string | null;
   state: 'running' | 'held' | 'finished' | 'unreadable';
-  error?: { code: string; message: string; line?: number; column?: number };
+  /** Why the batch waits for a person to release it. */
+  held?: { reason: string; since: string };
+  error?: { code: string; message: string; remedy?: string; line?: number; column?: number };
   counts: { records: number; orders: number } & OutcomeCounts;
+  /** The folder in which to drop a corrected file. */
+  inbox?: string;
   /** Dead letters of this batch that still need a person. */
   open: number;
   warnings: string[];

@@ -46,7 +46,7 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
 
   const story = await writeOrders(orders, { batch: report.batch, results, deadLetters, fix, shape });
   const needed = story.open > 0 ? fix : undefined;
-  await page.write(reportPage({ report, story, fixFile: needed && shape && fixFileName(shape.format) }));
+  await page.write(reportPage({ report, story, fixFiles: needed && shape ? [fixFileName(shape.format)] : [] }));
   await summary.write(reportJson(report));
 
   const files = [results, deadLetters, needed, page, summary].filter((file) => file !== undefined);
@@ -63,7 +63,7 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
 export async function writeProgress(folder: string, report: Report): Promise<void> {
   await makeFolder(folder);
   if (report.finishedAt === null) {
-    const page = reportPage({ report, story: newStory(), fixFile: undefined });
+    const page = reportPage({ report, story: newStory(), fixFiles: [] });
     await writeFileWhole(join(folder, 'report.html'), [page]);
   }
   await writeFileWhole(join(folder, 'report.json'), [reportJson(report)]);

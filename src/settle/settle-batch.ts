@@ -41,7 +41,7 @@ export type SettlementContext = {
 export function createBatchSettlement({ config, store, side, clock, log, inspections, onSettled }: SettlementContext) {
   const { batches, ledger, breaker } = side;
   const reports = config.reports.path;
-  const reportOf = createReportOfBatch({ breaker, environment: config.environment, clock });
+  const reportOf = createReportOfBatch({ breaker, config, clock });
 
   async function settleFinished(batch: Batch): Promise<void> {
     const folder = join(reports, batch.batch);
@@ -103,11 +103,12 @@ function claimOf({ batch, source, kind, name, path }: Batch): ClaimedFile {
   return { batch, source, kind, name, path };
 }
 
-function errorOf({ code, message, facts }: PoSyncError): NonNullable<Report['error']> {
+function errorOf({ code, message, remedy, facts }: PoSyncError): NonNullable<Report['error']> {
   const { line, column } = facts;
   return {
     code,
     message,
+    ...(remedy === undefined ? {} : { remedy }),
     ...(typeof line === 'number' ? { line } : {}),
     ...(typeof column === 'number' ? { column } : {}),
   };

@@ -2,9 +2,10 @@ import { access, mkdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noOutcomes } from '../../src/order/outcome.ts';
 import type { Report } from '../../src/report/report.ts';
 import { type ReportedOrder, writeProgress, writeReport } from '../../src/report/write-report.ts';
-import { dead, done, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
+import { AT, dead, done, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { type Browser, type Look, openBrowser } from './browser.ts';
 
@@ -19,6 +20,27 @@ const WIDE = 'Stückgutübernahmebestätigungsnummer '.repeat(40);
 const one = (line: number, number = `PO-${line}`) => rows(line, [number, 'A', '1']);
 const usual = Array.from({ length: 40 }, (_, i) => done(one(i + 100)));
 
+const LATER = '20261122T080000Z-inbox-orders-00000000';
+
+function settled(order: ReportedOrder, by: { by: string; who?: string; batch?: string }): ReportedOrder {
+  const { deadLetter } = order;
+  return deadLetter ? { ...order, deadLetter: { ...deadLetter, closed: { at: AT, ...by } } } : order;
+}
+
+function conflicting(records: ReturnType<typeof rows>): ReportedOrder {
+  const order = dead(records, 'conflict', 'other-content', 'this number is accepted with different items');
+  const content = (quantity: number) => ({
+    purchaseOrderNumber: 'PO-22',
+    orderState: 'NEW' as const,
+    items: [
+      { articleCode: 'ART-1', quantity },
+      { articleCode: 'ART-2', quantity: 1 },
+    ],
+  });
+  const { deadLetter } = order;
+  return deadLetter ? { ...order, deadLetter: { ...deadLetter, payload: content(5), known: content(3) } } : order;
+}
+
 const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
   fixed: [
     [
@@ -26,7 +48,8 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
       ...Array.from({ length: 14 }, (_, i) => wrong(one(i + 2), problem(i + 2, { value: `${i},5` }))),
       dead(one(20), 'refused', '400', 'articleCode ART-7 is unknown'),
       dead(one(21), 'refused', '400', 'articleCode ART-9 is unknown'),
-      dead(one(22), 'conflict', 'other-content', 'this number is accepted with other items, from batch 3f2a91c0'),
+      conflicting(one(22)),
+      settled(dead(one(26), 'refused', '400', 'articleCode ART-7 is unknown'), { by: 'discarded', who: 'anna' }),
       dead(one(23), 'failed', '500', 'Internal server error'),
       dead(one(24), 'inDoubt', 'in-doubt', 'the list could not be read'),
       done(one(25), 'duplicate'),
@@ -75,7 +98,23 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
     ),
   ],
   well: [usual],
-  held: [usual, { state: 'held', finishedAt: null }],
+  settled: [
+    [
+      ...usual,
+      settled(dead(one(2), 'refused', '400', 'articleCode ART-7 is unknown'), { by: 'discarded', who: 'anna' }),
+      settled(dead(one(3), 'refused', '400', 'articleCode ART-7 is unknown'), { by: 'accepted', batch: LATER }),
+    ],
+  ],
+  held: [
+    [...Array.from({ length: 45 }, (_, i) => dead(one(i + 2), 'refused', '400', 'No'))],
+    {
+      state: 'held',
+      finishedAt: null,
+      held: { reason: '40 of the last 40 answers refuse alike: articleCode ART-7 is unknown', since: AT },
+      counts: { records: 300, orders: 300, ...noOutcomes(), refused: 45 },
+    },
+  ],
+  empty: [[], { bytes: 0, inbox: '/srv/po/inbox' }],
   unreadable: [
     [],
     {
@@ -86,7 +125,9 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
         message: 'A quote that opens in line 7 is never closed.',
         line: 7,
         column: 12,
+        remedy: 'Close the quote, or set `quote: none` in the mapping.',
       },
+      inbox: '/srv/po/inbox',
     },
   ],
 };
@@ -164,7 +205,8 @@ describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
       expect(await page.evaluate(FAINT)).toEqual([]);
       expect(page.requests).toEqual([]);
       expect(page.complaints).toEqual([]);
-      expect(await page.evaluate('document.scripts.length + document.images.length')).toBe(0);
+      expect(await page.evaluate('document.images.length')).toBe(0);
+      expect(await page.evaluate('[...document.scripts].map(({ src }) => src)')).toEqual(['']);
     },
   );
 
@@ -179,9 +221,20 @@ describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
     const page = await browser.show(file(), { width: 1280, height: 900 });
     const links = await page.evaluate<string[]>(`[...document.links].map((one) => one.getAttribute('href'))`);
     for (const link of links) await access(path.join(temp.path, name, link));
-    const hasErrors = PAGES[name]?.[0].some(({ deadLetter }) => deadLetter !== undefined);
-    expect(links.includes('dead-letters.csv')).toBe(hasErrors);
+    const isOver = PAGES[name]?.[1]?.finishedAt !== null;
+    const isOpen = PAGES[name]?.[0].some(({ deadLetter }) => deadLetter && deadLetter.closed === undefined);
+    expect(links.includes('dead-letters.csv')).toBe(isOver && isOpen);
   });
+});
+
+it('shows times in the zone of the reader, with UTC on hover', async () => {
+  const page = await browser.show(path.join(temp.path, 'well', 'report.html'), { width: 1280, height: 900 });
+  const [shown, title] = await page.evaluate<string[]>(
+    `(() => { const time = document.querySelector('.lead time'); return [time.textContent, time.title]; })()`,
+  );
+  expect(title).toBe('2026-11-21 07:15:00 UTC');
+  expect(shown).toMatch(/^2026-11-21 \d\d:15:00 (?:UTC|GMT[+-]\d+)$/);
+  expect(await page.evaluate(`document.querySelector('[data-zone]').textContent`)).not.toBe('');
 });
 
 it('shows on paper what is behind a click on a screen', async () => {

@@ -8,29 +8,29 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 const orders = [dead(rows(2, ['7', 'A', '1']), 'refused', '400', 'No')];
 const counts = { ...reportOf(orders).counts, orders: 5_000, accepted: 1_200 };
 
-it('tells how a batch stands while it runs, to scripts and to people, with no link to what is still to come', async () => {
+it('the progress of a batch is written for scripts and people, without links to files that do not exist yet', async () => {
   await using temp = await makeTempFolder();
   await writeProgress(temp.path, reportOf(orders, { state: 'running', finishedAt: null, counts }));
   expect((await readdir(temp.path)).sort()).toEqual(['report.html', 'report.json']);
   expect(JSON.parse(await readFile(join(temp.path, 'report.json'), 'utf8'))).toMatchObject({ state: 'running' });
   const page = await readFile(join(temp.path, 'report.html'), 'utf8');
-  expect(page).toContain('1,201 of 5,000 orders have their outcome so far.');
+  expect(page).toContain('1,201 of 5,000 orders have an outcome.');
   expect(page).not.toContain('href=');
 });
 
-it('tells of a held batch what to look at, and how it goes on', async () => {
+it('a held batch shows what to look at and how to continue', async () => {
   await using temp = await makeTempFolder();
   await writeProgress(
     temp.path,
     reportOf(orders, { state: 'held', finishedAt: null, counts: { ...counts, orders: 0 } }),
   );
   const text = (await readFile(join(temp.path, 'report.html'), 'utf8')).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
-  expect(text).toContain('1,201 orders have their outcome so far; the file is still read.');
+  expect(text).toContain('1,201 orders have an outcome; the file is still being read.');
   expect(text).toContain(`po-sync dead-letters list --batch ${reportOf([]).batch}`);
   expect(text).toContain(`po-sync batches release ${reportOf([]).batch}`);
 });
 
-it('leaves the page of a finished batch as it is', async () => {
+it('the page of a finished batch is left as it is', async () => {
   await using temp = await makeTempFolder();
   await writeReport(inputOf(temp.path, orders));
   const before = await readFile(join(temp.path, 'report.html'), 'utf8');

@@ -1,60 +1,90 @@
 import { count, MEANINGS, outcomeWord } from '../../core/format.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
+import { closedOf } from '../error-groups.ts';
 import type { Report } from '../report.ts';
+import type { Story } from '../story.ts';
 import { type Html, html } from './html.ts';
 
-type Share = { outcome: Outcome; number: number };
+/** How many orders have an outcome, and how many of them were settled after they needed a person. */
+type Share = { outcome: Outcome; number: number; settled: number };
 
-/** How many orders ended in each outcome: one bar, the outcomes that occurred, and those that did not in one line. */
-export function countsSection(report: Report): Html | undefined {
-  const shares = OUTCOMES.map((outcome) => ({ outcome, number: report.counts[outcome] }));
+/** How a part of the bar is drawn: `hatched` needs a person, `waiting` has no outcome yet. */
+type Look = 'done' | 'idle' | 'hatched' | 'waiting';
+
+/** The counts by outcome: a bar, a tile for each outcome that occurred, and the other outcomes on one line. */
+export function countsSection(report: Report, story: Story): Html | undefined {
+  const shares = OUTCOMES.map((outcome): Share => {
+    const settled = needsPerson(outcome) ? closedOf(story.groups, outcome) : 0;
+    return { outcome, number: report.counts[outcome], settled };
+  });
   const present = shares.filter((share) => share.number > 0);
   if (present.length === 0) return undefined;
   return html`<section aria-labelledby="counts">
-<h2 id="counts">What became of the orders</h2>
-${bar(present)}
+<h2 id="counts">Outcomes</h2>
+${bar(present, report)}
 <ul class="counts">${present.map(tile)}</ul>
 ${absent(shares.filter((share) => share.number === 0))}
 </section>`;
 }
 
-function bar(shares: readonly Share[]): Html {
-  const total = shares.reduce((sum, share) => sum + share.number, 0);
-  const label = shares.map((share) => `${count(share.number)} ${outcomeWord(share.outcome)}`).join(', ');
+/** The bar shows all orders of the file: those without an outcome yet are empty. Without a total there is no bar. */
+function bar(shares: readonly Share[], { state, counts }: Report): Html | undefined {
+  const done = shares.reduce((sum, share) => sum + share.number, 0);
+  const isOver = state === 'finished' || state === 'unreadable';
+  if (!isOver && counts.orders === 0) return undefined;
+  const waiting = isOver ? 0 : Math.max(counts.orders - done, 0);
+  const parts = [...shares.flatMap(partsOf), { look: 'waiting' as const, number: waiting }];
+  const said = shares.map(({ outcome, number }) => `${count(number)} ${outcomeWord(outcome)}`);
+  const label = [...said, ...(waiting > 0 ? [`${count(waiting)} without an outcome yet`] : [])].join(', ');
   return html`<svg class="bar" role="img" aria-label="${label}" width="100%" height="16">
 <defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="care" width="6" height="6"/><rect class="stripe" width="2" height="6"/></pattern></defs>
-${segments(shares, total)}</svg>`;
+${segments(
+  parts.filter(({ number }) => number > 0),
+  done + waiting,
+)}</svg>`;
 }
 
-/** A share too small to be seen is drawn wide enough to be; the bar is scaled so that all still fit. */
-function segments(shares: readonly Share[], total: number): Html[] {
-  const widths = shares.map((share) => Math.max((share.number / total) * 100, 1));
+/** Orders that needed a person and were settled since are not drawn as open ones. */
+function partsOf({ outcome, number, settled }: Share): { look: Look; number: number }[] {
+  if (!needsPerson(outcome)) return [{ look: lookOf(outcome), number }];
+  return [
+    { look: 'hatched', number: number - settled },
+    { look: 'idle', number: settled },
+  ];
+}
+
+/** Very small parts are drawn wide enough to be seen; the bar is scaled so that all fit. */
+function segments(parts: readonly { look: Look; number: number }[], total: number): Html[] {
+  const widths = parts.map(({ number }) => Math.max((number / total) * 100, 1));
   const sum = widths.reduce((left, width) => left + width, 0);
   let x = 0;
-  return shares.map((share, index) => {
+  return parts.map(({ look }, index) => {
     const width = ((widths[index] ?? 0) / sum) * 100;
-    const rect = html`<rect class="${manner(share.outcome)}" x="${x.toFixed(3)}%" width="${width.toFixed(3)}%" height="16"/>`;
+    const rect = html`<rect class="${look}" x="${x.toFixed(3)}%" width="${width.toFixed(3)}%" height="16"/>`;
     x += width;
     return index === 0 ? rect : html`${rect}<rect class="gap" x="${(x - width).toFixed(3)}%" width="2" height="16"/>`;
   });
 }
 
-function tile({ outcome, number }: Share): Html {
-  return html`<li class="${manner(outcome)}"><span class="number">${count(number)}</span>
-<span class="word">${swatch(outcome)} ${outcomeWord(outcome)}</span><span class="meaning">${MEANINGS[outcome]}</span></li>`;
+function tile({ outcome, number, settled }: Share): Html {
+  const look = needsPerson(outcome) && settled === number ? 'idle' : lookOf(outcome);
+  const since = settled === 0 ? '' : settled === number ? '; all settled since' : `; ${count(settled)} settled since`;
+  return html`<li class="${look}"><span class="number">${count(number)}</span>
+<span class="word">${swatch(look)} ${outcomeWord(outcome)}</span><span class="meaning">${MEANINGS[outcome]}${since}</span></li>`;
 }
 
-function swatch(outcome: Outcome): Html {
-  return html`<svg class="swatch" aria-hidden="true" width="12" height="12"><rect class="${manner(outcome)}" width="12" height="12" rx="3"/></svg>`;
+function swatch(look: Look): Html {
+  return html`<svg class="swatch" aria-hidden="true" width="12" height="12"><rect class="${look}" width="12" height="12" rx="3"/></svg>`;
 }
 
 function absent(shares: readonly Share[]): Html | undefined {
   if (shares.length === 0) return undefined;
-  return html`<p class="soft">None ${shares.map((share) => outcomeWord(share.outcome)).join(', ')}.</p>`;
+  const words = shares.map((share) => outcomeWord(share.outcome));
+  const last = words.pop() ?? '';
+  return html`<p class="soft">No orders ${words.length === 0 ? last : `${words.join(', ')} or ${last}`}.</p>`;
 }
 
-/** How an outcome is drawn: `done`, `idle`, or hatched where it needs a person. */
-function manner(outcome: Outcome): 'done' | 'idle' | 'hatched' {
+function lookOf(outcome: Outcome): Look {
   if (needsPerson(outcome)) return 'hatched';
   return outcome === 'accepted' ? 'done' : 'idle';
 }

@@ -1,14 +1,17 @@
-import { count, moment, orders, outcomeWord } from '../../core/format.ts';
+import { count, orders, outcomeWord } from '../../core/format.ts';
 import { type AffectedOrder, byWeight, type ErrorGroup } from '../error-groups.ts';
 import type { Story } from '../story.ts';
 import { type Html, html, visible } from './html.ts';
 import { reportLink } from './links.ts';
+import { timeText } from './times.ts';
 
-/** Rows of one page in all: what a browser shows at once, whatever the number of kinds. */
+/** Rows of the page in total, so that a browser shows it at once. */
 const MOST_ROWS = 2000;
-/** Rows of one group that show without a click. */
+/** Rows of a group that show without a click. */
 const ROWS_AT_ONCE = 10;
 const MOST_GROUPS_SHOWN = 100;
+/** The list of all entries. */
+const ENTRY_LIST = 'dead-letters.json';
 
 /** The dead letters by kind of error, those with the most orders first. */
 export function errorsSection(story: Story): Html | undefined {
@@ -20,29 +23,27 @@ export function errorsSection(story: Story): Html | undefined {
   return html`<section aria-labelledby="errors">
 <h2 id="errors">What went wrong</h2>
 ${shown.map((group) => groupCard(group, most))}
-${hidden === 0 ? undefined : html`<p class="more">Further kinds of errors with ${orders(hidden)} in ${reportLink(ENTRY_LIST)}.</p>`}
+${hidden === 0 ? undefined : html`<p class="more">${orders(hidden)} with other errors: see ${reportLink(ENTRY_LIST)}.</p>`}
 </section>`;
 }
-
-/** The list that holds every entry. */
-const ENTRY_LIST = 'dead-letters.json';
 
 function groupCard(group: ErrorGroup, most: number): Html {
   const rows = group.orders.slice(0, most);
   const first = rows.slice(0, ROWS_AT_ONCE);
   const rest = rows.slice(ROWS_AT_ONCE);
   const columns = columnsOf(rows);
-  return html`<article class="group">
-<header><p class="tally"><b>${count(group.count)}</b> ${group.count === 1 ? 'order' : 'orders'} <span class="tag">${outcomeWord(group.kind)}</span>${settled(group)}</p>
+  const isSettled = group.closed === group.count;
+  return html`<article class="group${isSettled ? ' settled' : ''}">
+<header><p class="tally"><b>${count(group.count)}</b> ${group.count === 1 ? 'order' : 'orders'} <span class="tag">${outcomeWord(group.kind)}</span>${settledTag(group)}</p>
 <h3>${sampleOf(group)}</h3>
 <p class="soft"><code>${group.code}</code> ${seen(group)}</p></header>
 ${listing(first, columns)}
 ${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
-${group.count > rows.length ? html`<p class="more">And ${count(group.count - rows.length)} more in ${reportLink(ENTRY_LIST)}.</p>` : undefined}
+${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${reportLink(ENTRY_LIST)}.</p>` : undefined}
 </article>`;
 }
 
-function settled(group: ErrorGroup): Html | undefined {
+function settledTag(group: ErrorGroup): Html | undefined {
   if (group.closed === 0) return undefined;
   return html` <span class="tag calm">${group.closed === group.count ? 'all' : count(group.closed)} settled since</span>`;
 }
@@ -53,56 +54,75 @@ function sampleOf(group: ErrorGroup): string {
   return field === '' || !group.orders.every((order) => order.field === field) ? sample : `${field}: ${sample}`;
 }
 
-function seen(group: ErrorGroup): string {
-  const [first, last] = [moment(group.firstAt), moment(group.lastAt)];
-  return first === last ? `· seen ${first}` : `· first seen ${first}, last ${last}`;
+function seen({ firstAt, lastAt }: ErrorGroup): Html {
+  if (firstAt === lastAt) return html`· seen ${timeText(firstAt)}`;
+  return html`· first seen ${timeText(firstAt)}, last ${timeText(lastAt)}`;
 }
 
-type Column = { name: string; text: (order: AffectedOrder) => string; kind: 'figure' | 'data' | 'prose' };
+type Column = { name: string; show: (order: AffectedOrder) => Html | undefined; kind: 'figure' | 'data' | 'prose' };
 
-/** Line and order always; the others where there is something to tell one row from another. */
+/** Line and order always; the other columns only when they tell rows apart. */
 function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   const differs = (pick: (order: AffectedOrder) => string) => new Set(rows.map(pick)).size > 1;
-  const columns: (Column & { shown: boolean })[] = [
-    { name: 'Line', text: (order) => String(order.line), kind: 'figure', shown: true },
-    { name: 'Order', text: (order) => order.number, kind: 'data', shown: true },
-    {
-      name: 'Place',
-      text: (order) => order.pointer,
-      kind: 'data',
-      shown: rows.some((order) => order.pointer !== ''),
-    },
-    { name: 'Field', text: (order) => order.field, kind: 'data', shown: differs((order) => order.field) },
-    {
-      name: 'Value',
-      text: (order) => visible(order.value, 200),
-      kind: 'data',
-      shown: rows.some((order) => order.value !== ''),
-    },
-    {
-      name: 'Message',
-      text: (order) => visible(order.message, 300),
-      kind: 'prose',
-      shown: differs((order) => order.message),
-    },
-    {
-      name: 'Also wrong',
-      text: (order) => visible(order.also, 200),
-      kind: 'prose',
-      shown: rows.some((order) => order.also !== ''),
-    },
+  const occurs = (pick: (order: AffectedOrder) => string) => rows.some((order) => pick(order) !== '');
+  const columns: [Column, isShown: boolean][] = [
+    [{ name: 'Line', show: (order) => data(String(order.line)), kind: 'figure' }, true],
+    [{ name: 'Order', show: (order) => data(order.number), kind: 'data' }, true],
+    [{ name: 'Place', show: (order) => data(order.pointer), kind: 'data' }, occurs((order) => order.pointer)],
+    [{ name: 'Field', show: (order) => data(order.field), kind: 'data' }, differs((order) => order.field)],
+    [{ name: 'Value', show: (order) => data(visible(order.value, 200)), kind: 'data' }, occurs((order) => order.value)],
+    [{ name: 'In this file', show: (order) => data(order.items), kind: 'data' }, occurs((order) => order.knownItems)],
+    [{ name: 'Known already', show: known, kind: 'data' }, occurs((order) => order.knownItems)],
+    [{ name: 'Message', show: (order) => prose(order.message, 300), kind: 'prose' }, differs((order) => order.message)],
+    [{ name: 'Also wrong', show: (order) => prose(order.also, 200), kind: 'prose' }, occurs((order) => order.also)],
+    [{ name: 'Settled', show: settled, kind: 'prose' }, rows.some((order) => order.closed !== undefined)],
   ];
-  return columns.filter((column) => column.shown);
+  return columns.filter(([, isShown]) => isShown).map(([column]) => column);
 }
 
-/** A table, or a compact list where line and number say it all. */
+function known({ knownItems }: AffectedOrder): Html {
+  return knownItems === '' ? html`<span class="soft">not available</span>` : data(knownItems);
+}
+
+/** Who or what settled a dead letter, and when. */
+function settled({ closed }: AffectedOrder): Html | undefined {
+  if (closed === undefined) return html`<span class="soft">open</span>`;
+  const { at, by, who, batch } = closed;
+  const source = who === undefined ? (batch === undefined ? '' : ` in batch ${batch}`) : ` by ${who}`;
+  return html`${visible(`${wordFor(by)}${source}`, 300)}, ${timeText(at)}`;
+}
+
+function wordFor(by: string): string {
+  switch (by) {
+    case 'corrected':
+      return 'shown again with the accepted content';
+    case 'fixed':
+      return 'came back';
+    case 'confirmed':
+      return 'confirmed as accepted';
+    case 'resent':
+      return 'sent again';
+    default:
+      return by;
+  }
+}
+
+function data(text: string): Html {
+  return text === '' ? html`<span class="soft">(empty)</span>` : html`<bdi>${text}</bdi>`;
+}
+
+function prose(text: string, longest: number): Html | undefined {
+  return text === '' ? undefined : html`<bdi>${visible(text, longest)}</bdi>`;
+}
+
+/** A table, or a compact list when line and number are the only columns. */
 function listing(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
   if (columns.length > 2) return table(rows, columns);
-  return html`<ul class="orders">${rows.map((row) => html`<li><span class="soft">line ${row.line}</span> ${content(row.number)}</li>\n`)}</ul>`;
+  return html`<ul class="orders">${rows.map((row) => html`<li><span class="soft">line ${row.line}</span> ${data(row.number)}</li>\n`)}</ul>`;
 }
 
 function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
-  const kind = columns.some((column) => column.kind === 'prose') ? 'wide' : 'slim';
+  const kind = columns.length > 4 || columns.some((column) => column.kind === 'prose') ? 'wide' : 'slim';
   const widths = columns.map((column) => html`<col class="${column.kind}">`);
   const heads = columns.map((column) => html`<th scope="col" class="${column.kind}">${column.name}</th>`);
   const body = rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>\n`);
@@ -110,11 +130,6 @@ function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html
 <tbody>${body}</tbody></table>`;
 }
 
-function cell(row: AffectedOrder, { name, text, kind }: Column): Html {
-  return html`<td data-label="${name}" class="${kind}">${content(text(row), kind)}</td>`;
-}
-
-function content(text: string, kind: Column['kind'] = 'data'): Html | undefined {
-  if (text === '' && kind === 'prose') return undefined;
-  return text === '' ? html`<span class="soft">(empty)</span>` : html`<bdi>${text}</bdi>`;
+function cell(row: AffectedOrder, { name, show, kind }: Column): Html {
+  return html`<td data-label="${name}" class="${kind}">${show(row)}</td>`;
 }

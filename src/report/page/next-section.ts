@@ -1,14 +1,17 @@
-import { orders } from '../../core/format.ts';
+import { count, orders } from '../../core/format.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import type { ErrorGroups } from '../error-groups.ts';
+import { openOf } from '../error-groups.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
 import { type Html, html } from './html.ts';
 import { fixLink } from './links.ts';
 
-/** What a person does now, in the order of doing; nothing when nothing is open. */
-export function nextSection(report: Report, story: Story, fixFile: string | undefined): Html | undefined {
-  const steps = stepsFor(report, story, fixFile);
+/** Order numbers shown in suggested commands; for the others the commands are the same. */
+const NUMBERS_SHOWN = 3;
+
+/** What a person does now, in order; undefined when nothing is open. */
+export function nextSection(report: Report, story: Story, fixFiles: readonly string[]): Html | undefined {
+  const steps = stepsFor(report, story, fixFiles);
   if (steps.length === 0) return undefined;
   return html`<section class="next" aria-labelledby="next">
 <h2 id="next">What to do next</h2>
@@ -16,55 +19,81 @@ export function nextSection(report: Report, story: Story, fixFile: string | unde
 </section>`;
 }
 
-function stepsFor(report: Report, story: Story, fixFile: string | undefined): Html[] {
+function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Html[] {
   switch (report.state) {
     case 'running':
       return [];
     case 'held':
       return [
-        html`Look at the errors; orders refused alike mostly mean a wrong mapping: ${command('po-sync', 'dead-letters', 'list', '--batch', report.batch)}`,
-        html`Let the batch go on: ${command('po-sync', 'batches', 'release', report.batch)}`,
-        html`Or take back what was never sent: ${command('po-sync', 'batches', 'cancel', report.batch)}`,
+        html`See the errors. When most orders are refused with the same words, the mapping is often wrong, not the orders: ${command('po-sync', 'dead-letters', 'list', '--batch', report.batch)}`,
+        html`To send the remaining orders, release the batch: ${command('po-sync', 'batches', 'release', report.batch)}`,
+        html`To withdraw the orders that were never sent, cancel it. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', report.batch)}`,
       ];
     case 'unreadable':
-      return [html`Correct the file at that place, then drop it in again, whole.`];
+      return [
+        html`${report.error?.remedy ?? 'Correct the file at that place.'}`,
+        html`Drop the complete file again${into(report)}. Orders that the API has already are not sent again.`,
+      ];
     case 'finished':
-      return story.open === 0 ? [] : stepsForDeadLetters(report, story.groups, fixFile);
+      return story.open === 0 ? [] : stepsForDeadLetters(report, story, fixFiles);
   }
 }
 
-function stepsForDeadLetters(report: Report, groups: ErrorGroups, fixFile: string | undefined): Html[] {
-  const open = (kind: DeadLetterKind) =>
-    [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group.count - group.closed : sum), 0);
-  const mendable = open('invalid') + open('refused');
+function stepsForDeadLetters(report: Report, { groups }: Story, fixFiles: readonly string[]): Html[] {
+  const open = (kind: DeadLetterKind) => openOf(groups, kind);
+  const toCorrect = open('invalid').count + open('refused').count;
+  const [conflicts, failed, doubts] = [open('conflict'), open('failed'), open('inDoubt')];
   const steps: (Html | undefined)[] = [
-    mendable > 0 ? remedy(mendable, fixFile) : undefined,
-    open('conflict') > 0 ? conflict(open('conflict'), mendable > 0 ? undefined : fixFile) : undefined,
-    open('failed') > 0 ? retry(open('failed'), report.batch) : undefined,
-    open('inDoubt') > 0 ? decide(open('inDoubt')) : undefined,
+    toCorrect > 0 ? correct(toCorrect, report, fixFiles) : undefined,
+    conflicts.count > 0 ? conflict(conflicts, report, toCorrect > 0 ? [] : fixFiles) : undefined,
+    failed.count > 0 ? retry(failed.count, report.batch) : undefined,
+    doubts.count > 0 ? decide(doubts) : undefined,
   ];
   return steps.filter((step) => step !== undefined);
 }
 
-function remedy(number: number, fixFile: string | undefined): Html {
-  const rows = fixFile === undefined ? html`the file’s rows` : html`${fixLink(fixFile)}`;
-  return html`<b>Mend ${orders(number)}.</b> Open ${rows}: the columns are your file’s own, and <code>_error_message</code> tells what is wrong. Correct the values, leave the columns as they are, and drop the file into the inbox. What was accepted already is not sent again.`;
+function correct(number: number, report: Report, fixFiles: readonly string[]): Html {
+  return html`<b>Correct ${orders(number)}.</b> Open ${fixLinks(fixFiles)}. It has your file’s own columns, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop the file${into(report)}. Orders that the API has already are not sent again.`;
 }
 
-function conflict(number: number, fixFile: string | undefined): Html {
-  const rows = fixFile === undefined ? undefined : html` in ${fixLink(fixFile)}`;
-  return html`<b>Settle ${orders(number)} in conflict.</b> The number was sent before with other content, and the API has no way to change an order. Give the new content a number of its own${rows} and drop that in, or discard it: ${command('po-sync', 'dead-letters', 'discard', '--order', 'NUMBER')}`;
+function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
+  const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
+  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is known with different items, and the API cannot change an order. To send the new items, give them a number of their own${rows} and drop that file${into(report)}. To keep the known order, discard the new one: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
 }
 
 function retry(number: number, batch: string): Html {
-  return html`<b>Send ${orders(number)} again</b> once the API is well: ${command('po-sync', 'dead-letters', 'retry', '--batch', batch, '--kind', 'failed')}`;
+  return html`<b>Send ${orders(number)} again</b> when the API works: ${command('po-sync', 'dead-letters', 'retry', '--batch', batch, '--kind', 'failed')}`;
 }
 
-function decide(number: number): Html {
-  return html`<b>Decide on ${orders(number)} in doubt.</b> Look at the API whether the order is there, then say so, with <code>--as resend</code> where it is not: ${command('po-sync', 'dead-letters', 'resolve', 'NUMBER', '--as', 'accepted')}`;
+function decide(open: Open): Html {
+  return html`<b>Decide on ${orders(open.count)} in doubt.</b> Check whether the API has the order. If it has: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'))} If it has not, use <code>--as resend</code>.`;
 }
 
-/** A command on a line of its own, which breaks between its words only. */
+type Open = ReturnType<typeof openOf>;
+
+function forEach({ count: total, numbers }: Open, show: (number: string) => Html): Html {
+  const shown = numbers.slice(0, NUMBERS_SHOWN);
+  const others = total - shown.length;
+  return html`${shown.map(show)}${others > 0 ? html`<span class="soft">and the same for ${count(others)} more.</span> ` : undefined}`;
+}
+
+/** Where corrected files belong, as far as the report knows. */
+function into({ inbox }: Report): Html {
+  return inbox === undefined ? html` into the inbox` : html` into the inbox <code>${inbox}</code>`;
+}
+
+function fixLinks(names: readonly string[]): Html {
+  if (names.length === 0) return html`the rows of your file`;
+  const [first = '', ...others] = names;
+  return html`${fixLink(first)}${others.map((name) => html` or ${fixLink(name)}`)}`;
+}
+
+/** A command on its own line, which breaks only between words. */
 function command(...words: readonly string[]): Html {
-  return html`<code class="command">${words.map((word) => html`<span>${word}</span> `)}</code>`;
+  return html`<code class="command">${words.map((word) => html`<span>${shellWord(word)}</span> `)}</code>`;
+}
+
+/** A word as a shell takes it. */
+function shellWord(text: string): string {
+  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * The page's style: one column, the reader's own fonts, two meanings of colour (done, needs a person), each also told
- * by words and by a hatch. Light, dark, narrow and on paper.
+ * The page's style: one column, the reader's own fonts, and two meanings of color (done, needs a person), each also
+ * shown by words and a hatch. For light and dark screens, phones and paper.
  */
 export const PAGE_STYLE = `
 :root {
@@ -43,7 +43,7 @@ main > header.care { border-color: var(--care); }
 .problem .soft { display: block; }
 
 .bar { display: block; border-radius: 4px; overflow: hidden; background: var(--rule); }
-rect.done { fill: var(--done); } rect.idle { fill: var(--idle); } rect.hatched { fill: url(#hatch); }
+rect.done { fill: var(--done); } rect.idle { fill: var(--idle); } rect.hatched { fill: url(#hatch); } rect.waiting { fill: var(--rule); }
 rect.care { fill: var(--care); } rect.stripe { fill: var(--stripe); } rect.gap { fill: var(--paper); }
 .counts { list-style: none; padding: 0; margin: 1.2rem 0 0.8rem; display: grid; gap: 1.2rem 1.75rem; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); }
 .counts li { display: flex; flex-direction: column; }
@@ -66,6 +66,7 @@ a.fix { font-weight: 600; }
 .group { background: var(--sheet); border: 1px solid var(--rule); border-radius: 6px; padding: 1.1rem 1.5rem 1.2rem; }
 .group + .group { margin-top: 1rem; }
 .group header { margin-bottom: 0.8rem; }
+.group.settled .tally b { color: var(--ink); } .group.settled .tag { border-color: var(--rule); color: var(--soft); }
 .tally { color: var(--soft); font-size: 0.9rem; margin-bottom: 0.25rem; }
 .tally b { color: var(--care); font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .tag { display: inline-block; border: 1px solid var(--care-rule); color: var(--care); border-radius: 3px; padding: 0 0.4rem; margin-left: 0.35rem; font-size: 0.8rem; line-height: 1.5; }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { count, moment, orders, size } from '../../core/format.ts';
-import { OUTCOMES } from '../../order/outcome.ts';
+import { count, size } from '../../core/format.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
 import { countsSection } from './counts-section.ts';
@@ -10,25 +9,27 @@ import { batchMark, reportLink } from './links.ts';
 import { nextSection } from './next-section.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { timelineSection } from './timeline-section.ts';
+import { TIME_SCRIPT, timeText } from './times.ts';
+import { verdictOf } from './verdict.ts';
 
 export type PageFacts = {
   report: Report;
   story: Story;
-  /** The fix file's name in the report's folder; undefined when there is none. */
-  fixFile: string | undefined;
+  /** The names of the fix files in the report's folder; empty when there is none. */
+  fixFiles: readonly string[];
 };
 
 /**
- * `report.html`: the report for people, one page that needs nothing else, not even a script. Its size is bounded
- * whatever the number of orders; every text of the file or the API is escaped.
+ * `report.html`: the report for people, one page that needs no other file. Its size is bounded, independent of the
+ * number of orders; every text of the file or the API is escaped.
  */
-export function reportPage({ report, story, fixFile }: PageFacts): string {
-  const style = createHash('sha256').update(PAGE_STYLE).digest('base64');
+export function reportPage({ report, story, fixFiles }: PageFacts): string {
+  const policy = `default-src 'none'; style-src '${hashOf(PAGE_STYLE)}'; script-src '${hashOf(TIME_SCRIPT)}'; base-uri 'none'; form-action 'none'`;
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="${{ markup: policy }}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 ${batchMark(report.batch)}
@@ -38,16 +39,21 @@ ${batchMark(report.batch)}
 <body>
 <main>
 ${heading(report, story)}
-${countsSection(report)}
-${nextSection(report, story, fixFile)}
+${countsSection(report, story)}
+${nextSection(report, story, fixFiles)}
 ${errorsSection(story)}
 ${timelineSection(report, story)}
 ${warnings(report)}
 ${particulars(report)}
 </main>
+<script>${{ markup: TIME_SCRIPT }}</script>
 </body>
 </html>
 `.markup;
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
 function heading(report: Report, story: Story): Html {
@@ -55,57 +61,17 @@ function heading(report: Report, story: Story): Html {
   return html`<header class="${mood}">
 <p class="where"><span>po-sync</span> <b class="environment">${report.environment}</b></p>
 <h1>${verdict}</h1>
-<p class="lead"><b><bdi>${visible(report.file, 120)}</bdi></b> from <bdi>${visible(report.source, 120)}</bdi>, taken ${moment(report.startedAt)}.${lead === '' ? '' : ` ${lead}`}</p>
-${problem(report)}
+<p class="lead"><b><bdi>${visible(report.file, 120)}</bdi></b> from <bdi>${visible(report.source, 120)}</bdi>, taken ${timeText(report.startedAt)}.${lead === '' ? '' : ` ${lead}`}</p>
+${reasonHeld(report)}${problem(report)}
 </header>`;
 }
 
-type Verdict = { mood: 'well' | 'care' | 'under-way'; verdict: string; lead: string };
-
-function verdictOf(report: Report, story: Story): Verdict {
-  switch (report.state) {
-    case 'unreadable':
-      return { mood: 'care', verdict: 'This file could not be read', lead: 'Nothing of it was sent.' };
-    case 'held':
-      return {
-        mood: 'care',
-        verdict: 'This batch is held',
-        lead: `It waits for a person to let it go on. ${sofar(report)}`,
-      };
-    case 'running':
-      return { mood: 'under-way', verdict: 'This batch is under way', lead: sofar(report) };
-    case 'finished':
-      return finishedVerdict(report, story);
-  }
+function reasonHeld({ held }: Report): Html | undefined {
+  if (held === undefined) return undefined;
+  return html`<p class="problem">${held.reason} <span class="soft">Held since ${timeText(held.since)}.</span></p>`;
 }
 
-/** How far a batch is; while its file is read nobody knows of how many. */
-function sofar({ counts }: Report): string {
-  const done = OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
-  if (counts.orders > 0) return `${count(done)} of ${orders(counts.orders)} have their outcome so far.`;
-  return done > 0 ? `${orders(done)} have their outcome so far; the file is still read.` : 'Its file is read.';
-}
-
-function finishedVerdict(report: Report, story: Story): Verdict {
-  const { orders: total, accepted } = report.counts;
-  if (story.open > 0) {
-    const verdict = `${count(story.open)} of ${orders(total)} ${story.open === 1 ? 'needs' : 'need'} you`;
-    return { mood: 'care', verdict, lead: total === story.open ? '' : 'The others are done.' };
-  }
-  if (total === 0) return { mood: 'well', verdict: 'This file held no orders', lead: '' };
-  if (accepted === total) {
-    return {
-      mood: 'well',
-      verdict: total === 1 ? 'The order was accepted' : `All ${orders(total)} were accepted`,
-      lead: '',
-    };
-  }
-  const settled = story.groups.size > 0 ? 'What needed a person has been settled since.' : '';
-  return { mood: 'well', verdict: 'Nothing here needs you', lead: settled };
-}
-
-function problem(report: Report): Html | undefined {
-  const { error } = report;
+function problem({ error }: Report): Html | undefined {
   if (error === undefined) return undefined;
   const place = [
     error.line === undefined ? '' : `line ${count(error.line)}`,
@@ -118,25 +84,25 @@ function warnings(report: Report): Html | undefined {
   if (report.warnings.length === 0) return undefined;
   const shown = report.warnings.slice(0, 50);
   return html`<section aria-labelledby="warnings">
-<h2 id="warnings">Worth knowing</h2>
+<h2 id="warnings">Warnings</h2>
 <ul>${shown.map((warning) => html`<li>${warning}</li>`)}</ul>
 </section>`;
 }
 
 function particulars(report: Report): Html {
-  const { format, counts } = report;
-  const facts: [string, string][] = [
+  const { format, counts, finishedAt } = report;
+  const facts: [string, Html | string][] = [
     ['Batch', report.batch],
     ['State', report.state],
     ['Records', count(counts.records)],
     ['Orders', count(counts.orders)],
-    ['Finished', report.finishedAt === null ? 'not yet' : moment(report.finishedAt)],
+    ['Finished', finishedAt === null ? 'not yet' : timeText(finishedAt)],
     ['Format', format === null ? 'unknown' : formatOf(format)],
     ['Size', size(report.bytes)],
     ['SHA-256', report.sha256],
   ];
   return html`<footer aria-label="Particulars"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${counts.orders === 0 || report.finishedAt === null ? undefined : html`<p>Every order with its outcome: ${reportLink('results.csv')}.</p>`}</footer>`;
+${counts.orders === 0 || finishedAt === null ? undefined : html`<p>All orders with their outcomes: ${reportLink('results.csv')}.</p>`}</footer>`;
 }
 
 function formatOf(format: NonNullable<Report['format']>): string {

@@ -1,33 +1,35 @@
-import { duration, moment, timeOfDay } from '../../core/format.ts';
+import { duration } from '../../core/format.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
 import { type Html, html } from './html.ts';
 import { reportLink } from './links.ts';
+import { shortTime, timeText, ZONE } from './times.ts';
 
 const MOST_PAUSES = 20;
 
 type Stop = { at: string; text: string; paused?: true };
 
-/** When the file came, when the first and the last outcome were known, and when delivery stood still, and why. */
+/** When the file was taken, when the first and last outcome were known, and when and why delivery was paused. */
 export function timelineSection(report: Report, story: Story): Html {
   const stops = stopsOf(report, story);
   const pauses = report.pauses.slice(0, MOST_PAUSES).map(stopOfPause);
   const hidden = report.pauses.length - pauses.length;
-  const told = [...stops, ...pauses].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  const shown = [...stops, ...pauses].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return html`<section aria-labelledby="timeline">
 <h2 id="timeline">Timeline</h2>
 ${line(report, stops)}
 <ol class="stops">
-${told.map((stop) => html`<li class="${stop.paused ? 'pause' : 'stop'}"><time datetime="${stop.at}">${timeOfDay(stop.at, report.startedAt)}</time> ${stop.text}</li>`)}
+${shown.map((stop) => html`<li class="${stop.paused ? 'pause' : 'stop'}">${shortTime(stop.at, report.startedAt)} ${stop.text}</li>`)}
 ${hidden > 0 ? html`<li>${hidden} more pauses in ${reportLink('report.json')}</li>` : undefined}
 </ol>
-<p class="soft">Times are UTC; the file was taken on ${moment(report.startedAt).slice(0, 10)}.</p>
+<p class="soft">Times are in ${ZONE}. The file was taken ${timeText(report.startedAt)}.</p>
 </section>`;
 }
 
 function stopsOf(report: Report, story: Story): Stop[] {
   const stops: Stop[] = [{ at: report.startedAt, text: 'File taken' }];
   if (story.firstAt !== undefined) stops.push({ at: story.firstAt, text: 'First outcome' });
+  if (report.held !== undefined) stops.push({ at: report.held.since, text: 'Batch held' });
   if (report.finishedAt !== null) {
     const text =
       report.state === 'unreadable' ? 'Found unreadable' : `Last outcome${took(report.startedAt, report.finishedAt)}`;
@@ -46,7 +48,7 @@ function stopOfPause({ from, to, reason }: Report['pauses'][number]): Stop {
   return { at: from, text: `Paused ${length}: ${reason}`, paused: true };
 }
 
-/** The stretch of time as a line with a dot for each stop and a band for each pause. */
+/** The duration as a line with a dot for each stop and a band for each pause. */
 function line(report: Report, stops: readonly Stop[]): Html | undefined {
   const times = stops.map((stop) => Date.parse(stop.at));
   const [start, end] = [Math.min(...times), Math.max(...times)];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { html } from '../../../src/report/page/html.ts';
@@ -10,43 +11,44 @@ import { AT, dead, done, problem, reportOf, rows, wrong } from '../../support/re
 function pageOf(orders: readonly ReportedOrder[], more: Partial<Report> = {}): string {
   const story = newStory();
   for (const { result, deadLetter } of orders) addOrder(story, result, deadLetter);
-  const fixFile = story.open > 0 ? 'dead-letters.csv' : undefined;
-  return reportPage({ report: reportOf(orders, more), story, fixFile });
+  const fixFiles = story.open > 0 ? ['dead-letters.csv'] : [];
+  return reportPage({ report: reportOf(orders, more), story, fixFiles });
 }
 
-/** The page's words, as a reader meets them. */
+/** The text of the page. */
 function textOf(page: string): string {
-  const body = page.slice(page.indexOf('<main>'));
+  const body = page.slice(page.indexOf('<main>'), page.indexOf('</main>'));
   return body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 }
 
 const order = (line: number) => rows(line, [`PO-${line}`, 'A', '1']);
 const HOSTILE = `"><img src=x onerror=alert(1)><script>alert(1)</script>'&lt; {{7*7}} \u202E`;
 
-describe('the first line says how it stands', () => {
+describe('the first line says how the batch is', () => {
   const cases: [string, ReportedOrder[], Partial<Report>, string][] = [
     ['all accepted', [done(order(2)), done(order(3))], {}, 'All 2 orders were accepted'],
     ['one accepted', [done(order(2))], {}, 'The order was accepted'],
     ['one needs a person', [done(order(2)), dead(order(3), 'refused', '400', 'No')], {}, '1 of 2 orders needs you'],
     ['duplicates only', [done(order(2), 'duplicate')], {}, 'Nothing here needs you'],
-    ['no orders', [], {}, 'This file held no orders'],
+    ['an empty file', [], { bytes: 0 }, 'This file is empty'],
+    ['no orders', [], {}, 'This file has no orders'],
     ['unreadable', [], { state: 'unreadable', format: null }, 'This file could not be read'],
     ['held', [], { state: 'held', finishedAt: null }, 'This batch is held'],
-    ['running', [], { state: 'running', finishedAt: null }, 'This batch is under way'],
+    ['running', [], { state: 'running', finishedAt: null }, 'This batch is in progress'],
   ];
   it.each(cases)('%s', (_, orders, more, verdict) => {
     expect(pageOf(orders, more)).toContain(`<h1>${verdict}</h1>`);
   });
 });
 
-it('shows the outcomes that occurred with their numbers, the others in one line', () => {
+it('outcomes that occurred have a tile with their number; the others share one line', () => {
   const text = textOf(pageOf([done(order(2)), done(order(3)), dead(order(4), 'inDoubt', 'inDoubt', 'Unknown')]));
   expect(text).toContain('2 accepted the API has them');
   expect(text).toContain('1 in doubt may or may not exist at the API');
-  expect(text).toContain('None duplicate, conflict, invalid, refused, failed, cancelled.');
+  expect(text).toContain('No orders duplicate, conflict, invalid, refused, failed or cancelled.');
 });
 
-it('groups errors by signature, the largest group first', () => {
+it('errors are grouped by signature, the largest group first', () => {
   const text = textOf(
     pageOf([
       wrong(order(2), problem(2)),
@@ -61,23 +63,23 @@ it('groups errors by signature, the largest group first', () => {
   expect(text).toContain('400 · seen 2026-11-21 07:15:04 UTC');
 });
 
-it('shows the first fifty orders of a group and says where the others are', () => {
+it('a group shows its first 50 orders and says where the others are', () => {
   const page = pageOf(Array.from({ length: 60 }, (_, index) => dead(order(index + 2), 'refused', '400', 'No')));
   expect(page.match(/PO-\d+/g)).toHaveLength(50);
   expect(textOf(page)).toContain('40 more');
-  expect(textOf(page)).toContain('And 10 more in dead-letters.json');
+  expect(textOf(page)).toContain('10 more in dead-letters.json');
 });
 
 describe('what to do next', () => {
-  it('links the fix file for what can be mended', () => {
+  it('the fix file is linked when orders can be corrected', () => {
     expect(pageOf([wrong(order(2), problem(2))])).toContain('href="dead-letters.csv"');
   });
 
-  it('links the fix file also for a conflict alone', () => {
+  it('the fix file is linked for a conflict alone', () => {
     expect(pageOf([dead(order(2), 'conflict', 'conflict', 'Other content')])).toContain('href="dead-letters.csv"');
   });
 
-  it('says for each kind what its person does', () => {
+  it('each kind has its step, with the order number in its command', () => {
     const kinds = (['conflict', 'failed', 'inDoubt'] as const).map((kind, index) =>
       dead(order(index + 2), kind, kind, kind),
     );
@@ -86,10 +88,11 @@ describe('what to do next', () => {
     expect(text).toMatch(
       /po-sync\s+dead-letters\s+retry\s+--batch\s+20261121T071500Z-inbox-orders-3f2a91c0\s+--kind\s+failed/,
     );
-    expect(text).toMatch(/po-sync\s+dead-letters\s+resolve\s+NUMBER\s+--as\s+accepted/);
+    expect(text).toMatch(/po-sync\s+dead-letters\s+discard\s+--order\s+PO-2/);
+    expect(text).toMatch(/po-sync\s+dead-letters\s+resolve\s+PO-4\s+--as\s+accepted/);
   });
 
-  it('has nothing to say once all is settled', () => {
+  it('there are no steps when everything is settled', () => {
     const one = dead(order(2), 'refused', '400', 'No');
     if (one.deadLetter) one.deadLetter.closed = { at: AT, by: 'discard' };
     const page = pageOf([one]);
@@ -98,7 +101,7 @@ describe('what to do next', () => {
   });
 });
 
-it('tells pauses in the sequence of time', () => {
+it('pauses are part of the timeline, in order of time', () => {
   const pauses = [{ reason: 'the API answered 503', from: '2026-11-21T07:16:00Z', to: '2026-11-21T07:17:30Z' }];
   const text = textOf(pageOf([done(order(2))], { pauses }));
   expect(text).toMatch(
@@ -106,18 +109,116 @@ it('tells pauses in the sequence of time', () => {
   );
 });
 
-it('bounds its size: many kinds, many orders, long texts', () => {
+it('the size is bounded for many kinds, many orders and long texts', () => {
   const story = newStory();
   for (let index = 0; index < 10_000; index += 1) {
     const kind = `${String.fromCharCode(97 + (index % 26))}${String.fromCharCode(97 + (Math.floor(index / 26) % 26))}`;
     const { result, deadLetter } = dead(order(index + 2), 'refused', kind, `${kind} ${'long '.repeat(400)}`);
     addOrder(story, result, deadLetter);
   }
-  const page = reportPage({ report: reportOf([]), story, fixFile: undefined });
+  const page = reportPage({ report: reportOf([]), story, fixFiles: [] });
   expect(page.length).toBeLessThan(1_000_000);
-  const told = [...story.groups.values()].reduce((sum, group) => sum + group.count, 0);
-  expect(told).toBe(10_000);
-  expect(textOf(page)).toContain('Further kinds of errors with');
+  const shown = [...story.groups.values()].reduce((sum, group) => sum + group.count, 0);
+  expect(shown).toBe(10_000);
+  expect(textOf(page)).toContain('with other errors: see');
+});
+
+describe('a held batch', () => {
+  const held = { reason: '40 of the last 40 answers refuse alike: article X-9 is unknown', since: AT };
+  const more: Partial<Report> = { state: 'held', finishedAt: null, held };
+
+  it('says why and since when', () => {
+    const text = textOf(pageOf([], more));
+    expect(text).toContain('40 of the last 40 answers refuse alike: article X-9 is unknown');
+    expect(text).toContain('Held since 2026-11-21 07:15:04 UTC');
+  });
+
+  it('draws the orders without an outcome as empty part of the bar', () => {
+    const refused = Array.from({ length: 45 }, (_, index) => dead(order(index + 2), 'refused', '400', 'No'));
+    const counts = { ...reportOf(refused).counts, orders: 300 };
+    const page = reportPage({ report: reportOf(refused, { ...more, counts }), story: newStory(), fixFiles: [] });
+    expect(page).toContain('aria-label="45 refused, 255 without an outcome yet"');
+    expect(page).toContain('<rect class="hatched" x="0.000%" width="15.000%"');
+    expect(page).toContain('<rect class="waiting" x="15.000%" width="85.000%"');
+    expect(textOf(page)).toContain('45 of 300 orders have an outcome.');
+  });
+
+  it('has no bar while the number of orders is not known', () => {
+    const refused = [dead(order(2), 'refused', '400', 'No')];
+    const counts = { ...reportOf(refused).counts, orders: 0 };
+    expect(pageOf(refused, { ...more, counts })).not.toContain('class="bar"');
+  });
+});
+
+describe('an unreadable file', () => {
+  const error = { code: 'unreadable-format', message: 'The file is a PDF.', remedy: 'Drop CSV, JSON or XLSX.' };
+
+  it('has the remedy of its error', () => {
+    const text = textOf(pageOf([], { state: 'unreadable', format: null, error, inbox: '/srv/inbox' }));
+    expect(text).toContain('Nothing of it was sent.');
+    expect(text).toContain('Drop CSV, JSON or XLSX. Drop the complete file again into the inbox /srv/inbox .');
+  });
+
+  it('does not claim that nothing was sent when orders have an outcome', () => {
+    const text = textOf(pageOf([done(order(2)), done(order(3))], { state: 'unreadable', error }));
+    expect(text).toContain('2 orders had their outcome before that; the rest was not sent.');
+    expect(text).not.toContain('Nothing of it was sent');
+  });
+});
+
+it('a conflict shows the items of this file beside the known ones', () => {
+  const one = dead(order(2), 'conflict', 'other-content', 'known with other items');
+  const content = (quantity: number) => ({
+    purchaseOrderNumber: 'PO-2',
+    orderState: 'NEW' as const,
+    items: [
+      { articleCode: 'B', quantity: 1 },
+      { articleCode: 'A', quantity },
+    ],
+  });
+  if (one.deadLetter) Object.assign(one.deadLetter, { payload: content(5), known: content(3) });
+  const text = textOf(pageOf([one]));
+  expect(text).toContain('Line Order In this file Known already 2 PO-2 A × 5, B × 1 A × 3, B × 1');
+});
+
+describe('settled dead letters', () => {
+  const closed = (line: number, by: NonNullable<ReportedOrder['deadLetter']>['closed']) => {
+    const one = dead(order(line), 'refused', '400', 'No');
+    return one.deadLetter && by ? { ...one, deadLetter: { ...one.deadLetter, closed: by } } : one;
+  };
+
+  it('say who or what settled each', () => {
+    const text = textOf(
+      pageOf([
+        closed(2, { at: AT, by: 'discarded', who: 'anna' }),
+        closed(3, { at: AT, by: 'accepted', batch: 'B-7' }),
+        closed(4, undefined),
+      ]),
+    );
+    expect(text).toContain('2 PO-2 discarded by anna, 2026-11-21 07:15:04 UTC');
+    expect(text).toContain('3 PO-3 accepted in batch B-7, 2026-11-21 07:15:04 UTC');
+    expect(text).toContain('4 PO-4 open');
+  });
+
+  it('are not drawn as open ones', () => {
+    const some = pageOf([closed(2, { at: AT, by: 'accepted' }), closed(3, undefined)]);
+    expect(some).toContain('<rect class="hatched" x="0.000%" width="50.000%"');
+    expect(some).toContain('<rect class="idle" x="50.000%" width="50.000%"');
+    const all = pageOf([closed(2, { at: AT, by: 'accepted' })]);
+    expect(all).not.toContain('<rect class="hatched"');
+    expect(all).toContain('<li class="idle"><span class="number">1</span>');
+  });
+});
+
+it('every time is UTC in the text and machine-readable for the script', () => {
+  const page = pageOf([done(order(2))]);
+  expect(page).toContain('taken <time datetime="2026-11-21T07:15:00.000Z">2026-11-21 07:15:00 UTC</time>');
+  expect(page).toContain('data-day="2026-11-21T07:15:00.000Z">07:18:09</time>');
+});
+
+it('an order number that a shell would split is quoted in its command', () => {
+  const text = textOf(pageOf([dead(rows(2, ["7 'x'", 'A', '1']), 'inDoubt', 'in-doubt', 'Unknown')]));
+  expect(text).toContain("'7 &#39;\\&#39;&#39;x&#39;\\&#39;&#39;'".replaceAll("'", '&#39;'));
 });
 
 describe('hostile texts', () => {
@@ -142,15 +243,15 @@ describe('hostile texts', () => {
   const tagsOf = (page: string) => page.match(/<[a-z!/][^\s>]*/gi)?.join(' ');
   const harmless = everywhere('plain');
 
-  it('add no element and no attribute, wherever they stand', () => {
+  it('add no element and no attribute in any field', () => {
     const page = everywhere(HOSTILE);
     expect(tagsOf(page)).toBe(tagsOf(harmless));
     expect(page).not.toContain('<img');
-    expect(page).not.toContain('<script');
+    expect(page.match(/<script/g)).toHaveLength(1);
     expect(page).not.toContain('\u202e');
   });
 
-  it('whatever they are made of', () => {
+  it('add no element, independent of their characters', () => {
     const unit = fc.constantFrom('<', '>', '"', "'", '&', '/', '=', ' ', 'a', '-', '!', '\u2028', '\0');
     fc.assert(
       fc.property(fc.string({ unit, minLength: 1 }), (text) => tagsOf(everywhere(`x${text}`)) === tagsOf(harmless)),
@@ -159,14 +260,18 @@ describe('hostile texts', () => {
   });
 });
 
-it('runs no script and loads nothing, by its own policy', () => {
+it('the policy allows only the style and the script of the page, by their hashes', () => {
   const page = pageOf([done(order(2))]);
   expect(page).toMatch(
-    /content="default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; base-uri 'none'; form-action 'none'"/,
+    /content="default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; script-src 'sha256-[A-Za-z0-9+/]{43}='; base-uri 'none'; form-action 'none'"/,
   );
-  expect(page).not.toMatch(/<script|<link|<img|<iframe|@import|url\((?!#)|\sstyle="/);
+  expect(page.match(/<script/g)).toHaveLength(1);
+  expect(page).not.toMatch(/<script\s|<link|<img|<iframe|@import|url\((?!#)|\sstyle="/);
+  const script = /<script>([\s\S]*?)<\/script>/.exec(page)?.[1] ?? '';
+  expect(page).toContain(`script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  expect(script).not.toMatch(/fetch|XMLHttp|import|innerHTML|eval/);
 });
 
-it('escapes a text in an attribute and in an element', () => {
+it('text is escaped in attributes and in elements', () => {
   expect(html`<a title="${'"<&\''}">${'<b>'}</a>`.markup).toBe('<a title="&quot;&lt;&amp;&#39;">&lt;b&gt;</a>');
 });
