@@ -5,28 +5,30 @@ import { type Envelope, isRecord, readEnvelope } from './envelope.ts';
 export type Said = { httpStatus?: number; code: string; message: string; response?: string };
 
 /**
- * What one POST showed. Only `accepted`, `refused` and `unknown` speak of the order;
- * the rest says nothing about it and costs it nothing.
+ * What one POST showed. Only `accepted`, `misnamed`, `refused` and `unknown` say something about the order;
+ * the others cost it nothing.
  */
 export type Seen =
   | { kind: 'accepted' }
+  /** A complete success answer that names another number: an order was created, and it is final. */
+  | { kind: 'misnamed'; said: Said }
   | { kind: 'refused'; said: Said }
   | { kind: 'unknown'; said: Said }
-  /** Not one byte was written. */
+  /** No byte was written. */
   | { kind: 'unsent'; said: Said }
-  /** The API is busy; `everyone` should slow down. `retryAfter` is its own wish in milliseconds. */
+  /** The API is busy; `everyone`: no order is sent. `retryAfter` is what it asks for, in milliseconds, above 0. */
   | { kind: 'busy'; said: Said; everyone: boolean; retryAfter?: number }
-  /** The token was not taken. */
+  /** The token was not accepted. */
   | { kind: 'unauthorized'; said: Said }
-  /** Nothing will get through here: wrong rights, path or host. */
+  /** Turned away without a word about the order: rights, path, host, a firewall. */
   | { kind: 'closed'; said: Said };
 
 /** Statuses that are a final no when a complete error envelope comes with them. */
-const FINAL_NO = new Set([409, 410, 411, 413, 414, 415, 422]);
+const FINAL_NO = new Set([400, 409, 410, 411, 413, 414, 415, 422]);
 
 /**
- * The outcome table, first row that fits. It goes by what was sent and what came back whole, never by error codes
- * of the network and never by message text.
+ * The outcome table, first row that fits (docs/guarantees.md). It decides by what was sent and what came back complete,
+ * never by error codes of the network and never by message text.
  */
 export function classify(end: HttpEnd, purchaseOrderNumber: string, now: Date): Seen {
   switch (end.kind) {
@@ -43,21 +45,26 @@ function classifyAnswer(answer: HttpAnswer, number: string, now: Date): Seen {
   const { status } = answer;
   const envelope = readEnvelope(answer.body);
   const said = saidBy(answer, envelope);
-  const whole = envelope.kind === 'error';
-  if (whole && envelope.code === 400) return { kind: 'refused', said };
-  if (status >= 200 && status < 300)
-    return isCreated(envelope, number) ? { kind: 'accepted' } : { kind: 'unknown', said };
+  const isError = envelope.kind === 'error';
+  if (isError && envelope.code === 400) return { kind: 'refused', said };
+  if (status >= 200 && status < 300) return success(envelope, number, said);
   if (status === 401) return { kind: 'unauthorized', said };
   if (status === 403 || status === 404 || status === 405 || (status >= 300 && status < 400))
     return { kind: 'closed', said };
-  if (status === 429 || (status === 503 && whole)) return busy(answer, said, now);
-  if (whole && FINAL_NO.has(status)) return { kind: 'refused', said };
+  if (status === 429 || (status === 503 && isError)) return busy(answer, said, now);
+  if (isError && FINAL_NO.has(status)) return { kind: 'refused', said };
   return { kind: 'unknown', said };
 }
 
-/** Success must be of this very order: an answer about another number proves nothing. */
-function isCreated(envelope: Envelope, number: string): boolean {
-  return envelope.kind === 'success' && isRecord(envelope.data) && envelope.data['purchaseOrderNumber'] === number;
+/** A success envelope with an order in it is final, also when it names another number than was sent. */
+function success(envelope: Envelope, number: string, said: Said): Seen {
+  if (envelope.kind !== 'success' || !isRecord(envelope.data)) return { kind: 'unknown', said };
+  const named = envelope.data['purchaseOrderNumber'];
+  if (named === number) return { kind: 'accepted' };
+  if (named === undefined || named === null || named === '') return { kind: 'unknown', said };
+  const other = plainWords(typeof named === 'string' ? `"${named}"` : JSON.stringify(named), 100);
+  const message = `the API answered that it created ${other}, not "${number}"`;
+  return { kind: 'misnamed', said: { ...said, code: 'other-number', message } };
 }
 
 function busy(answer: HttpAnswer, said: Said, now: Date): Seen {
@@ -66,20 +73,28 @@ function busy(answer: HttpAnswer, said: Said, now: Date): Seen {
   return retryAfter === undefined ? seen : { ...seen, retryAfter };
 }
 
-/** Milliseconds from a Retry-After header, seconds or date (RFC 9110 10.2.3), at most an hour; undefined when unreadable. */
+/**
+ * Milliseconds from a Retry-After header, seconds or date (RFC 9110 10.2.3), at most an hour. Undefined when it cannot be
+ * read or asks for no wait: then our own backoff applies.
+ */
 export function readRetryAfter(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
   const most = 3_600_000;
-  if (/^\d{1,9}$/.test(header.trim())) return Math.min(Number(header.trim()) * 1000, most);
-  const at = /^[A-Z][a-z]{2}, .* GMT$/.test(header.trim()) ? Date.parse(header) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.min(Math.max(at - now.getTime(), 0), most);
+  const text = header.trim();
+  if (/^\d{1,9}$/.test(text)) return above0(Math.min(Number(text) * 1000, most));
+  const at = /^[A-Z][a-z]{2}, .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : above0(Math.min(at - now.getTime(), most));
+}
+
+function above0(wait: number): number | undefined {
+  return wait > 0 ? wait : undefined;
 }
 
 function saidBy(answer: HttpAnswer, envelope: Envelope): Said {
   const response = answer.body.toString('utf8').slice(0, 2000);
   const code = envelope.kind === 'error' ? String(envelope.code) : `http-${answer.status}`;
   const message = envelope.kind === 'error' ? envelope.message : sayStatus(answer.status);
-  return { httpStatus: answer.status, code, message: message.slice(0, 1000), response };
+  return { httpStatus: answer.status, code, message: plainWords(message, 1000), response };
 }
 
 function sayStatus(status: number): string {
@@ -89,6 +104,11 @@ function sayStatus(status: number): string {
 function brokenOff(error: Error, status: number | undefined): Said {
   const message = `no complete answer: ${reasonOf(error)}`;
   return status === undefined ? { code: 'no-answer', message } : { code: 'no-answer', message, httpStatus: status };
+}
+
+/** Text of a server without control and bidirectional characters, cut to `most` characters. */
+export function plainWords(text: string, most: number): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, most);
 }
 
 /** The words of a network error; nested ones (several addresses tried) by their first. */

@@ -3,33 +3,33 @@ import type { Order } from '../order/order.ts';
 import { hideToken } from './hide-token.ts';
 import type { BearerToken } from './token.ts';
 
-/** The API of one environment. `origin` binds tokens to it. */
-export type Partner = { environment: string; baseUrl: string; timeout: number };
+/** The address of one environment's API. Environment and address bind tokens to it; `timeout` in milliseconds. */
+export type Endpoint = { environment: string; baseUrl: string; timeout: number };
 
 /**
- * POST /purchase-orders (spec part 4) with the headers of spec part 5.
- * Throws only when the token belongs elsewhere, which would be a bug of ours: nothing is sent then.
+ * POST /purchase-orders (docs/purchase-order-api.md part 4) with the headers of part 5. `prepare` decides, with the
+ * connection open, whether the first byte is written. Throws only when the token belongs to another environment; nothing is sent then.
  */
 export async function createOrder(
   http: Http,
-  partner: Partner,
+  endpoint: Endpoint,
   token: BearerToken,
   order: Order,
-  mayWrite: () => boolean,
+  prepare: () => Promise<boolean>,
 ): Promise<HttpEnd> {
-  const url = new URL(`${partner.baseUrl}/purchase-orders`);
+  const url = new URL(`${endpoint.baseUrl}/purchase-orders`);
   const end = await http.call({
     method: 'POST',
     url,
-    headers: apiHeaders(partner, token),
+    headers: apiHeaders(endpoint, token),
     body: payloadOf(order),
-    timeout: partner.timeout,
-    mayWrite,
+    timeout: endpoint.timeout,
+    prepare,
   });
   return hideToken(end, token);
 }
 
-/** Exactly the fields of spec part 4, in that order. */
+/** Exactly the fields of API part 4, in that order. */
 function payloadOf({ purchaseOrderNumber, orderState, items }: Order): string {
   return JSON.stringify({
     purchaseOrderNumber,
@@ -38,10 +38,10 @@ function payloadOf({ purchaseOrderNumber, orderState, items }: Order): string {
   });
 }
 
-/** The headers that every request carries (spec part 5, rule 4). */
-export function apiHeaders(partner: Partner, token: BearerToken): Record<string, string> {
-  if (token.environment !== partner.environment || token.baseUrl !== partner.baseUrl) {
-    throw new Error(`a token of ${token.environment} was about to be sent to ${partner.environment}`);
+/** The headers that every request carries (API part 5, rule 4). */
+export function apiHeaders(endpoint: Endpoint, token: BearerToken): Record<string, string> {
+  if (token.environment !== endpoint.environment || token.baseUrl !== endpoint.baseUrl) {
+    throw new Error(`a token of ${token.environment} was about to be sent to ${endpoint.environment}`);
   }
   return {
     authorization: `Bearer ${token.value}`,

@@ -1,9 +1,10 @@
 import { PoSyncError } from '../core/errors.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
-import { reasonOf } from './classify.ts';
+import { createRedaction } from '../log/redaction.ts';
+import { plainWords, reasonOf } from './classify.ts';
 import { isRecord } from './envelope.ts';
 
-/** The two spellings of spec part 5. */
+/** The two spellings of API part 5. */
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth/token'] as const;
 
 export type TokenPath = (typeof TOKEN_PATHS)[number];
@@ -13,31 +14,57 @@ export type Credentials = { clientId: string; clientSecret: string };
 /** A token as it was granted. `lifetime` in milliseconds. */
 export type Grant = { value: string; lifetime: number; path: TokenPath };
 
+type TokenRequest = {
+  http: Http;
+  authUrl: string;
+  /** Tried in this order. */
+  paths: readonly TokenPath[];
+  credentials: Credentials;
+  scope: string | undefined;
+};
+
+/** `refused` is a clear no of the token endpoint itself; `unclear` may come from anything at that address. */
+type Reply =
+  | { kind: 'granted'; value: string; lifetime: number }
+  | { kind: 'refused'; error: PoSyncError }
+  | { kind: 'unclear'; status: number; error: PoSyncError };
+
 const TIMEOUT = 10_000;
 /** RFC 6749 only recommends expires_in. */
-const LIFETIME_UNSAID = 300_000;
+const LIFETIME_UNKNOWN = 300_000;
 const LONGEST = 24 * 3_600_000;
+/** Of what the server says, in characters. */
+const WORDS = 100;
 
 /**
- * Asks for a token with the client credentials grant (spec part 5). `paths` are tried in turn: an environment that
- * does not know one answers 404 or 405 there.
- * Throws PoSyncError `token-refused` when the endpoint says a clear no, `token-unavailable` when it is away or broken.
+ * Asks for a token with the client credentials grant (API part 5). The next path is tried unless one answers with a
+ * token or with an OAuth error: a gateway may answer a path that it does not know with any status or page.
+ * Throws PoSyncError `token-refused` when the endpoint clearly refuses, `token-unavailable` when it is away or broken.
  */
-export async function requestToken(
-  http: Http,
-  authUrl: string,
-  paths: readonly TokenPath[],
-  credentials: Credentials,
-  scope: string | undefined,
-): Promise<Grant> {
-  for (const path of paths) {
-    const answer = await post(http, new URL(`${authUrl}${path}`), formOf(credentials, scope));
-    if (answer.status === 404 || answer.status === 405) continue;
-    return { ...readGrant(answer, `${authUrl}${path}`), path };
+export async function requestToken(request: TokenRequest): Promise<Grant> {
+  const unclear: Extract<Reply, { kind: 'unclear' }>[] = [];
+  for (const path of request.paths) {
+    const reply = await ask(request, `${request.authUrl}${path}`);
+    if (reply.kind === 'granted') return { value: reply.value, lifetime: reply.lifetime, path };
+    if (reply.kind === 'refused') throw reply.error;
+    unclear.push(reply);
   }
-  throw new PoSyncError('token-refused', `${authUrl} knows no token endpoint at ${paths.join(' or ')}.`, {
+  const known = unclear.filter(({ status }) => status !== 404 && status !== 405);
+  // An HTTP 401 refuses the client even when its body is not OAuth's.
+  const best = known.find(({ status }) => status === 401) ?? known[0];
+  if (best) throw best.error;
+  throw new PoSyncError('token-refused', `${request.authUrl} has no token endpoint at ${request.paths.join(' or ')}.`, {
     remedy: 'Check authUrl and tokenPath of the environment.',
   });
+}
+
+async function ask({ http, credentials, scope }: TokenRequest, address: string): Promise<Reply> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
+  const call = { method: 'POST', url: new URL(address), headers, body: formOf(credentials, scope) } as const;
+  const end = await http.call({ ...call, timeout: TIMEOUT, maxBytes: 64 * 1024 });
+  if (end.kind === 'answered') return readReply(end.answer, address, credentials);
+  const message = `the token endpoint ${address} does not answer: ${reasonOf(end.error)}`;
+  throw new PoSyncError('token-unavailable', message, { cause: end.error });
 }
 
 function formOf({ clientId, clientSecret }: Credentials, scope: string | undefined): string {
@@ -50,56 +77,48 @@ function formOf({ clientId, clientSecret }: Credentials, scope: string | undefin
   return form.toString();
 }
 
-async function post(http: Http, url: URL, body: string): Promise<HttpAnswer> {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
-  const end = await http.call({ method: 'POST', url, headers, body, timeout: TIMEOUT, maxBytes: 64 * 1024 });
-  if (end.kind === 'answered') return end.answer;
-  throw new PoSyncError('token-unavailable', `the token endpoint ${url.href} does not answer: ${reasonOf(end.error)}`, {
-    cause: end.error,
-  });
-}
-
-function readGrant(answer: HttpAnswer, address: string): Omit<Grant, 'path'> {
-  const body = parse(answer.body);
-  if (answer.status !== 200) throw refusalOf(answer.status, body, address);
-  const { access_token: value, token_type: type, expires_in: seconds } = isRecord(body) ? body : {};
-  if (typeof value !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(value))
-    throw strange(address, 'no usable access_token');
-  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
-    throw strange(address, 'a token_type other than Bearer');
-  const lifetime = typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : LIFETIME_UNSAID;
-  return { value, lifetime: Math.min(lifetime, LONGEST) };
-}
-
-function refusalOf(status: number, body: unknown, address: string): PoSyncError {
-  const code = isRecord(body) && typeof body['error'] === 'string' ? body['error'] : undefined;
-  const facts = { httpStatus: status, ...(code === undefined ? {} : { error: code.slice(0, 100) }) };
-  if ((status === 400 || status === 401 || status === 403) && code !== undefined) {
-    return new PoSyncError(
-      'token-refused',
-      `the token endpoint ${address} refuses the credentials: ${code} (HTTP ${status}).`,
-      {
-        remedy: mendFor(code),
-        facts,
-      },
-    );
+function readReply({ status, body: bytes }: HttpAnswer, address: string, credentials: Credentials): Reply {
+  const body = parse(bytes);
+  const { access_token: value, token_type: type, expires_in: seconds, error } = isRecord(body) ? body : {};
+  if (typeof error === 'string' && [400, 401, 403].includes(status)) {
+    return { kind: 'refused', error: refusal(status, serverWords(error, credentials, value), address) };
   }
-  return status === 401 || status === 403
-    ? new PoSyncError('token-refused', `the token endpoint ${address} answers HTTP ${status}.`, {
-        remedy: mendFor(''),
-        facts,
-      })
-    : new PoSyncError('token-unavailable', `the token endpoint ${address} answers HTTP ${status}`, { facts });
+  if (status === 401) return { kind: 'unclear', status, error: refusal(status, undefined, address) };
+  if (status !== 200) return unclear(status, `answers HTTP ${status}`, address);
+  if (typeof value !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(value))
+    return unclear(status, 'answers HTTP 200 without a usable access_token', address);
+  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
+    return unclear(status, 'answers HTTP 200 with a token_type other than Bearer', address);
+  const lifetime = typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : LIFETIME_UNKNOWN;
+  return { kind: 'granted', value, lifetime: Math.min(lifetime, LONGEST) };
 }
 
-function mendFor(code: string): string {
-  return code === 'invalid_scope'
-    ? 'Check the scope of the environment in the configuration.'
-    : 'Check client id and secret of this environment; each environment has its own.';
+function unclear(status: number, what: string, address: string): Reply {
+  const error = new PoSyncError('token-unavailable', `the token endpoint ${address} ${what}`, {
+    facts: { httpStatus: status },
+  });
+  return { kind: 'unclear', status, error };
 }
 
-function strange(address: string, what: string): PoSyncError {
-  return new PoSyncError('token-unavailable', `the token endpoint ${address} answered HTTP 200 with ${what}`);
+function refusal(status: number, said: string | undefined, address: string): PoSyncError {
+  const message =
+    said === undefined
+      ? `the token endpoint ${address} answers HTTP ${status}.`
+      : `the token endpoint ${address} refuses the credentials: ${said} (HTTP ${status}).`;
+  const remedy =
+    said === 'invalid_scope'
+      ? 'Check the scope of the environment in the configuration.'
+      : 'Check client id and secret of this environment; each environment has its own.';
+  const facts = { httpStatus: status, ...(said === undefined ? {} : { error: said }) };
+  return new PoSyncError('token-refused', message, { remedy, facts });
+}
+
+/** What the server says, without secrets that it repeats and without control characters, cut to a bound. */
+function serverWords(text: string, { clientSecret }: Credentials, token: unknown): string {
+  const redaction = createRedaction();
+  redaction.hideSecret(clientSecret);
+  if (typeof token === 'string') redaction.hideToken(token);
+  return plainWords(redaction.redact(text.slice(0, 10_000)), WORDS);
 }
 
 function parse(body: Buffer): unknown {

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** A token at rest: times are Redis milliseconds, `mark` names the token without telling it. */
+/** A token as Redis keeps it: times are milliseconds of Redis' clock, `fingerprint` names the grant. */
 export type StoredToken = { value: string; fingerprint: string; softAt: number; hardAt: number; path: string };
 
 /**
@@ -36,7 +36,7 @@ export function tokenSeal(clientSecret: string, belongsTo: string) {
   return { seal, open };
 }
 
-/** A short name of a token that does not tell it. */
+/** A short name of a token that does not reveal it. */
 export function fingerprintOf(value: string): string {
   return createHash('sha256').update(value).digest('hex').slice(0, 16);
 }

@@ -1,66 +1,73 @@
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
-import { toError } from '../core/errors.ts';
+import { PoSyncError, toError } from '../core/errors.ts';
 import type { Http } from '../core/http.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
+import type { Store } from '../redis/store.ts';
 import { type Credentials, type Grant, requestToken, TOKEN_PATHS, type TokenPath } from './request-token.ts';
-import { fingerprintOf, type StoredToken, tokenSeal } from './sealed-token.ts';
+import { type StoredToken, tokenSeal } from './sealed-token.ts';
 
-/** A token in hand, with the place it belongs to. */
+/** A token with the place it belongs to; `fingerprint` names the grant. */
 export type BearerToken = { value: string; fingerprint: string; environment: string; baseUrl: string };
 
 export type TokenSource = ReturnType<typeof createTokenSource>;
 
-type TokenDeps = {
-  redis: Redis;
-  keys: Keys;
-  http: Http;
-  clock: Clock;
-  time: RedisTime;
-  owner: string;
+/** Where tokens are asked for, and which API they belong to. */
+export type TokenTarget = {
   environment: string;
   baseUrl: string;
   authUrl: string;
   tokenPath: TokenPath | 'auto';
-  scope?: string;
+  scope?: string | undefined;
+};
+
+type TokenDeps = {
+  store: Pick<Store, 'redis' | 'keys' | 'time'>;
+  http: Http;
+  clock: Clock;
+  owner: string;
+  target: TokenTarget;
   credentials: Credentials;
-  /** Told of each new token's lifetime. */
+  /** Called with each new token's lifetime in milliseconds. */
   onRenewed?: (lifetime: number) => void;
-  /** Told of each value that comes into hand, so that it can be kept out of the log. */
-  onToken?: (value: string) => void;
+  /** Called with each token value, so that it can be kept out of the log. */
+  onToken?: ((value: string) => void) | undefined;
 };
 
 /** Longer than the token request may take, so that a slow endpoint is not asked twice. */
 const LOCK = 30_000;
+/** Milliseconds between two requests while the token endpoint fails. */
+const REST = 1_000;
 const INVALIDATE = `local t = redis.call('GET', KEYS[1])
 if t and string.sub(t, 1, #ARGV[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
 /**
- * The one token of an environment, shared by all workers and daemons through Redis: one request per renewal,
- * whoever needs it. Renewed ahead of expiry while the old one still serves; all margins scale with its lifetime.
+ * The token of an environment, shared by all workers and daemons through Redis: one request for each renewal, however
+ * many need it. It is renewed before it expires, while the old one is still used; all margins scale with its lifetime.
  */
 export function createTokenSource(deps: TokenDeps) {
-  const { redis, keys, clock, time, environment, baseUrl } = deps;
+  const { clock, credentials } = deps;
+  const { redis, keys, time } = deps.store;
+  const { environment, baseUrl, authUrl, tokenPath, scope } = deps.target;
   const { seal, open } = tokenSeal(
-    deps.credentials.clientSecret,
-    `${environment} ${baseUrl} ${deps.authUrl} ${deps.credentials.clientId}`,
+    credentials.clientSecret,
+    `${environment} ${baseUrl} ${authUrl} ${credentials.clientId}`,
   );
   let current: StoredToken | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
   let renewal: Promise<StoredToken> | undefined;
 
-  /** A token that is good for a call now. Throws PoSyncError `token-refused` or `token-unavailable`. */
+  /** A token that is valid for a call now. Throws PoSyncError `token-refused` or `token-unavailable`. */
   async function get(): Promise<BearerToken> {
     const now = time.now();
     if (current === undefined || now >= current.hardAt) current = await renew();
-    // Still good, but soon not: renewed beside the work. A failure is met again at the hard limit.
-    else if (now >= current.softAt) renew().catch(toError);
+    // Still valid, but not for long: renewed beside the work. A failure is reported at the hard limit.
+    else if (now >= current.softAt && clock.monotonic() - failedAt > REST) renew().catch(toError);
     const { value, fingerprint } = current;
     return { value, fingerprint, environment, baseUrl };
   }
 
-  /** The API refused this very token: forget it, for everybody, unless a newer one is there already. */
+  /** The API refused the token of this grant: every daemon forgets it, unless a newer one is there already. */
   async function invalidate(fingerprint: string): Promise<void> {
     if (current?.fingerprint === fingerprint) current = undefined;
     await redis.eval(INVALIDATE, 1, keys.token, `${fingerprint}.`);
@@ -86,6 +93,9 @@ export function createTokenSource(deps: TokenDeps) {
       try {
         const late = await read();
         return keep(late && time.now() < late.softAt ? late : await ask(stored));
+      } catch (thrown) {
+        failedAt = clock.monotonic();
+        throw thrown;
       } finally {
         await lock.release();
       }
@@ -93,13 +103,30 @@ export function createTokenSource(deps: TokenDeps) {
   }
 
   async function ask(before: StoredToken | undefined): Promise<StoredToken> {
+    await rethrowRecent();
     const asked = time.now();
-    const paths = pathsToTry(deps.tokenPath, before?.path ?? current?.path);
-    const grant = await requestToken(deps.http, deps.authUrl, paths, deps.credentials, deps.scope);
+    const paths = pathsToTry(tokenPath, before?.path ?? current?.path);
+    const grant = await requestToken({ http: deps.http, authUrl, paths, credentials, scope }).catch(remember);
     const token = storable(grant, asked);
     await redis.set(keys.token, seal(token), 'PX', Math.ceil(grant.lifetime));
     deps.onRenewed?.(grant.lifetime);
     return token;
+  }
+
+  /** A refusal or an outage of a moment ago answers for every daemon: the endpoint is not asked again so soon. */
+  async function rethrowRecent(): Promise<void> {
+    const text = await redis.get(keys.tokenFailure);
+    if (text === null) return;
+    const { code, message, remedy } = JSON.parse(text) as { code: string; message: string; remedy?: string };
+    throw new PoSyncError(code, message, remedy === undefined ? {} : { remedy });
+  }
+
+  async function remember(thrown: unknown): Promise<never> {
+    if (thrown instanceof PoSyncError) {
+      const { code, message, remedy } = thrown;
+      await redis.set(keys.tokenFailure, JSON.stringify({ code, message, remedy }), 'PX', REST);
+    }
+    throw thrown;
   }
 
   async function read(): Promise<StoredToken | undefined> {
@@ -116,11 +143,13 @@ export function createTokenSource(deps: TokenDeps) {
   return { get, invalidate };
 }
 
-/** Renewal begins in the last 10 to 15 % of the life, each daemon a little apart; use ends 5 % (at most 10 s) before. */
+/** Renewal begins in the last 10 to 15 % of the lifetime, at a random moment for each grant; use ends 5 % (at most 10 s) before its end. */
 function storable({ value, lifetime, path }: Grant, asked: number): StoredToken {
+  // Names this grant, not the value: an endpoint may give the same token again.
+  const fingerprint = randomBytes(12).toString('hex');
   const softAt = asked + lifetime * (0.85 + Math.random() * 0.05);
   const hardAt = asked + lifetime - Math.min(10_000, lifetime * 0.05);
-  return { value, fingerprint: fingerprintOf(value), softAt, hardAt, path };
+  return { value, fingerprint, softAt, hardAt, path };
 }
 
 function pathsToTry(wanted: TokenPath | 'auto', known: string | undefined): readonly TokenPath[] {

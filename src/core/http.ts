@@ -11,8 +11,11 @@ export type HttpCall = {
   timeout: number;
   /** Milliseconds without a byte of the answer after which the call is given up. */
   idleTimeout?: number;
-  /** Asked directly before the first byte is written; false leaves it unwritten. */
-  mayWrite?: () => boolean;
+  /**
+   * Called once with the connection open, before the first byte; false or a rejection leaves it unwritten. It may take
+   * its time: `timeout` starts again with the first byte.
+   */
+  prepare?: () => Promise<boolean>;
   /** Takes the body's pieces as they come, instead of `HttpAnswer.body`. Throwing ends the call. */
   onData?: (chunk: Buffer) => void;
   /** Most bytes of a collected body. */
@@ -36,6 +39,7 @@ export type Http = {
 };
 
 const MAX_BYTES = 1024 * 1024;
+const CONNECT_TIMEOUT = 10_000;
 
 /**
  * Opens the connections of one environment. HTTP/1.1, one request at a time on a connection, no redirects,
@@ -43,7 +47,7 @@ const MAX_BYTES = 1024 * 1024;
  */
 export function openHttp({
   connections,
-  connectTimeout = 10_000,
+  connectTimeout = CONNECT_TIMEOUT,
 }: {
   connections: number;
   connectTimeout?: number;
@@ -72,8 +76,8 @@ function dispatch(agent: Agent, call: HttpCall): Promise<HttpEnd> {
         origin: call.url.origin,
         path: call.url.pathname + call.url.search,
         method: call.method,
-        headers: call.headers,
-        body: call.body ?? null,
+        headers: call.prepare ? withLength(call) : call.headers,
+        body: call.prepare ? exchange.preparedBody(call.prepare) : (call.body ?? null),
         headersTimeout: call.timeout,
         bodyTimeout: call.timeout,
       },
@@ -82,11 +86,16 @@ function dispatch(agent: Agent, call: HttpCall): Promise<HttpEnd> {
   });
 }
 
+/** undici would send a body of unknown length in chunks. */
+function withLength({ headers, body = '' }: HttpCall): Record<string, string> {
+  return { ...headers, 'content-length': String(Buffer.byteLength(body)) };
+}
+
 /** Watches one request from the queue of its connection to its end. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #call: HttpCall;
   readonly #resolve: (end: HttpEnd) => void;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   readonly #idleTimer: NodeJS.Timeout | undefined;
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
@@ -99,22 +108,31 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(call: HttpCall, resolve: (end: HttpEnd) => void) {
     this.#call = call;
     this.#resolve = resolve;
-    this.#timer = setTimeout(() => this.#giveUp(timedOut(call)), call.timeout);
+    this.#timer = this.#deadline(call.prepare ? CONNECT_TIMEOUT : 0);
     if (call.idleTimeout !== undefined) {
       this.#idleTimer = setTimeout(() => this.#giveUp(silent(call)), call.idleTimeout);
     }
   }
 
-  /** Called by undici with the connection in hand, directly before it writes. */
+  #deadline(extra = 0): NodeJS.Timeout {
+    return setTimeout(() => this.#giveUp(timedOut(this.#call)), this.#call.timeout + extra);
+  }
+
+  /** Called by undici with the connection open, directly before it writes or asks for the body. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#ended) {
-      controller.abort(new Error('ended before it was written'));
-    } else if (this.#call.mayWrite?.() === false) {
-      controller.abort(new Error('no longer fresh when it could be written'));
-    } else {
-      this.#written = true;
-      this.#controller = controller;
-    }
+    this.#controller = controller;
+    if (this.#ended) controller.abort(new Error('ended before it was written'));
+    else if (!this.#call.prepare) this.#written = true;
+  }
+
+  /** undici writes not even the request line before the first piece of a body that comes piece by piece. */
+  async *preparedBody(prepare: () => Promise<boolean>): AsyncGenerator<string> {
+    if (!(await prepare())) throw new Error('no longer to be sent when it could be written');
+    if (this.#ended) throw new Error('ended before it was written');
+    this.#written = true;
+    clearTimeout(this.#timer);
+    this.#timer = this.#deadline();
+    yield this.#call.body ?? '';
   }
 
   onResponseStart(

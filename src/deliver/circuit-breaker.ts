@@ -1,43 +1,43 @@
 import type { Clock } from '../core/clock.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
 import { readScript, runScript } from '../redis/script.ts';
+import type { Store } from '../redis/store.ts';
 
-/** Why delivery of an environment pauses; `code` is stable, a hold does not end by itself. Times are Redis milliseconds. */
-export type Pause = { code: string; reason: string; since: number };
+/**
+ * Why delivery of an environment is paused. `code` is stable; a pause that is `held` ends only by a person or a task,
+ * any other by itself: one order tries at `nextTryAt`. Times are milliseconds of Redis' clock.
+ */
+export type Pause = { code: string; reason: string; since: number; held: boolean; nextTryAt?: number };
 
-/** `probe`: delivery pauses, and this one order goes ahead to see whether it may go on. */
-export type Pass = 'open' | 'probe' | 'stopped';
+/** `probe`: the breaker is half-open, and this one order tries whether the API accepts orders again. */
+export type Pass = 'closed' | 'probe' | 'stopped';
 
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
-type GateDeps = {
-  redis: Redis;
-  keys: Keys;
+type CircuitBreakerDeps = {
+  store: Pick<Store, 'redis' | 'keys' | 'time'>;
   clock: Clock;
-  time: RedisTime;
   probe: { initial: number; max: number };
   onPaused(pause: Pause): void;
   onResumed(pause: Pause, until: number): void;
 };
 
-/** The hold of an operator who said pause. */
+/** The hold of an operator who paused delivery. */
 export const OPERATOR = 'operator';
 
-/** How old a daemon's knowledge of the gate may be. */
+/** How old a daemon's knowledge of the breaker may be, in milliseconds. An intent is checked against holds in Redis. */
 const REFRESH = 500;
 /** Begins the name of a hold's field. */
 const HOLD = 'hold:';
 
 /**
- * The pause of one environment's delivery, shared by all daemons. Closed by what says nothing of an order;
- * while it is closed one order at a time tries, with growing waits, and the first that gets through opens it.
+ * The circuit breaker of one environment, shared by all daemons. What says nothing about an order trips it; then one
+ * order at a time tries, with growing waits, and the first success resets it. A hold stops every order until it is released.
  */
-export function createCircuitBreaker(deps: GateDeps) {
-  const { redis, keys, clock, time } = deps;
+export function createCircuitBreaker({ store, clock, probe, onPaused, onResumed }: CircuitBreakerDeps) {
+  const { redis, keys, time } = store;
   const script = readScript(new URL('./circuit-breaker.lua', import.meta.url));
-  let pause: (Pause & { held: boolean }) | undefined;
+  let pause: Pause | undefined;
+  let clearAnswers = false;
   let slowUntil = 0;
   let acceptedAt = 0;
   let acceptedTold = 0;
@@ -51,7 +51,7 @@ export function createCircuitBreaker(deps: GateDeps) {
       await refresh();
       const wait = slowUntil - time.now();
       if (wait > 0) await clock.sleep(Math.min(wait, REFRESH), signal);
-      else if (pause === undefined) return 'open';
+      else if (pause === undefined) return 'closed';
       else if (!pause.held && (await winProbe())) return 'probe';
       else await clock.sleep(REFRESH, signal);
     }
@@ -59,7 +59,7 @@ export function createCircuitBreaker(deps: GateDeps) {
 
   async function refresh(force = false): Promise<void> {
     if (!force && clock.monotonic() - lookedAt < REFRESH) return;
-    // Whoever comes meanwhile waits for the same answer, and never goes by an old one.
+    // Callers that arrive meanwhile share this answer and never use an older one.
     looking = force || looking === undefined ? look() : looking;
     await looking;
   }
@@ -69,6 +69,7 @@ export function createCircuitBreaker(deps: GateDeps) {
       const fields = await redis.hgetall(keys.breaker);
       lookedAt = clock.monotonic();
       slowUntil = Number(fields['slowUntil'] ?? 0);
+      clearAnswers = fields['clearAnswers'] !== undefined;
       acceptedAt = Math.max(acceptedAt, Number(fields['acceptedAt'] ?? 0));
       see(decode(fields));
     } finally {
@@ -79,27 +80,25 @@ export function createCircuitBreaker(deps: GateDeps) {
   function see(seen: typeof pause): void {
     const before = pause;
     pause = seen;
-    if (before === undefined && seen) deps.onPaused(seen);
-    if (before && seen === undefined) deps.onResumed(before, time.now());
+    if (before === undefined && seen) onPaused(seen);
+    if (before && seen === undefined) onResumed(before, time.now());
+  }
+
+  function run(verb: string, ...values: (string | number)[]): Promise<unknown> {
+    return runScript(redis, script, [keys.breaker, keys.pauses], [verb, time.now(), ...values]);
   }
 
   async function winProbe(): Promise<boolean> {
-    const { initial, max } = deps.probe;
-    return (await runScript(redis, script, [keys.breaker, keys.pauses], ['probe', time.now(), initial, max])) === 1;
+    return (await run('probe', probe.initial, probe.max)) === 1;
   }
 
-  /** Pauses delivery. While it pauses already only the reason is kept up. */
-  async function close(code: string, reason: string): Promise<void> {
-    await runScript(
-      redis,
-      script,
-      [keys.breaker],
-      ['close', time.now(), deps.probe.initial, deps.probe.max, code, reason],
-    );
+  /** Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count. */
+  async function trip(code: string, reason: string, wait = probe.initial): Promise<void> {
+    await run('trip', wait, code, reason);
     await refresh(true);
   }
 
-  /** The API accepted an order; other daemons learn it now and then. */
+  /** The API accepted an order; other daemons learn of it at most every half second. */
   async function accepted(): Promise<void> {
     acceptedAt = time.now();
     if (acceptedAt - acceptedTold < REFRESH) return;
@@ -113,18 +112,34 @@ export function createCircuitBreaker(deps: GateDeps) {
     return acceptedAt > at;
   }
 
-  /** Something got through: delivery goes on for everybody. */
-  async function open(): Promise<void> {
+  /** An order got through: delivery resumes for every daemon. */
+  async function reset(): Promise<void> {
     if (pause === undefined) return;
-    await runScript(redis, script, [keys.breaker, keys.pauses], ['open', time.now()]);
+    await run('reset');
     await refresh(true);
+  }
+
+  /** A person does not want to wait: one order tries at once. False when nothing waited. */
+  async function lift(): Promise<boolean> {
+    await refresh(true);
+    const waited = slowUntil > time.now();
+    const lifted = (await run('lift', probe.initial)) === 1;
+    await refresh(true);
+    return waited || lifted;
+  }
+
+  /** The list showed whether success answers without an envelope mean that the order was created. */
+  async function learnAnswers(areClear: boolean): Promise<void> {
+    if (areClear) await redis.hset(keys.breaker, { clearAnswers: 1 });
+    else await redis.hdel(keys.breaker, 'clearAnswers');
+    clearAnswers = areClear;
   }
 
   /** Pauses delivery until `release` with the same code; no order tries meanwhile. */
   async function hold(code: string, reason: string): Promise<void> {
     const before = (await redis.hget(keys.breaker, `${HOLD}${code}`)) ?? undefined;
-    const since = before === undefined ? time.now() : (JSON.parse(before) as Pause).since;
-    await redis.hset(keys.breaker, `${HOLD}${code}`, JSON.stringify({ code, reason, since } satisfies Pause));
+    const since = before === undefined ? time.now() : (JSON.parse(before) as Hold).since;
+    await redis.hset(keys.breaker, `${HOLD}${code}`, JSON.stringify({ code, reason, since } satisfies Hold));
     await refresh(true);
   }
 
@@ -132,30 +147,30 @@ export function createCircuitBreaker(deps: GateDeps) {
   async function release(code: string): Promise<boolean> {
     const before = await redis.hget(keys.breaker, `${HOLD}${code}`);
     if (before === null || (await redis.hdel(keys.breaker, `${HOLD}${code}`)) === 0) return false;
-    const { reason, since } = JSON.parse(before) as Pause;
+    const { reason, since } = JSON.parse(before) as Hold;
     await redis.lpush(keys.pauses, JSON.stringify({ code, reason, from: since, to: time.now() } satisfies PastPause));
     await refresh(true);
     return true;
   }
 
   /** Every reason why delivery pauses now; holds first. */
-  async function reasons(): Promise<(Pause & { held: boolean })[]> {
+  async function reasons(): Promise<Pause[]> {
     const fields = await redis.hgetall(keys.breaker);
     const holds = Object.keys(fields).filter((name) => name.startsWith(HOLD));
     const bySelf = decode(Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith(HOLD))));
     return [
-      ...holds.map((name) => ({ ...(JSON.parse(fields[name] ?? '{}') as Pause), held: true })),
+      ...holds.map((name) => ({ ...(JSON.parse(fields[name] ?? '{}') as Hold), held: true })),
       ...(bySelf === undefined ? [] : [bySelf]),
     ];
   }
 
-  /** Nobody calls for so many milliseconds; a longer wait that is already on stays. */
+  /** No order is sent for so many milliseconds; a longer wait stays. */
   async function slowDown(ms: number): Promise<void> {
-    await runScript(redis, script, [keys.breaker, keys.pauses], ['slow', time.now() + ms]);
+    await run('slow', time.now() + ms);
     await refresh(true);
   }
 
-  /** The pauses that touch a span of time, the latest first, one still going on with them. */
+  /** The pauses that overlap a span of time, latest first, including a current one. */
   async function during(from: number, to: number): Promise<PastPause[]> {
     await refresh(true);
     const texts = await redis.lrange(keys.pauses, 0, -1);
@@ -166,17 +181,38 @@ export function createCircuitBreaker(deps: GateDeps) {
     return [{ code: pause.code, reason: pause.reason, from: pause.since, to: undefined }, ...past];
   }
 
-  const current = (): Pause | undefined => pause;
-  return { pass, close, accepted, acceptedSince, open, hold, release, reasons, slowDown, refresh, during, current };
+  return {
+    pass,
+    trip,
+    reset,
+    lift,
+    accepted,
+    acceptedSince,
+    learnAnswers,
+    answersAreClear: () => clearAnswers,
+    hold,
+    release,
+    reasons,
+    slowDown,
+    refresh,
+    during,
+    /** Why delivery is paused now, as far as known. */
+    current: (): Pause | undefined => pause,
+  };
 }
 
-/** A pause with its end; no `to`: it goes on. */
+/** What the field of a hold keeps. */
+type Hold = { code: string; reason: string; since: number };
+
+/** A pause with its end; without `to` it continues. */
 export type PastPause = { code: string; reason: string; from: number; to: number | undefined };
 
-/** Holds stand before what opens by itself. */
-function decode(fields: Record<string, string>): (Pause & { held: boolean }) | undefined {
+/** A hold comes before what ends by itself. */
+function decode(fields: Record<string, string>): Pause | undefined {
   const hold = Object.keys(fields).find((name) => name.startsWith(HOLD));
-  if (hold !== undefined) return { ...(JSON.parse(fields[hold] ?? '{}') as Pause), held: true };
-  const { code, reason = '', since = '0' } = fields;
-  return code === undefined ? undefined : { code, reason, since: Number(since), held: false };
+  if (hold !== undefined) return { ...(JSON.parse(fields[hold] ?? '{}') as Hold), held: true };
+  const { code, reason = '', since = '0', probeAt = '0' } = fields;
+  return code === undefined
+    ? undefined
+    : { code, reason, since: Number(since), held: false, nextTryAt: Number(probeAt) };
 }

@@ -4,12 +4,12 @@ import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 
 export type RateLimit = {
-  /** Resolves when the caller's turn has come; false when the wait was ended by `signal`. */
-  turn(signal: AbortSignal): Promise<boolean>;
+  /** Resolves when it is the caller's turn, or when `signal` ends the wait. */
+  turn(signal: AbortSignal): Promise<'at once' | 'waited' | 'stopped'>;
 };
 
 /** No limit: every turn is now. */
-export const unlimited: RateLimit = { turn: async (signal) => !signal.aborted };
+export const unlimited: RateLimit = { turn: async (signal) => (signal.aborted ? 'stopped' : 'at once') };
 
 /**
  * At most `max` calls in `per` milliseconds, shared by all daemons and spread evenly:
@@ -25,7 +25,8 @@ export function createRateLimit(
     async turn(signal) {
       const wait = Number(await runScript(redis, script, [keys.rate], [interval, (per * 1000) / 10])) / 1000;
       if (wait > 0) await clock.sleep(wait, signal);
-      return !signal.aborted;
+      if (signal.aborted) return 'stopped';
+      return wait > 0 ? 'waited' : 'at once';
     },
   };
 }

@@ -1,13 +1,15 @@
 import type { Seen } from '../api/classify.ts';
 import type { Policy, Verdict } from '../ledger/state.ts';
 
-/** What an attempt says of its order, for the ledger. `now` is Redis time in milliseconds. */
+/** What an attempt says about its order, for the ledger. `now` is Redis time in milliseconds. */
 export function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
   switch (seen.kind) {
     case 'accepted':
       return { kind: 'accepted' };
     case 'refused':
       return { kind: 'refused', answer: seen.said };
+    case 'misnamed':
+      return { kind: 'misnamed', answer: seen.said };
     case 'unknown':
       return { kind: 'unknown', answer: seen.said };
     case 'unsent':

@@ -1,6 +1,6 @@
 -- Commits decided changes of orders, each with its batch's tally in the same step, each for itself: one that comes too
 -- late leaves the others as they are. What they share is read once before them and written once after them.
--- KEYS due, doubt, waiting, finished, identity, rebuild, the caller's own count
+-- KEYS due, doubt, waiting, finished, identity, rebuild, the caller's own count, breaker
 -- ARGV prefix, how late an intent may be known, how many changes the caller made ('' does not count them); then for each
 --      change its number, its entry's text ('' deletes), and a text of fields, each ended by a line feed: bucket,
 --      expected version, due ('' removes), doubt ('' removes, '=' leaves), compact ('' none), batch, ordinal, outcome
@@ -9,8 +9,8 @@
 -- Returns the caller's own count; then for each the change's number, 0 when somebody else changed the order first, -1
 -- when the ledger was rolled back, also while what the API has is not taken over yet: whoever passed the breaker before it
 -- closed stops here.
--- Key names are those of keys.ts.
-local due, doubt, waiting, finished, identity, rebuild, own = unpack(KEYS)
+-- -2 when delivery is held. Key names are those of keys.ts.
+local due, doubt, waiting, finished, identity, rebuild, own, breaker = unpack(KEYS)
 local prefix, travels, made = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local FIELDS = '^' .. string.rep('([^\n]*)\n', 16) .. '$'
 
@@ -26,8 +26,18 @@ local isBehind = made ~= '' and mine < tonumber(made)
 local hasLetters = redis.call('EXISTS', waiting) == 1
 local tallies = {}
 
+-- Delivery is held: by an operator, or for the API's list. Asked once, and only where an attempt begins.
+local held
+local function isHeld()
+  if held ~= nil then return held end
+  held = false
+  for _, field in ipairs(redis.call('HKEYS', breaker)) do held = held or string.sub(field, 1, 5) == 'hold:' end
+  return held
+end
+
 local function mayBegin(epoch, reached, intended)
   if lives ~= epoch or sequence < tonumber(reached) or isRolledBack or isBehind then return -1 end
+  if isHeld() then return -2 end
   -- A clock that is behind would set a deadline that is over before the attempt is.
   if now > tonumber(intended) + travels then return 0 end
   return 1

@@ -8,11 +8,11 @@ import { readScript, runScript } from '../redis/script.ts';
 import type { Checkpoint } from './checkpoint-file.ts';
 import { type Entry, encodeEntry } from './entry.ts';
 import type { Identity } from './identity.ts';
+import { INTENT_TRAVELS } from './intent.ts';
 import type { OperatorAction } from './operator-action.ts';
 import type { StoredResult } from './stored-result.ts';
 
-/** An intent that comes to Redis later than this after it was made, by Redis' own clock, is none. Milliseconds. */
-export const INTENT_TRAVELS = 2_000;
+
 
 /** Changes that share a trip to Redis: so few that nobody else waits long for it. */
 const MOST = 200;
@@ -60,7 +60,7 @@ export function createCommits({ redis, keys, identity }: CommitDeps): (change: C
     const { daemon = '', made = '' } = identity.own?.() ?? {};
     const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made];
     for (const { number, text, fields } of group) args.push(number, text, fields);
-    const [count = 0, ...done] = (await runScript(redis, script, [...shared, keys.own(daemon)], args)) as number[];
+    const [count = 0, ...done] = (await runScript(redis, script, [...shared, keys.own(daemon), keys.breaker], args)) as number[];
     identity.sawOwn?.(count);
     return done;
   }
@@ -68,6 +68,7 @@ export function createCommits({ redis, keys, identity }: CommitDeps): (change: C
   return async (change) => {
     const done = await send(pack(change, identity.known()));
     if (done === -1) throw new PoSyncError('ledger-rolled-back', 'Redis knows less of the orders than it did.');
+    if (done === -2) throw new PoSyncError('delivery-paused', 'Delivery is paused.');
     identity.saw(done);
     return done !== 0;
   };

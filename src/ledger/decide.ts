@@ -42,7 +42,7 @@ function queued(entry: Entry, at: number, job: string, delay = 0): Step {
   const { refusal: _, absentAt: __, turnedAway: ___, ...rest } = entry;
   const version = versionAfter(entry.version, at);
   const again: Entry = { ...rest, version, state: 'queued', job, used: 0, absences: 0 };
-  return { kind: 'move', entry: again, due: at + delay + SWEEP_AFTER };
+  return { kind: 'move', entry: again, due: delay > 0 ? at + delay : at + SWEEP_AFTER };
 }
 
 function asked(entry: Entry, at: number, settle: number): Step {

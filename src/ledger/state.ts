@@ -54,7 +54,7 @@ const REMEMBERED = 10;
 /** After so many attempts turned away while others passed, the order itself is refused. */
 const TURNED_AWAY = 5;
 
-/** How long the sweeper leaves an order to the queue before it looks whether the queue still has it. */
+/** Milliseconds that the sweeper leaves an order to the queue before it checks whether the queue still has it. */
 export const SWEEP_AFTER = 30_000;
 
 /**
@@ -132,7 +132,7 @@ function answered(entry: Entry, event: Extract<LedgerEvent, { kind: 'answered' }
         ...(turnedAway > 0 ? { turnedAway } : {}),
       } as const;
       const { deadline: _, ...rest } = change(entry, changes);
-      return { kind: 'move', entry: rest, due: verdict.until + SWEEP_AFTER };
+      return { kind: 'move', entry: rest, due: verdict.until };
     }
     case 'refused':
       return refused(change(entry, { history }), verdict.answer, policy);
@@ -201,7 +201,7 @@ function absent(entry: Entry, event: Extract<LedgerEvent, { kind: 'absent' }>, p
   if (entry.refusal) return { kind: 'dead', entry: dead(entry, 'refused', entry.refusal) };
   if (entry.used >= policy.attempts) return { kind: 'dead', entry: dead(entry, 'failed', entry.answer) };
   const { absentAt: _, ...again } = change(entry, { state: 'retry', absences: 0 });
-  return { kind: 'move', entry: again, due: at + policy.backoff(entry.used) + SWEEP_AFTER };
+  return { kind: 'move', entry: again, due: at + policy.backoff(entry.used) };
 }
 
 function inDoubt(entry: Entry, answer: Answer): Step {

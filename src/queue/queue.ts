@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { DelayedError, Queue, type Job as QueueJob, Worker } from 'bullmq';
+import { Queue, type Job as QueueJob, WaitingError, Worker } from 'bullmq';
 import { toError } from '../core/errors.ts';
 import type { Job } from '../ledger/job.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 
-/** What a worker did with a chunk: the numbers it hands back undone, empty when it did all. */
+/** What a worker did with a job: the numbers it hands back undone, empty when it did all. */
 export type Work = (job: Job) => Promise<readonly string[]>;
 
 export type OrderQueue = ReturnType<typeof openQueue>;
@@ -16,9 +16,9 @@ const QUEUE = 'orders';
 const KEEP_NOTHING = { count: 0 };
 
 /**
- * The queue of one environment. BullMQ schedules and distributes, and nothing else: what it loses the sweeper
- * brings back from the ledger, what it runs twice the ledger stops.
- * `redis` must be a plain connection; BullMQ duplicates it for its waits.
+ * The queue of one environment. BullMQ distributes jobs to workers, and nothing else: what it loses the sweeper brings
+ * back from the ledger, what it runs twice the ledger stops. A job never has a delay, which would depend on the clock of
+ * a host: the ledger knows when an order is due. `redis` must be a plain connection; BullMQ duplicates it for its waits.
  */
 export function openQueue({ redis, keys, onTrouble }: { redis: Redis; keys: Keys; onTrouble: (error: Error) => void }) {
   const shared = { connection: redis, prefix: keys.prefix };
@@ -29,19 +29,19 @@ export function openQueue({ redis, keys, onTrouble }: { redis: Redis; keys: Keys
   });
   queue.on('error', onTrouble);
 
-  /** A name for a job to come. BullMQ takes no bare number and no colon. */
+  /** A name for a new job. BullMQ accepts no bare number and no colon. */
   function nameJob(): string {
     return `c-${randomBytes(9).toString('base64url')}`;
   }
 
-  /** Adds chunks; one that is there already stays as it is. `delay` in milliseconds. */
-  async function add(jobs: readonly Job[], delay = 0): Promise<void> {
+  /** Adds jobs to be run as soon as a worker is free; one that exists already stays as it is. */
+  async function add(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return;
     await queue.addBulk(
       jobs.map(({ id, name, batch, numbers }) => ({
         name,
         data: { batch, numbers: [...numbers] },
-        opts: delay > 0 ? { jobId: id, delay } : { jobId: id },
+        opts: { jobId: id },
       })),
     );
   }
@@ -52,7 +52,7 @@ export function openQueue({ redis, keys, onTrouble }: { redis: Redis; keys: Keys
     return found.map((one) => one === 1);
   }
 
-  /** Jobs that wait for a worker. */
+  /** How many jobs wait for a worker. */
   async function waiting(): Promise<number> {
     return queue.getWaitingCount();
   }
@@ -86,9 +86,9 @@ function startWorker(
   });
   worker.on('error', onTrouble);
   return {
-    /** Takes no new chunk and waits for those under way; `within` milliseconds, then leaves them. */
+    /** Takes no new job and waits `within` milliseconds for those in progress, then leaves them. */
     async stop(within: number): Promise<void> {
-      // close() never ends while Redis is away, so it is not trusted to.
+      // close() does not end while Redis is away.
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<'late'>((resolve) => {
         timer = setTimeout(() => resolve('late'), within);
@@ -105,6 +105,6 @@ async function runJob(job: QueueJob<JobData>, token: string | undefined, work: W
   const rest = await work({ id: job.id ?? '', name: job.name, batch, numbers });
   if (rest.length === 0) return;
   await job.updateData({ batch, numbers: [...rest] });
-  await job.moveToDelayed(Date.now(), token);
-  throw new DelayedError();
+  await job.moveToWait(token);
+  throw new WaitingError();
 }

@@ -13,20 +13,20 @@ type SweeperDeps = {
   time: RedisTime;
   policy: Policy;
   log: Log;
-  /** Orders of a held batch stay where they are. */
+  /** Orders of a held batch wait. */
   isHeld: (batch: string) => boolean;
 };
 
 const MOST = 500;
-/** Enough for all that admission lets wait; more comes with the next tick. */
+/** Enough for all orders that admission lets wait; the next tick takes more. */
 const ROUNDS = 50;
 
 /**
- * A sweeper looks after orders that should have moved on: it puts back what the queue lost, whatever the reason,
- * and calls an attempt whose deadline is over unknown. Several sweepers do no harm: the ledger lets one win.
+ * The sweeper takes care of orders whose time has come: it hands retries to the queue, puts back what the queue lost, and
+ * calls an attempt past its deadline unknown. Several sweepers do no harm: the ledger lets one of them win.
  */
 export function createSweeper({ ledger, queue, time, policy, log, isHeld }: SweeperDeps) {
-  /** Looks at all orders whose time is over, some hundred at once. */
+  /** Looks at all orders that are due, a few hundred at a time. */
   async function tick(): Promise<void> {
     for (let round = 0; round < ROUNDS; round += 1) {
       const numbers = await ledger.numbersDue('due', time.now(), MOST);
@@ -39,26 +39,28 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
     const known = await ledger.lookup(numbers);
     const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
     await Promise.all(entries.filter(({ state }) => state === 'sending').map(lapse));
-    await putBackLost(entries.filter(({ state }) => state === 'queued' || state === 'retry'));
+    await handOut(entries.filter(({ state }) => state === 'queued' || state === 'retry'));
   }
 
   async function lapse(entry: Entry): Promise<void> {
     await ledger.take(entry, next(entry, { kind: 'lapsed', at: time.now() }, policy));
   }
 
-  async function putBackLost(entries: readonly Entry[]): Promise<void> {
+  /** An order that no job of the queue carries gets a job: its retry is due, or the queue lost it. */
+  async function handOut(entries: readonly Entry[]): Promise<void> {
     const ids = [...new Set(entries.map(({ job }) => job))];
     const alive = await queue.has(ids);
-    const held = new Set(entries.filter(({ batch }) => isHeld(batch)).map(({ job }) => job));
-    const lost = new Set(ids.filter((id, i) => alive[i] !== true && !held.has(id)));
+    const carried = new Set(ids.filter((_, i) => alive[i]));
+    const stays = ({ job, batch }: Entry) => carried.has(job) || isHeld(batch);
     await Promise.all(
       entries
-        .filter(({ job }) => !lost.has(job))
+        .filter(stays)
         .map(({ order }) => ledger.postpone(order.purchaseOrderNumber, time.now() + SWEEP_AFTER)),
     );
-    const back = await Promise.all(entries.filter(({ job }) => lost.has(job)).map(putBack));
-    const orders = back.filter(Boolean).length;
-    if (orders > 0) ordersSwept(log, { orders });
+    const without = entries.filter((entry) => !stays(entry));
+    const handed = await Promise.all(without.map(putBack));
+    const lost = without.filter(({ state }, i) => state === 'queued' && handed[i]).length;
+    if (lost > 0) ordersSwept(log, { orders: lost });
   }
 
   async function putBack(entry: Entry): Promise<boolean> {

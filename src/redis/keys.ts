@@ -63,6 +63,8 @@ export function keysOf(environment: string, baseUrl: string) {
     rate: `${prefix}:rate`,
     token: `${prefix}:token`,
     tokenLock: `${prefix}:token:lock`,
+    /** Why the last token request failed; expires when the next may be made. */
+    tokenFailure: `${prefix}:token:failure`,
     /** Hash: what one verification run knows and who runs it. */
     verification: `${prefix}:verification`,
     /** Hash: why and from when the API's list is to be taken over; absent when it was. */

@@ -19,6 +19,18 @@ export type Store = AsyncDisposable & {
   private: boolean;
 };
 
+/** What each step builds itself from: the configuration of one environment, its store, and what belongs to the process. */
+export type Context = {
+  config: Config;
+  store: Store;
+  /** Names this process in leases. */
+  owner: string;
+  clock: Clock;
+  log: Log;
+  /** Aborts when the process is told to stop. */
+  stopping: AbortSignal;
+};
+
 type Deps = { clock: Clock; log: Log; signal?: AbortSignal };
 
 /**

@@ -126,10 +126,32 @@ describe('http', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it('writes not one byte when it may not any more', async () => {
+  it('writes no byte when it may not any more', async () => {
     const { url, received } = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
-    expect(await post(url, { mayWrite: () => false })).toMatchObject({ kind: 'unsent' });
+    expect(await post(url, { prepare: async () => false })).toMatchObject({ kind: 'unsent' });
     expect(received()).toBe('');
+  });
+
+  it('writes no byte when what prepares it fails', async () => {
+    const { url, received } = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
+    expect(await post(url, { prepare: () => Promise.reject(new Error('no')) })).toMatchObject({ kind: 'unsent' });
+    expect(received()).toBe('');
+  });
+
+  it('prepares with the connection open and writes everything afterwards', async () => {
+    let connections = 0;
+    const { url, received } = await server((socket) => {
+      connections += 1;
+      answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')(socket);
+    });
+    const prepare = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect([connections, received()]).toEqual([1, '']);
+      return true;
+    };
+    expect(await post(url, { prepare })).toMatchObject({ kind: 'answered' });
+    expect(received()).toContain(`content-length: ${BODY.length}\r\n`);
+    expect(received().endsWith(BODY)).toBe(true);
   });
 
   it('writes nothing later when it was given up in the queue of its connection', async () => {

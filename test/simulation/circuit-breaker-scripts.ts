@@ -49,28 +49,37 @@ export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], a
   return 1;
 };
 
-export const breaker: Port = (store, [key = '', pauses = ''], args) => {
-  const [verb, first = '', initial = '', max = '', code = '', reason = ''] = args;
+export const breaker: Port = (store, [key = '', pauses = ''], [verb, now = '', first = '', second = '', third = '']) => {
   switch (verb) {
-    case 'open':
-      return createCircuitBreaker(store, key, pauses, Number(first));
+    case 'reset':
+      return reset(store, key, pauses, Number(now));
     case 'slow':
       if (Number(first) > Number(store.hget(key, 'slowUntil') ?? 0)) store.hset(key, 'slowUntil', first);
       return 1;
-    case 'close':
-      if (store.hsetnx(key, 'since', first) === 1) {
-        store.hset(key, 'probeAt', String(Number(first) + Number(initial)));
-        store.hset(key, 'wait', initial);
-      }
-      store.hset(key, 'code', code);
-      store.hset(key, 'reason', reason);
+    case 'lift':
+      store.hdel(key, 'slowUntil');
+      if (store.hget(key, 'since') === null) return 0;
+      store.hset(key, 'probeAt', now);
+      store.hset(key, 'wait', first);
       return 1;
+    case 'trip':
+      return trip(store, key, Number(now), Number(first), second, third);
     default:
-      return probe(store, key, Number(first), Number(initial), Number(max));
+      return probe(store, key, Number(now), Number(first), Number(second));
   }
 };
 
-function createCircuitBreaker(store: Store, key: string, pauses: string, to: number): number {
+function trip(store: Store, key: string, now: number, wait: number, code: string, reason: string): number {
+  if (store.hsetnx(key, 'since', String(now)) === 1) {
+    store.hset(key, 'probeAt', String(now + wait));
+    store.hset(key, 'wait', String(wait));
+  } else if (now + wait > Number(store.hget(key, 'probeAt') ?? 0)) store.hset(key, 'probeAt', String(now + wait));
+  store.hset(key, 'code', code);
+  store.hset(key, 'reason', reason);
+  return 1;
+}
+
+function reset(store: Store, key: string, pauses: string, to: number): number {
   const since = store.hget(key, 'since');
   if (since === null) return 0;
   const [code, reason] = [store.hget(key, 'code'), store.hget(key, 'reason')];
@@ -82,7 +91,7 @@ function createCircuitBreaker(store: Store, key: string, pauses: string, to: num
 function probe(store: Store, key: string, now: number, initial: number, max: number): number {
   const at = store.hget(key, 'probeAt');
   if (at === null || now < Number(at)) return 0;
-  const wait = Math.min(max, 2 * Number(store.hget(key, 'wait') ?? initial));
+  const wait = Math.min(max, 2 * Math.min(max, Number(store.hget(key, 'wait') ?? initial)));
   store.hset(key, 'probeAt', String(now + wait));
   store.hset(key, 'wait', String(wait));
   return 1;

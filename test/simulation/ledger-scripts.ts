@@ -16,7 +16,7 @@ type Change = {
 
 /** Changes of one trip, each for itself. */
 export const commit: Port = (store, keys, [prefix = '', travels = '', made = '', ...changes]) => {
-  const [due = '', doubt = '', waiting = '', finished = '', identity = '', rebuild = '', own = ''] = keys;
+  const [due = '', doubt = '', waiting = '', finished = '', identity = '', rebuild = '', own = '', breaker = ''] = keys;
   const count = made === '' ? 0 : Number(store.get(own) ?? 0);
   const isBehind = made !== '' && count < Number(made);
   const before = Number(store.hget(identity, 'sequence') ?? 0);
@@ -29,7 +29,11 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
     const [outcome = '', result = '', dead = '', at = '', closing = ''] = fields.slice(7);
     const [epoch = '', reached = '', intended = '', operatorAction = ''] = fields.slice(12);
     const may =
-      epoch === '' ? 1 : isBehind ? -1 : mayBegin(store, identity, rebuild, epoch, Number(reached), intended, travels);
+      epoch === ''
+        ? 1
+        : isBehind
+          ? -1
+          : mayBegin(store, [identity, rebuild, breaker], epoch, Number(reached), intended, travels);
     if (may !== 1 || !isCurrent(ledger, number, bucket, expected)) {
       done.push(may === 1 ? 0 : may);
       continue;
@@ -51,15 +55,15 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
 
 function mayBegin(
   store: Store,
-  identity: string,
-  rebuild: string,
+  [identity = '', rebuild = '', breaker = '']: readonly string[],
   epoch: string,
   reached: number,
   intended: string,
   travels: string,
-): -1 | 0 | 1 {
+): -2 | -1 | 0 | 1 {
   if (store.hget(identity, 'epoch') !== epoch || Number(store.hget(identity, 'sequence') ?? 0) < reached) return -1;
   if (store.hget(rebuild, 'why') === 'rolled-back') return -1;
+  if ([...store.fields(breaker)].some(([field]) => field.startsWith('hold:'))) return -2;
   return store.now() > Number(intended) + Number(travels) ? 0 : 1;
 }
 

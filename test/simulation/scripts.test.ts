@@ -61,7 +61,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     weight: 8,
     arbitrary: fc.tuple(made, fc.array(change, { minLength: 1, maxLength: 3 })).map(([mine, changes]) => ({
       file: 'ledger/commit.lua',
-      keys: [KEYS.due, KEYS.doubt, KEYS.waiting, KEYS.finished, KEYS.identity, KEYS.rebuild, KEYS.own('m')],
+      keys: [KEYS.due, KEYS.doubt, KEYS.waiting, KEYS.finished, KEYS.identity, KEYS.rebuild, KEYS.own('m'), KEYS.breaker],
       args: [
         KEYS.prefix,
         2000,
@@ -119,10 +119,10 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ verb: fc.constantFrom('open', 'slow', 'close', 'probe'), time, max: time }).map((one) => ({
+    arbitrary: fc.record({ verb: fc.constantFrom('reset', 'slow', 'lift', 'trip', 'probe'), time, max: time }).map((one) => ({
       file: 'deliver/circuit-breaker.lua',
       keys: [KEYS.breaker, KEYS.pauses],
-      args: [one.verb, one.time, ...(one.verb === 'open' || one.verb === 'slow' ? [] : [100, one.max, 'code', 'why'])],
+      args: [one.verb, one.time, ...(one.verb === 'trip' ? [one.max, 'code', 'why'] : [100, one.max])],
     })),
   },
   {

@@ -1,4 +1,4 @@
-import type { Partner } from '../../api/create.ts';
+import type { Endpoint } from '../../api/create.ts';
 import { type ListEnd, listOrders } from '../../api/list.ts';
 import { type Credentials, type Grant, requestToken, TOKEN_PATHS } from '../../api/request-token.ts';
 import { fingerprintOf } from '../../api/sealed-token.ts';
@@ -23,7 +23,7 @@ export async function checkPartner(deps: Deps): Promise<Finding[]> {
   const { http, environment, credentials } = deps;
   const paths = environment.tokenPath === 'auto' ? TOKEN_PATHS : [environment.tokenPath];
   try {
-    const grant = await requestToken(http, environment.authUrl, paths, credentials, environment.scope);
+    const grant = await requestToken({ http, authUrl: environment.authUrl, paths, credentials, scope: environment.scope });
     const message = `${environment.authUrl}${grant.path} grants a token for ${Math.round(grant.lifetime / 1000)} s`;
     return [{ check: 'token', state: 'ok', message }, ...(await checkList(grant, deps))];
   } catch (error) {
@@ -34,7 +34,7 @@ export async function checkPartner(deps: Deps): Promise<Finding[]> {
 
 async function checkList({ value }: Grant, { http, clock, name, environment, timeout }: Deps): Promise<Finding[]> {
   const { baseUrl } = environment;
-  const partner: Partner = { environment: name, baseUrl, timeout };
+  const endpoint: Endpoint = { environment: name, baseUrl, timeout };
   let date: { told: number; ours: number } | undefined;
   const watched: Http = {
     ...http,
@@ -46,7 +46,7 @@ async function checkList({ value }: Grant, { http, clock, name, environment, tim
   };
   const began = clock.monotonic();
   const token = { value, fingerprint: fingerprintOf(value), environment: name, baseUrl };
-  const end = await listOrders(watched, partner, token, () => undefined);
+  const end = await listOrders(watched, endpoint, token, () => undefined);
   const finding = listFinding(end, baseUrl, Math.round(clock.monotonic() - began));
   return [finding, ...(date === undefined ? [] : [checkClock('clock of the API', date.ours - date.told)])];
 }

@@ -1,0 +1,75 @@
+import { environmentOf } from '../config/environment-of.ts';
+import type { Secrets } from '../config/secrets.ts';
+import { PoSyncError, toError } from '../core/errors.ts';
+import { type Http, type HttpEnd, openHttp } from '../core/http.ts';
+import { tokenRenewed } from '../events/delivery.ts';
+import type { Order } from '../order/order.ts';
+import type { Context } from '../redis/store.ts';
+import { createOrder, type Endpoint } from './create.ts';
+import { type ListEnd, type ListedOrder, listOrders } from './list.ts';
+import { type BearerToken, createTokenSource, type TokenSource } from './token.ts';
+
+/** The API of one environment: its token and its two calls. */
+export type Partner = {
+  tokens: TokenSource;
+  /** Milliseconds that one POST may take. */
+  timeout: number;
+  /** POST of one order. `prepare` decides, with the connection open, whether the first byte is written. */
+  create(token: BearerToken, order: Order, prepare: () => Promise<boolean>): Promise<HttpEnd>;
+  /** Reads the list once, with a renewed token after a 401. Never throws: what went wrong is in the end. */
+  list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
+};
+
+type PartnerDeps = { http: Http; tokens: TokenSource; endpoint: Endpoint };
+
+/** Builds the two calls over any HTTP client and token source. */
+export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner {
+  async function listWith(token: BearerToken, onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
+    const end = await listOrders(http, endpoint, token, onOrder);
+    if (end.kind === 'unauthorized') await tokens.invalidate(token.fingerprint);
+    return end;
+  }
+
+  return {
+    tokens,
+    timeout: endpoint.timeout,
+    create: (token, order, prepare) => createOrder(http, endpoint, token, order, prepare),
+    async list(onOrder) {
+      try {
+        const end = await listWith(await tokens.get(), onOrder);
+        return end.kind === 'unauthorized' ? await listWith(await tokens.get(), onOrder) : end;
+      } catch (thrown) {
+        return withoutToken(thrown);
+      }
+    },
+  };
+}
+
+/** Opens the connections to the configured environment; disposing closes them. `hide` keeps a value out of the log. */
+export function openPartner(
+  { config, store, owner, clock, log }: Context,
+  { secrets, hide }: { secrets: Pick<Secrets, 'clientId' | 'clientSecret'>; hide?: (secret: string) => void },
+): Partner & AsyncDisposable {
+  const { baseUrl, authUrl, tokenPath, scope } = environmentOf(config);
+  const { environment, delivery } = config;
+  // One connection more than calls in flight: the list, and the token.
+  const http = openHttp({ connections: delivery.concurrency + 1 });
+  const tokens = createTokenSource({
+    store,
+    http,
+    clock,
+    owner,
+    target: { environment, baseUrl, authUrl, tokenPath, scope },
+    credentials: { clientId: secrets.clientId, clientSecret: secrets.clientSecret.reveal() },
+    onToken: hide,
+    onRenewed: (lifetimeMs) => tokenRenewed(log, { environment, lifetimeMs }),
+  });
+  const partner = createPartner({ http, tokens, endpoint: { environment, baseUrl, timeout: delivery.timeout } });
+  return { ...partner, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
+}
+
+function withoutToken(thrown: unknown): ListEnd {
+  const error = toError(thrown);
+  if (!(error instanceof PoSyncError)) throw error;
+  return { kind: 'failed', said: { code: error.code, message: error.message } };
+}

@@ -1,0 +1,236 @@
+import { classify, type Seen } from '../api/classify.ts';
+import type { Partner } from '../api/partner.ts';
+import type { BearerToken } from '../api/token.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import type { HttpEnd } from '../core/http.ts';
+import { batchHeld } from '../events/batch.ts';
+import { attemptEnded, orderDead } from '../events/delivery.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
+import { INTENT_FRESH, sendingSpan } from '../ledger/intent.ts';
+import { withJob } from '../ledger/job.ts';
+import { type LedgerEvent, next, type Step, type Verdict } from '../ledger/state.ts';
+import type { OrderQueue } from '../queue/queue.ts';
+import type { Context } from '../redis/store.ts';
+import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
+import type { Guards } from './guards.ts';
+import { verdictOf } from './verdict.ts';
+
+/** What an attempt works with. */
+export type Line = {
+  context: Context;
+  book: EnvironmentLedger;
+  queue: OrderQueue;
+  partner: Partner;
+  breaker: CircuitBreaker;
+  guards: Guards;
+  on: DeliveryEvents;
+};
+
+/** Called while orders are delivered. */
+export type DeliveryEvents = {
+  /** An order was accepted: later it is evidence that a list is complete. */
+  accepted(number: string): void;
+  /** An order has its outcome. */
+  outcome(): void;
+  /** Redis lost part of the ledger: the API's list must be read before anything more is sent. */
+  rolledBack(): Promise<void>;
+};
+
+/**
+ * How an attempt ended: `done` leaves the order to the ledger, `again` goes through all steps once more at once,
+ * `stopped` hands it back to the queue because the process stops.
+ */
+export type AttemptEnd = { kind: 'done' } | { kind: 'again'; entry: Entry } | { kind: 'stopped' };
+
+/** One attempt on its way through the steps. `intended` is the entry as the ledger has it since the intent. */
+type Attempt = {
+  entry: Entry;
+  pass: Exclude<Pass, 'stopped'>;
+  token: BearerToken;
+  preparing?: Promise<boolean>;
+  intended?: Entry;
+  paused?: boolean;
+};
+
+/** An attempt whose outcome was seen. */
+type Ended = Attempt & { intended: Entry; seen: Seen };
+
+const DONE: AttemptEnd = { kind: 'done' };
+const STOPPED: AttemptEnd = { kind: 'stopped' };
+
+/**
+ * One attempt to create an order: pass the breaker and the rate limit, take the token, connect, record the intent, send,
+ * classify, record, judge. `release` frees the call's place as soon as the API accepted the order.
+ */
+export async function attempt(line: Line, entry: Entry, release: () => void): Promise<AttemptEnd> {
+  const pass = await takeTurn(line);
+  if (pass === 'stopped') return STOPPED;
+  if (line.guards.held.has(entry.batch)) return DONE;
+  const token = await takeToken(line);
+  if (token === undefined) return { kind: 'again', entry };
+  const ended = await send(line, { entry, pass, token });
+  if (ended === 'paused') return { kind: 'again', entry };
+  if (ended === undefined) return DONE;
+  await watchBatch(line, ended);
+  const end = await record(line, ended, release);
+  await line.guards.health.note({ ...ended, began: ended.intended.lastAt ?? 0 });
+  return end;
+}
+
+/** Passes the breaker; after a wait for the rate limit once more, because a pause may have begun meanwhile. */
+async function takeTurn({ breaker, guards, context }: Line): Promise<Pass> {
+  const pass = await breaker.pass(context.stopping);
+  if (pass === 'stopped') return pass;
+  const turn = await guards.rate.turn(context.stopping);
+  if (turn === 'stopped') return turn;
+  if (turn === 'at once' || pass === 'probe') return pass;
+  await breaker.refresh(true);
+  return breaker.current() === undefined ? pass : breaker.pass(context.stopping);
+}
+
+async function takeToken({ partner, breaker }: Line): Promise<BearerToken | undefined> {
+  try {
+    return await partner.tokens.get();
+  } catch (thrown) {
+    const error = toError(thrown);
+    await breaker.trip(error instanceof PoSyncError ? error.code : 'token-unavailable', error.message);
+    return undefined;
+  }
+}
+
+/**
+ * Connects, records the intent with the connection open, and writes. Undefined when the order is no longer ours, `paused`
+ * when delivery was paused before the first byte.
+ */
+async function send(line: Line, attempt: Attempt): Promise<Ended | 'paused' | undefined> {
+  const { clock } = line.context;
+  const began = clock.monotonic();
+  const prepare = () => {
+    attempt.preparing = mayBegin(line, attempt);
+    return attempt.preparing;
+  };
+  const end = await line.partner.create(attempt.token, attempt.entry.order, prepare);
+  // A call may end while its intent is still on the way to Redis. Without a connection none was made: it is recorded now.
+  await (attempt.preparing ?? intend(line, attempt));
+  if (attempt.paused) return 'paused';
+  const { intended } = attempt;
+  if (intended === undefined) return undefined;
+  return see(line, { ...attempt, intended }, end, clock.monotonic() - began);
+}
+
+/** The one place where an attempt may begin: with the connection open, directly before the first byte. */
+async function mayBegin(line: Line, attempt: Attempt): Promise<boolean> {
+  const isFresh = freshness(line.context);
+  return !line.guards.held.has(attempt.entry.batch) && (await intend(line, attempt)) && isFresh();
+}
+
+/** Makes the intent durable. False when somebody else changed the order meanwhile, or delivery is paused. */
+async function intend({ book, context, partner }: Line, attempt: Attempt): Promise<boolean> {
+  const at = context.store.time.now();
+  const deadline = at + sendingSpan(partner.timeout);
+  const step = next(attempt.entry, { kind: 'begin', at, deadline }, book.policy);
+  try {
+    if (step.kind !== 'move' || !(await book.ledger.take(attempt.entry, step))) return false;
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'delivery-paused') throw thrown;
+    attempt.paused = true;
+    return false;
+  }
+  attempt.intended = step.entry;
+  return true;
+}
+
+/** Whether an intent is still fresh. Both clocks are asked: one of them does not advance while the machine is suspended. */
+function freshness({ clock }: Context): () => boolean {
+  const steady = clock.monotonic();
+  const wall = clock.now();
+  return () => clock.monotonic() - steady < INTENT_FRESH && clock.now() - wall < INTENT_FRESH;
+}
+
+/** Classifies how the call ended. */
+function see({ context }: Line, attempt: Attempt & { intended: Entry }, end: HttpEnd, took: number): Ended {
+  const { batch, attempt: attemptNo, order } = attempt.intended;
+  const seen = classify(end, order.purchaseOrderNumber, new Date(context.clock.now()));
+  attemptEnded(context.log, {
+    batch,
+    order: order.purchaseOrderNumber,
+    attempt: attemptNo,
+    durationMs: Math.round(took),
+    outcome: seen.kind,
+    ...(seen.kind === 'accepted' ? {} : { code: seen.said.code, reason: seen.said.message }),
+  });
+  return { ...attempt, seen };
+}
+
+/** Holds the batch whose orders are refused alike. */
+async function watchBatch({ guards, context }: Line, { intended: { batch }, seen }: Ended): Promise<void> {
+  const reason = guards.refusals.take(batch, seen);
+  if (reason === undefined) return;
+  if (await guards.held.hold(batch, reason, context.store.time.now())) batchHeld(context.log, { batch, reason });
+}
+
+/** Records what the attempt showed. An order whose token was renewed goes again at once. */
+async function record(line: Line, ended: Ended, release: () => void): Promise<AttemptEnd> {
+  const { book, queue, context } = line;
+  const { intended, seen, pass } = ended;
+  // From this moment settle times are counted: not by a clock that may be behind.
+  if (seen.kind === 'unknown') await context.store.time.sync();
+  const at = context.store.time.now();
+  const verdict = await judge(line, ended, at);
+  const event: LedgerEvent = { kind: 'answered', at, attempt: intended.attempt, verdict };
+  const goesAgain = seen.kind === 'unauthorized' && pass !== 'probe' && !wasUnauthorized(intended);
+  const step = goesAgain ? next(intended, event, book.policy) : withJob(next(intended, event, book.policy), queue.nameJob);
+  const taking = book.ledger.take(intended, step);
+  // The next order's intent follows on the same connection to Redis: whenever it is durable, so is this outcome.
+  if (seen.kind === 'accepted') release();
+  if (!(await taking)) {
+    if (verdict.kind === 'accepted' || verdict.kind === 'misnamed') await recordLate(line, intended, event);
+    return DONE;
+  }
+  report(line, step, intended);
+  return goesAgain && step.kind === 'move' ? { kind: 'again', entry: step.entry } : DONE;
+}
+
+/** The attempt was given up meanwhile; that the API has the order is proof all the same. */
+async function recordLate(line: Line, { order, digest }: Entry, event: LedgerEvent): Promise<void> {
+  const { ledger, policy } = line.book;
+  for (;;) {
+    const [known] = await ledger.lookup([order.purchaseOrderNumber]);
+    if (known?.kind !== 'open' || known.entry.digest !== digest) return;
+    const step = next(known.entry, event, policy);
+    if (step.kind === 'ignore') return;
+    if (await ledger.take(known.entry, step)) return report(line, step, known.entry);
+  }
+}
+
+/**
+ * What the attempt says about its order. While nothing is accepted, an order that tries for all keeps its attempts, and a
+ * status that says nothing about orders counts against the environment. While others pass, both count against the order.
+ */
+async function judge({ book, breaker }: Line, { intended, seen, pass }: Ended, at: number): Promise<Verdict> {
+  const verdict = verdictOf(seen, at, book.policy);
+  if (verdict.kind === 'unknown' && pass === 'probe') {
+    return { ...verdict, free: !(await breaker.acceptedSince(intended.firstAt ?? at)) };
+  }
+  if (seen.kind === 'closed' || (seen.kind === 'unauthorized' && wasUnauthorized(intended))) {
+    const before = intended.history?.at(-1)?.at ?? intended.lastAt ?? at;
+    const until = at + book.policy.backoff(1 + (intended.turnedAway ?? 0));
+    return { kind: 'postponed', answer: seen.said, until, turnedAway: await breaker.acceptedSince(before) };
+  }
+  return verdict;
+}
+
+/** The attempt before this one ended with 401 too, so the token is not what is wrong. */
+function wasUnauthorized({ history }: Entry): boolean {
+  return history?.at(-1)?.httpStatus === 401;
+}
+
+function report({ on, context }: Line, step: Step, { batch, order }: Entry): void {
+  const { purchaseOrderNumber } = order;
+  if (step.kind === 'accept' || step.kind === 'dead') on.outcome();
+  if (step.kind === 'accept') on.accepted(purchaseOrderNumber);
+  if (step.kind !== 'dead') return;
+  const { state: outcome, answer } = step.entry;
+  orderDead(context.log, { batch, order: purchaseOrderNumber, outcome, reason: answer?.message ?? '' });
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { backoff } from '../core/backoff.ts';
+import type { Context } from '../redis/store.ts';
+import { type Batches, createBatches } from './batches.ts';
+import { createCheckpointFile } from './checkpoint-file.ts';
+import { createIdentity, type Identity } from './identity.ts';
+import { sendingSpan } from './intent.ts';
+import { createLedger, type Ledger } from './ledger.ts';
+import type { Policy } from './state.ts';
+
+/** What is known of the orders and batches of one environment, and the rules that decide about them. */
+export type EnvironmentLedger = { ledger: Ledger; batches: Batches; identity: Identity; policy: Policy };
+
+/** Builds the ledger of the configured environment; reads and writes nothing yet. */
+export function createEnvironmentLedger({ config, store, owner }: Context): EnvironmentLedger {
+  const { redis, plain, keys, time } = store;
+  const { timeout, settle } = config.delivery;
+  const identity = createIdentity({
+    redis,
+    keys,
+    time,
+    wait: sendingSpan(timeout) + settle,
+    checkpoint: createCheckpointFile(join(config.data, 'ledger', `${config.environment}-${keys.origin}.json`)),
+  });
+  return {
+    // It groups its own commands, so it uses the connection without automatic pipelines.
+    ledger: createLedger({ redis: plain, keys, identity }),
+    batches: createBatches({ redis, keys, owner }),
+    identity,
+    policy: policyOf(config),
+  };
+}
+
+/** The ledger's rules as configured. */
+export function policyOf({ delivery }: Config): Policy {
+  const { attempts, settle, onDoubt } = delivery;
+  return { attempts, settle, onDoubt, backoff: (used) => backoff(used, delivery.backoff) };
+}
