@@ -2,7 +2,7 @@ import { JSONParser, type ParsedElementInfo } from '@streamparser/json';
 import type { Http, HttpEnd } from '../core/http.ts';
 import type { Item } from '../order/order.ts';
 import { reasonOf, type Said } from './classify.ts';
-import { apiHeaders, type Partner } from './create.ts';
+import { apiHeaders, type Endpoint } from './create.ts';
 import { isRecord, readEnvelope } from './envelope.ts';
 import { hideToken } from './hide-token.ts';
 import type { BearerToken } from './token.ts';
@@ -29,15 +29,15 @@ const LONGEST = 10 * 60_000;
  */
 export async function listOrders(
   http: Http,
-  partner: Partner,
+  endpoint: Endpoint,
   token: BearerToken,
   onOrder: (order: ListedOrder) => void,
 ): Promise<ListEnd> {
   const reader = listReader(onOrder);
   const end = await http.call({
     method: 'GET',
-    url: new URL(`${partner.baseUrl}/purchase-orders`),
-    headers: apiHeaders(partner, token),
+    url: new URL(`${endpoint.baseUrl}/purchase-orders`),
+    headers: apiHeaders(endpoint, token),
     timeout: LONGEST,
     onData: (chunk) => reader.write(chunk),
   });

@@ -48,7 +48,10 @@ export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner 
 /** Opens the connections to the configured environment; disposing closes them. `hide` keeps a value out of the log. */
 export function openPartner(
   { config, store, owner, clock, log }: Context,
-  { secrets, hide }: { secrets: Pick<Secrets, 'clientId' | 'clientSecret'>; hide?: (secret: string) => void },
+  {
+    secrets,
+    hide,
+  }: { secrets: Pick<Secrets, 'clientId' | 'clientSecret'>; hide?: ((secret: string) => void) | undefined },
 ): Partner & AsyncDisposable {
   const { baseUrl, authUrl, tokenPath, scope } = environmentOf(config);
   const { environment, delivery } = config;

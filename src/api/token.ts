@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
-import { PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import type { Http } from '../core/http.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
@@ -73,6 +73,13 @@ export function createTokenSource(deps: TokenDeps) {
     await redis.eval(INVALIDATE, 1, keys.token, `${fingerprint}.`);
   }
 
+  /** At start: a clear refusal is thrown; an endpoint that is away is waited for like any later trouble. */
+  async function first(): Promise<void> {
+    await get().catch((error: unknown) => {
+      if (codeOf(error) !== 'token-unavailable') throw error;
+    });
+  }
+
   function renew(): Promise<StoredToken> {
     renewal ??= renewShared().finally(() => {
       renewal = undefined;
@@ -140,7 +147,7 @@ export function createTokenSource(deps: TokenDeps) {
     return token;
   }
 
-  return { get, invalidate };
+  return { get, first, invalidate };
 }
 
 /** Renewal begins in the last 10 to 15 % of the lifetime, at a random moment for each grant; use ends 5 % (at most 10 s) before its end. */

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createTokenSource } from '../api/token.ts';
+import { openPartner } from '../api/partner.ts';
 import type { Config } from '../config/config.ts';
-import { environmentOf } from '../config/environment-of.ts';
 import { loadSecrets } from '../config/secrets.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
-import { openHttp } from '../core/http.ts';
 import { type CircuitBreaker, createCircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { type Batches, createBatches } from '../ledger/batches.ts';
+import { policyOf } from '../ledger/environment-ledger.ts';
 import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import type { Policy } from '../ledger/state.ts';
 import { createLog, type Log } from '../log/log.ts';
@@ -14,7 +13,6 @@ import { createApiList } from '../operate/api-list.ts';
 import type { OperatorContext as OperationContext } from '../operate/operator-context.ts';
 import { createOperator, type Operator } from '../operate/operator-context.ts';
 import { type OrderQueue, openQueue } from '../queue/queue.ts';
-import { policyOf } from '../reconcile/delivery-side.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
@@ -59,18 +57,16 @@ export async function openOperatorContext(
   const clock = systemClock;
   const log = createLog({ level: 'silent', pretty: false, stream: shell.streams.err });
   const store: Store = resources.use(await openStore(config, { clock, log, signal: shell.signal }));
-  const { redis, plain, keys, time } = store;
+  const { redis, keys, time } = store;
   const owner = randomUUID();
   const breaker = createCircuitBreaker({
-    redis,
-    keys,
+    store,
     clock,
-    time,
     probe: config.delivery.probe,
     onPaused: () => undefined,
     onResumed: () => undefined,
   });
-  const queue = resources.use(openQueue({ redis: plain, keys, onTrouble: () => undefined }));
+  const queue = resources.use(openQueue({ store, log }));
   const kept = resources.move();
   return {
     config,
@@ -101,25 +97,9 @@ export async function openOperatorContext(
 
 /** Reads the API's list with the environment's own token. Throws PoSyncError `secret-missing` and others of `loadSecrets`. */
 export async function openListing(context: OperatorContext, shell: Shell) {
-  const { config, redis, keys, clock, time, owner } = context;
-  const environment = environmentOf(config);
-  const { clientId, clientSecret } = await loadSecrets(config, shell.env);
-  const http = openHttp({ connections: 2 });
-  const tokens = createTokenSource({
-    redis,
-    keys,
-    http,
-    clock,
-    time,
-    owner,
-    environment: config.environment,
-    baseUrl: environment.baseUrl,
-    authUrl: environment.authUrl,
-    tokenPath: environment.tokenPath,
-    ...(environment.scope === undefined ? {} : { scope: environment.scope }),
-    credentials: { clientId, clientSecret: clientSecret.reveal() },
-  });
-  const partner = { environment: config.environment, baseUrl: environment.baseUrl, timeout: config.delivery.timeout };
-  const { read } = createApiList({ http, tokens, partner, redis, keys, owner, clock, signal: shell.signal });
-  return { read, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
+  const { store, owner, clock } = context;
+  const secrets = await loadSecrets(context.config, shell.env);
+  const partner = openPartner({ ...context, stopping: shell.signal }, { secrets });
+  const { read } = createApiList({ list: partner.list, store, owner, clock, signal: shell.signal });
+  return { read, [Symbol.asyncDispose]: () => partner[Symbol.asyncDispose]() };
 }

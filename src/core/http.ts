@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { PoSyncError } from './errors.ts';
 
@@ -77,13 +78,18 @@ function dispatch(agent: Agent, call: HttpCall): Promise<HttpEnd> {
         path: call.url.pathname + call.url.search,
         method: call.method,
         headers: call.prepare ? withLength(call) : call.headers,
-        body: call.prepare ? exchange.preparedBody(call.prepare) : (call.body ?? null),
+        body: call.prepare ? asBody(exchange.preparedBody(call.prepare)) : (call.body ?? null),
         headersTimeout: call.timeout,
         bodyTimeout: call.timeout,
       },
       exchange,
     );
   });
+}
+
+/** undici accepts any async iterable; its types name only some of them. */
+function asBody(pieces: AsyncIterable<string>): Readable {
+  return pieces as Readable;
 }
 
 /** undici would send a body of unknown length in chunks. */

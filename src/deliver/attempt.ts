@@ -180,7 +180,9 @@ async function record(line: Line, ended: Ended, release: () => void): Promise<At
   const verdict = await judge(line, ended, at);
   const event: LedgerEvent = { kind: 'answered', at, attempt: intended.attempt, verdict };
   const goesAgain = seen.kind === 'unauthorized' && pass !== 'probe' && !wasUnauthorized(intended);
-  const step = goesAgain ? next(intended, event, book.policy) : withJob(next(intended, event, book.policy), queue.nameJob);
+  const step = goesAgain
+    ? next(intended, event, book.policy)
+    : withJob(next(intended, event, book.policy), queue.nameJob);
   const taking = book.ledger.take(intended, step);
   // The next order's intent follows on the same connection to Redis: whenever it is durable, so is this outcome.
   if (seen.kind === 'accepted') release();

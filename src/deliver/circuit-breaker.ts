@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
+import { deliveryPaused, deliveryResumed } from '../events/delivery.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Store } from '../redis/store.ts';
+import type { Context, Store } from '../redis/store.ts';
 
 /**
  * Why delivery of an environment is paused. `code` is stable; a pause that is `held` ends only by a person or a task,
@@ -199,6 +200,18 @@ export function createCircuitBreaker({ store, clock, probe, onPaused, onResumed 
     /** Why delivery is paused now, as far as known. */
     current: (): Pause | undefined => pause,
   };
+}
+
+/** The breaker of the configured environment, which logs when a pause begins and ends. */
+export function createEnvironmentBreaker({ config, store, clock, log }: Context): CircuitBreaker {
+  const { environment, delivery } = config;
+  return createCircuitBreaker({
+    store,
+    clock,
+    probe: delivery.probe,
+    onPaused: ({ code, reason }) => deliveryPaused(log, { environment, code, reason }),
+    onResumed: ({ code, since }, until) => deliveryResumed(log, { environment, code, durationMs: until - since }),
+  });
 }
 
 /** What the field of a hold keeps. */

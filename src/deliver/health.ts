@@ -14,7 +14,12 @@ const LONG_WAIT = 5_000;
 const SHORT_WAIT = 250;
 
 /** One attempt as far as it says something about the environment. */
-export type Sign = { seen: Seen; pass: Pass; token: BearerToken; /** When its intent was made, Redis time. */ began: number };
+export type Sign = {
+  seen: Seen;
+  pass: Pass;
+  token: BearerToken /** When its intent was made, Redis time. */;
+  began: number;
+};
 
 export type Health = ReturnType<typeof createHealth>;
 

@@ -12,8 +12,6 @@ import { INTENT_TRAVELS } from './intent.ts';
 import type { OperatorAction } from './operator-action.ts';
 import type { StoredResult } from './stored-result.ts';
 
-
-
 /** Changes that share a trip to Redis: so few that nobody else waits long for it. */
 const MOST = 200;
 
@@ -60,7 +58,12 @@ export function createCommits({ redis, keys, identity }: CommitDeps): (change: C
     const { daemon = '', made = '' } = identity.own?.() ?? {};
     const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made];
     for (const { number, text, fields } of group) args.push(number, text, fields);
-    const [count = 0, ...done] = (await runScript(redis, script, [...shared, keys.own(daemon), keys.breaker], args)) as number[];
+    const [count = 0, ...done] = (await runScript(
+      redis,
+      script,
+      [...shared, keys.own(daemon), keys.breaker],
+      args,
+    )) as number[];
     identity.sawOwn?.(count);
     return done;
   }

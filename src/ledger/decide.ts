@@ -41,7 +41,8 @@ const IGNORE: Step = { kind: 'ignore' };
 function queued(entry: Entry, at: number, job: string, delay = 0): Step {
   const { refusal: _, absentAt: __, turnedAway: ___, ...rest } = entry;
   const version = versionAfter(entry.version, at);
-  const again: Entry = { ...rest, version, state: 'queued', job, used: 0, absences: 0 };
+  const state = delay > 0 ? 'retry' : 'queued';
+  const again: Entry = { ...rest, version, state, job, used: 0, absences: 0 };
   return { kind: 'move', entry: again, due: delay > 0 ? at + delay : at + SWEEP_AFTER };
 }
 

@@ -1,8 +1,8 @@
 import type { Batch } from '../ledger/batches.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { policyOf } from '../ledger/environment-ledger.ts';
 import { ordersUnderWay } from '../ledger/orders-under-way.ts';
 import { next } from '../ledger/state.ts';
-import { policyOf } from '../reconcile/delivery-side.ts';
 import type { OperatorContext } from './operator-context.ts';
 
 /**

@@ -2,10 +2,10 @@ import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Known } from '../ledger/admission.ts';
 import { decide } from '../ledger/decide.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { policyOf } from '../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../ledger/job.ts';
 import { next } from '../ledger/state.ts';
 import { digestOf } from '../order/digest.ts';
-import { policyOf } from '../reconcile/delivery-side.ts';
 import type { FoundDeadLetter } from './found-dead-letter.ts';
 import type { OperatorContext } from './operator-context.ts';
 
@@ -82,7 +82,7 @@ export async function retryDeadLetters(
     }),
   );
   // The ledger first: the sweeper finds an order that is in the ledger and was not queued.
-  await enqueue(acts, rate, context);
+  await enqueue(acts, context);
   return acts.map(({ verdict }) => verdict);
 }
 
@@ -113,10 +113,9 @@ async function act(entry: Entry, verdict: RetryVerdict, delay: number, context: 
 /** The order was changed in the meantime. */
 const LATE: Act = { verdict: 'under-way' };
 
-async function enqueue(acts: readonly Act[], rate: number | undefined, { queue }: OperatorContext): Promise<void> {
-  const fresh = acts.flatMap(({ job, delay = 0 }) => (job ? [{ job, delay }] : []));
-  if (rate === undefined) await queue.add(fresh.map(({ job }) => job));
-  else await Promise.all(fresh.map(({ job, delay }) => queue.add([job], delay)));
+async function enqueue(acts: readonly Act[], { queue }: OperatorContext): Promise<void> {
+  // The sweeper hands out the others when they are due.
+  await queue.add(acts.flatMap(({ job, delay = 0 }) => (job && delay === 0 ? [job] : [])));
 }
 
 /** Whether the ledger's entry is the order of this dead letter: same content, or same batch if the content is unknown. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Queue, type Job as QueueJob, WaitingError, Worker } from 'bullmq';
 import { toError } from '../core/errors.ts';
+import { redisTrouble } from '../events/delivery.ts';
 import type { Job } from '../ledger/job.ts';
 import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Context, Store } from '../redis/store.ts';
 
 /** What a worker did with a job: the numbers it hands back undone, empty when it did all. */
 export type Work = (job: Job) => Promise<readonly string[]>;
@@ -12,15 +13,22 @@ export type OrderQueue = ReturnType<typeof openQueue>;
 
 type JobData = { batch: string; numbers: string[] };
 
+/** Jobs at a time, and milliseconds that the calls of one may take. */
+export type WorkLimits = { concurrency: number; timeout: number };
+
+/** Milliseconds after the last call for recording its outcome. */
+const DRAIN_MARGIN = 5_000;
 const QUEUE = 'orders';
 const KEEP_NOTHING = { count: 0 };
 
 /**
  * The queue of one environment. BullMQ distributes jobs to workers, and nothing else: what it loses the sweeper brings
  * back from the ledger, what it runs twice the ledger stops. A job never has a delay, which would depend on the clock of
- * a host: the ledger knows when an order is due. `redis` must be a plain connection; BullMQ duplicates it for its waits.
+ * a host: the ledger knows when an order is due. BullMQ duplicates the plain connection for its waits.
  */
-export function openQueue({ redis, keys, onTrouble }: { redis: Redis; keys: Keys; onTrouble: (error: Error) => void }) {
+export function openQueue({ store, log }: Pick<Context, 'log'> & { store: Pick<Store, 'plain' | 'keys'> }) {
+  const { plain: redis, keys } = store;
+  const onTrouble = (error: Error) => redisTrouble(log, { reason: error.message });
   const shared = { connection: redis, prefix: keys.prefix };
   const queue = new Queue<JobData>(QUEUE, {
     ...shared,
@@ -62,14 +70,15 @@ export function openQueue({ redis, keys, onTrouble }: { redis: Redis; keys: Keys
     add,
     has,
     waiting,
-    work: (concurrency: number, work: Work) => startWorker(shared, concurrency, work, onTrouble),
+    /** Takes jobs and runs `work` on each; disposing stops. */
+    work: (limits: WorkLimits, work: Work) => startWorker(shared, limits, work, onTrouble),
     [Symbol.asyncDispose]: () => queue.close(),
   };
 }
 
 function startWorker(
   shared: { connection: Redis; prefix: string },
-  concurrency: number,
+  { concurrency, timeout }: WorkLimits,
   work: Work,
   onTrouble: (error: Error) => void,
 ) {
@@ -86,12 +95,12 @@ function startWorker(
   });
   worker.on('error', onTrouble);
   return {
-    /** Takes no new job and waits `within` milliseconds for those in progress, then leaves them. */
-    async stop(within: number): Promise<void> {
+    /** Takes no new job and waits for the calls in progress, then leaves what is not done. */
+    async [Symbol.asyncDispose](): Promise<void> {
       // close() does not end while Redis is away.
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<'late'>((resolve) => {
-        timer = setTimeout(() => resolve('late'), within);
+        timer = setTimeout(() => resolve('late'), timeout + DRAIN_MARGIN);
       });
       const end = await Promise.race([worker.close().then(() => 'closed' as const), late]);
       clearTimeout(timer);

@@ -53,9 +53,7 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
     const carried = new Set(ids.filter((_, i) => alive[i]));
     const stays = ({ job, batch }: Entry) => carried.has(job) || isHeld(batch);
     await Promise.all(
-      entries
-        .filter(stays)
-        .map(({ order }) => ledger.postpone(order.purchaseOrderNumber, time.now() + SWEEP_AFTER)),
+      entries.filter(stays).map(({ order }) => ledger.postpone(order.purchaseOrderNumber, time.now() + SWEEP_AFTER)),
     );
     const without = entries.filter((entry) => !stays(entry));
     const handed = await Promise.all(without.map(putBack));

@@ -1,7 +1,7 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
 import { doubtSettled, listRead } from '../events/delivery.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { aloneOf, withJob } from '../ledger/job.ts';
+import { withJob } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type LedgerEvent, next, type Policy } from '../ledger/state.ts';
 import type { Log } from '../log/log.ts';
@@ -24,6 +24,8 @@ type VerifierDeps = {
   policy: Policy;
   log: Log;
   canaries: Canaries;
+  /** The list showed whether an order in doubt was created; `answer` is what its last attempt ended with. */
+  onVerdict(answer: Entry['answer'], wasCreated: boolean): Promise<void>;
   /** Reads the API's list once. */
   list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
 };
@@ -115,9 +117,10 @@ export function createVerifier(deps: VerifierDeps) {
   async function apply(entry: Entry, event: LedgerEvent): Promise<void> {
     const step = withJob(next(entry, event, policy), deps.queue.nameJob);
     if (!(await ledger.take(entry, step))) return;
-    if (step.kind === 'move' && step.entry.state === 'retry') {
-      await deps.queue.add([aloneOf(step.entry)], policy.backoff(entry.used));
-    }
+    if (event.kind === 'found' && event.same) await deps.onVerdict(entry.answer, true);
+    // Only once enough lists agree; the sweeper hands out the retry when it is due.
+    if (event.kind === 'absent' && !(step.kind === 'move' && step.entry.state === 'unknown'))
+      await deps.onVerdict(entry.answer, false);
     const outcome =
       step.kind === 'accept' ? 'accepted' : step.kind === 'ignore' || step.kind === 'cancel' ? '' : step.entry.state;
     if (outcome !== 'unknown')

@@ -1,6 +1,7 @@
+import { mkdir } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
-import { PoSyncError } from '../core/errors.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
 import { redisTrouble } from '../events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { connectRedis, type Redis, redisRefused } from './connect.ts';
@@ -79,6 +80,23 @@ async function prepare(url: string, redis: Redis, clock: Clock): Promise<RedisTi
 
 function baseUrlOf({ environments, environment }: Config): string {
   return environments[environment]?.baseUrl ?? '';
+}
+
+/** Makes the folders of data and reports. Throws PoSyncError `folder-unusable`. */
+export async function makeFolders({ data, reports }: Config): Promise<void> {
+  await makeFolder(reports.path, 'reports.path');
+  await makeFolder(data, 'data');
+}
+
+async function makeFolder(path: string, key: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((error: unknown) => {
+    const reason = codeOf(error) ?? 'unknown error';
+    throw new PoSyncError('folder-unusable', `the folder ${path} cannot be made (${reason}).`, {
+      remedy: `Make it, or correct ${key} in the configuration.`,
+      facts: { path },
+      cause: error,
+    });
+  });
 }
 
 /** `quit` never ends while Redis is away. */

@@ -98,11 +98,17 @@ export function openSettlement(context: SettlementContext) {
     batchTrouble(log, { batch, reason: toError(error).message });
   }
 
+  /** Keeps the report of every batch in progress current. */
+  async function progressAll(): Promise<void> {
+    for (const { batch } of await batches.underWay()) await progress(batch);
+  }
+
   return {
     tick,
     refresh,
     settleUnreadable: unreadable,
     progress,
+    progressAll,
     /** Waits until the batches that are being settled are done. */
     async [Symbol.asyncDispose](): Promise<void> {
       await Promise.all(settling.values());

@@ -19,12 +19,15 @@ describe('classify', () => {
     ['201 with the success envelope', answer(201, SUCCESS), 'accepted'],
     ['200 with the success envelope', answer(200, SUCCESS), 'accepted'],
     ['success without the error field', answer(200, { status: 'success', data: SUCCESS.data }), 'accepted'],
-    ['success of another order', answer(200, { ...SUCCESS, data: { purchaseOrderNumber: '1' } }), 'unknown'],
+    ['success of another number', answer(200, { ...SUCCESS, data: { purchaseOrderNumber: '1' } }), 'misnamed'],
+    ['success of a number', answer(201, { ...SUCCESS, data: { purchaseOrderNumber: 4711 } }), 'misnamed'],
+    ['success without a number', answer(201, { ...SUCCESS, data: { orderState: 'NEW' } }), 'unknown'],
     ['success without data', answer(200, { status: 'success', error: null }), 'unknown'],
     ['success and error at once', answer(200, { ...SUCCESS, error: { code: 500, message: '' } }), 'unknown'],
     ['2xx with HTML', answer(200, '<html>Login</html>'), 'unknown'],
     ['2xx with nothing', answer(204, ''), 'unknown'],
     ['error code 400 with HTTP 400', answer(400, refusal(400)), 'refused'],
+    ['another error code with HTTP 400', answer(400, refusal(1001)), 'refused'],
     ['error code 400 with HTTP 200', answer(200, refusal(400)), 'refused'],
     ['error code 400 with HTTP 500', answer(500, refusal(400)), 'refused'],
     ['HTTP 400 without an envelope', answer(400, 'Bad Request'), 'unknown'],
@@ -53,6 +56,17 @@ describe('classify', () => {
     });
   });
 
+  it.each(['po-1a', ' PO-1A', 'PO-1A\u0301'])('a success that names %j instead of PO-1A is final', (named) => {
+    const seen = classify(answer(201, { ...SUCCESS, data: { purchaseOrderNumber: named } }), 'PO-1A', NOW);
+    expect(seen).toMatchObject({ kind: 'misnamed', said: { code: 'other-number', httpStatus: 201 } });
+  });
+
+  it('cuts what the API says and removes control characters', () => {
+    const body = { status: 'error', error: { code: 400, message: `\u001b[2J\u202Eno${'x'.repeat(5000)}` } };
+    const seen = classify(answer(400, body), '4711', NOW);
+    expect(seen.kind === 'refused' && seen.said.message).toMatch(/^ \[2J nox{990,}$/);
+  });
+
   it('slows everyone down for 429 and only this order for 503', () => {
     expect(classify(answer(429, '', { 'retry-after': '7' }), '4711', NOW)).toMatchObject({
       everyone: true,
@@ -65,9 +79,9 @@ describe('classify', () => {
 describe('readRetryAfter', () => {
   it.each([
     ['120', 120_000],
-    ['0', 0],
+    ['0', undefined],
     ['Sat, 21 Nov 2026 07:16:00 GMT', 60_000],
-    ['Sat, 21 Nov 2026 07:00:00 GMT', 0],
+    ['Sat, 21 Nov 2026 07:00:00 GMT', undefined],
     ['999999999', 3_600_000],
     ['soon', undefined],
     ['-5', undefined],

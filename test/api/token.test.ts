@@ -30,22 +30,24 @@ describe('token', () => {
   }
 
   /** One daemon's view of the token, with a Redis connection of its own. */
-  async function daemon(api: OpenSandbox, more: Partial<Parameters<typeof createTokenSource>[0]> = {}) {
+  async function daemon(
+    api: Pick<OpenSandbox, 'baseUrl' | 'authUrl'>,
+    more: { clientSecret?: string; environment?: string } = {},
+  ) {
     const redis = await connectRedis(store.server.url);
     stack.defer(() => redis.disconnect());
     return createTokenSource({
-      redis,
-      keys: store.keys,
+      store: { redis, keys: store.keys, time: store.time },
       http,
       clock: systemClock,
-      time: store.time,
       owner: Math.random().toString(),
-      environment: 'staging',
-      baseUrl: api.baseUrl,
-      authUrl: api.authUrl,
-      tokenPath: 'auto' as const,
-      credentials: { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET },
-      ...more,
+      target: {
+        environment: more.environment ?? 'staging',
+        baseUrl: api.baseUrl,
+        authUrl: api.authUrl,
+        tokenPath: 'auto',
+      },
+      credentials: { clientId: CLIENT_ID, clientSecret: more.clientSecret ?? CLIENT_SECRET },
     });
   }
 
@@ -111,7 +113,7 @@ describe('token', () => {
 
   it('is refused with a clear mend when the credentials are wrong', async () => {
     const api = await sandbox();
-    const tokens = await daemon(api, { credentials: { clientId: CLIENT_ID, clientSecret: 'wrong' } });
+    const tokens = await daemon(api, { clientSecret: 'wrong' });
     await expect(tokens.get()).rejects.toMatchObject({
       code: 'token-refused',
       message: expect.stringContaining('invalid_client'),

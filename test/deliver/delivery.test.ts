@@ -98,7 +98,7 @@ describe('delivery', () => {
     const told = rig.lines.map(({ msg }) => String(msg));
     expect(told.filter((msg) => msg.startsWith('delivery paused'))).toHaveLength(1);
     expect(told.filter((msg) => msg === 'delivery resumed')).toHaveLength(1);
-    expect(await rig.side.breaker.during(0, rig.store.time.now())).toMatchObject([{ code: 'api-down' }]);
+    expect(await rig.breaker.during(0, rig.store.time.now())).toMatchObject([{ code: 'api-down' }]);
   });
 
   it.each([
@@ -111,7 +111,7 @@ describe('delivery', () => {
       faults: { faults: [{ kind: 'answer', status, until: '4s', body: 'html' }] },
     });
     await rig.submit('b1', numbersOf(20));
-    await until('a pause', () => rig.side.breaker.current()?.code === code);
+    await until('a pause', () => rig.breaker.current()?.code === code);
     await rig.settled();
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 20 } });
   });
@@ -119,10 +119,10 @@ describe('delivery', () => {
   it('pauses when the credentials are refused, without hammering the token endpoint', async () => {
     await using rig = await openDeliveryRig({ secret: 'wrong' });
     await rig.submit('b1', numbersOf(20));
-    await until('a pause', () => rig.side.breaker.current()?.code === 'token-refused');
+    await until('a pause', () => rig.breaker.current()?.code === 'token-refused');
     expect(rig.stored().size).toBe(0);
     expect(rig.events.filter(({ type }) => type === 'token').length).toBeLessThan(12);
-    expect(await rig.side.ledger.unsettled()).toBe(20);
+    expect(await rig.ledger.unsettled()).toBe(20);
   });
 
   it('slows down for 429 as long as the API says', async () => {
@@ -168,9 +168,9 @@ describe('delivery', () => {
     const held = await rig.batches.find('b1');
     expect(held).toMatchObject({ held: { reason: expect.stringContaining('articleCode is invalid') } });
     expect(held?.counts.refused).toBeLessThan(16);
-    expect(await rig.side.ledger.unsettled()).toBe(200 - (held?.counts.refused ?? 0));
+    expect(await rig.ledger.unsettled()).toBe(200 - (held?.counts.refused ?? 0));
     await rig.batches.release('b1');
-    await until('the release', () => !rig.side.held.has('b1'));
+    await until('the release', () => !rig.held.has('b1'));
     for (const number of wrong) await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
     await rig.settled();
     const { counts } = (await rig.batches.find('b1')) ?? {};
@@ -181,12 +181,12 @@ describe('delivery', () => {
   it('puts orders back that the queue lost', async () => {
     await using rig = await openDeliveryRig();
     const { keys, redis, time } = rig.store;
-    await rig.side.breaker.close('test', 'held by the test');
+    await rig.breaker.trip('test', 'held by the test');
     await rig.submit('b1', numbersOf(30));
     const jobs = await redis.keys(`${keys.prefix}:orders:c-*`);
     await redis.del(`${keys.prefix}:orders:wait`, ...jobs);
     for (const number of numbersOf(30)) await redis.zadd(keys.due, time.now(), number);
-    await rig.side.breaker.open();
+    await rig.breaker.reset();
     await rig.settled();
     expect(byNumber(rig.stored())).toEqual(once(numbersOf(30)));
   });
@@ -218,10 +218,10 @@ describe('delivery', () => {
     });
     await rig.submit('b1', ['PO-0001']);
     await until('the order at the API', () => rig.stored().size === 1);
-    const [known] = await rig.side.ledger.lookup(['PO-0001']);
+    const [known] = await rig.ledger.lookup(['PO-0001']);
     if (known?.kind !== 'open') throw new Error('its answer came too soon');
     const lapse = next(known.entry, { kind: 'lapsed', at: known.entry.deadline ?? 0 }, policy);
-    expect(await rig.side.ledger.take(known.entry, lapse)).toBe(true);
+    expect(await rig.ledger.take(known.entry, lapse)).toBe(true);
     await rig.settled();
     expect(await rig.batches.find('b1')).toMatchObject({ open: 0, counts: { accepted: 1 } });
   });

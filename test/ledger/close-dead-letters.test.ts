@@ -28,7 +28,7 @@ describe('putting a dead letter aside', () => {
     await store.redis.flushall();
     await store.identity.establish();
     // As when the API's list was read.
-    await store.redis.del(store.keys.rebuild);
+    await store.redis.del(store.keys.rebuild, store.keys.breaker);
   });
   afterAll(() => store[Symbol.asyncDispose]());
 

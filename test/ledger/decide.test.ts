@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Decision, decide } from '../../src/ledger/decide.ts';
 import type { EntryState } from '../../src/ledger/entry.ts';
-import { SWEEP_AFTER } from '../../src/ledger/state.ts';
 import { entryOf } from '../support/entry.ts';
 
 const STATES: EntryState[] = ['queued', 'sending', 'retry', 'unknown', 'conflict', 'refused', 'failed', 'inDoubt'];
@@ -24,8 +23,8 @@ describe("a person's word", () => {
     const before = entryOf({ state: 'failed', attempt: 12, used: 12, maybeSentAt: 900, absences: 2, absentAt: 950 });
     expect(decide(before, { kind: 'retry', at: 1000, job: 'c-2', delay: 500 })).toEqual({
       kind: 'move',
-      due: 1500 + SWEEP_AFTER,
-      entry: entryOf({ version: 1000, state: 'queued', attempt: 12, used: 0, maybeSentAt: 900, job: 'c-2' }),
+      due: 1500,
+      entry: entryOf({ version: 1000, state: 'retry', attempt: 12, used: 0, maybeSentAt: 900, job: 'c-2' }),
     });
   });
 

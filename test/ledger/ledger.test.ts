@@ -22,7 +22,7 @@ describe('ledger', () => {
     await store.redis.flushall();
     await store.identity.establish();
     // As when the API's list was read.
-    await store.redis.del(store.keys.rebuild);
+    await store.redis.del(store.keys.rebuild, store.keys.breaker);
   });
   afterAll(() => store[Symbol.asyncDispose]());
 

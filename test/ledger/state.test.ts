@@ -68,7 +68,7 @@ describe('next', () => {
       'an order turned away while others pass goes again',
       { ...SENDING, turnedAway: 3 },
       answered({ ...later, turnedAway: true }),
-      'retry due 35000',
+      'retry due 5000',
     ],
     [
       'an order turned away five times while others pass is refused',
@@ -95,7 +95,7 @@ describe('next', () => {
       answered({ kind: 'unknown', answer: LOST }),
       'unknown ask 62000',
     ],
-    ['what says nothing of the order postpones it', SENDING, answered(later), 'retry due 35000'],
+    ['what says nothing of the order postpones it', SENDING, answered(later), 'retry due 5000'],
     [
       'a late no of an older attempt changes nothing',
       { ...SENDING, attempt: 2 },
@@ -134,7 +134,7 @@ describe('next', () => {
       'absent twice, a settle apart, goes again',
       doubted,
       { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
-      'retry due 161001',
+      'retry due 131001',
     ],
     [
       'absent twice within a settle says nothing',

@@ -25,10 +25,8 @@ async function openTwo(sources: readonly Source[] = []) {
   const { redis, keys } = store;
   const batches = createBatches({ redis, keys, owner: 'me' });
   const breaker = createCircuitBreaker({
-    redis,
-    keys,
+    store: { redis, keys, time },
     clock,
-    time,
     probe: { initial: 1000, max: 1000 },
     onPaused: () => undefined,
     onResumed: () => undefined,
@@ -73,33 +71,33 @@ describe('a pause', () => {
   });
 
   it('is told once by all daemons, also after a restart, and so is its end', async () => {
-    await two.breaker.close('api-down', 'the API answers 503');
+    await two.breaker.trip('api-down', 'the API answers 503');
     two.pass(3_000);
     for (let i = 0; i < 3; i += 1) await two.look();
     two.restart();
     await two.look();
     expect(two.told).toMatchObject([{ event: 'paused', kind: 'paused', reason: 'the API answers 503' }]);
-    await two.breaker.open();
+    await two.breaker.reset();
     await two.look();
     await two.look();
     expect(two.told.slice(1)).toMatchObject([{ event: 'paused', kind: 'resumed', since: two.told[0]?.since }]);
   });
 
   it('that passes at once is not told', async () => {
-    await two.breaker.close('api-down', 'hiccup');
+    await two.breaker.trip('api-down', 'hiccup');
     await two.look();
-    await two.breaker.open();
+    await two.breaker.reset();
     two.pass(3_000);
     await two.look();
     expect(two.told).toEqual([]);
   });
 
   it('with a second reason is one pause, until none is left', async () => {
-    await two.breaker.close('api-down', 'the API is away');
+    await two.breaker.trip('api-down', 'the API is away');
     two.pass(3_000);
     await two.look();
     await two.breaker.hold('operator', 'an operator said so');
-    await two.breaker.open();
+    await two.breaker.reset();
     two.pass(3_000);
     await two.look();
     expect(two.told).toHaveLength(1);

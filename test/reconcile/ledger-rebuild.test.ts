@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 /** Lets the rig notice and mend a rollback the way the daemon does. */
 function mending(rig: DeliveryRig): AsyncDisposable {
   const tick = async () => {
-    await rig.side.rebuild.tick();
+    await rig.reconciliation.rebuild.tick();
   };
   return startLoop(tick, { pause: 20, clock: systemClock, onTrouble: () => undefined });
 }
@@ -19,8 +19,8 @@ describe('take-over', () => {
     await using rig = await openDeliveryRig();
     const token = await rig.api.token();
     await rig.api.create(orderOf('PO-0001'), token);
-    await rig.side.rebuild.first(new AbortController().signal);
-    const [known] = await rig.side.ledger.lookup(['PO-0001']);
+    await rig.reconciliation.rebuild.first(new AbortController().signal);
+    const [known] = await rig.ledger.lookup(['PO-0001']);
     expect(known).toMatchObject({ kind: 'accepted', compact: { batchNo: 0, attempts: 0 } });
   });
 
@@ -33,10 +33,10 @@ describe('take-over', () => {
     await rig.store.redis.flushall();
     // Whoever reads its files again knows nothing of what was sent; the first intent meets the new life.
     await rig.submit('b2', [...numbers, 'PO-NEW']);
-    await until('the hold', () => rig.side.breaker.current()?.code === 'ledger-rolled-back');
+    await until('the hold', () => rig.breaker.current()?.code === 'ledger-rolled-back');
     expect(rig.lines.filter(({ msg }) => String(msg).startsWith('Redis knows less'))).toHaveLength(1);
     const before = rig.events.filter(({ type }) => type === 'received').length;
-    await until('the end of the hold', () => rig.side.breaker.current() === undefined);
+    await until('the end of the hold', () => rig.breaker.current() === undefined);
     const waiting = await rig.store.redis.zrange(rig.store.keys.due, 0, '-1');
     for (const number of waiting) await rig.store.redis.zadd(rig.store.keys.due, rig.store.time.now(), number);
     await rig.settled();
@@ -51,9 +51,9 @@ describe('take-over', () => {
     await rig.settled();
     await rig.store.redis.flushall();
     await rig.submit('b2', numbers);
-    await until('the hold', () => rig.side.breaker.current()?.code === 'ledger-rolled-back');
+    await until('the hold', () => rig.breaker.current()?.code === 'ledger-rolled-back');
     // Long enough for the turn of each.
-    await until('the turns', async () => (await rig.side.queue.waiting()) === 0);
+    await until('the turns', async () => (await rig.queue.waiting()) === 0);
     await delay(1_000);
     expect(rig.stored()).toEqual(new Map(numbers.map((number) => [number, 1])));
   });
@@ -65,13 +65,13 @@ describe('take-over', () => {
     await rig.settled();
     await rig.store.redis.flushall();
     await rig.submit('b2', numbersOf(5));
-    await until('the reason', () => rig.side.breaker.current()?.reason.includes('run reconcile'));
+    await until('the reason', () => rig.breaker.current()?.reason.includes('run reconcile'));
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(5);
   });
 
   it('lets a new ledger go on where the list cannot be had', async () => {
     await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'answer', on: 'list', status: 405 }] } });
-    await rig.side.rebuild.first(new AbortController().signal);
+    await rig.reconciliation.rebuild.first(new AbortController().signal);
     await rig.submit('b1', numbersOf(5));
     await rig.settled();
     expect(rig.stored().size).toBe(5);

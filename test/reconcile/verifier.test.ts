@@ -20,7 +20,9 @@ async function openVerifierRig() {
   const { server, redis, keys, identity } = stack.use(await openTestRedis());
   const plain = await connectRedis(server.url, { plain: true });
   stack.defer(() => plain.disconnect());
-  const queue = stack.use(openQueue({ redis: plain, keys, onTrouble: () => undefined }));
+  const log = pino({ level: 'silent' });
+  const onVerdict = async () => undefined;
+  const queue = stack.use(openQueue({ store: { plain, keys }, log }));
   const ledger = createLedger({ redis, keys, identity });
   const rig = { now: 1_000_000, shown: [] as string[] };
   const time = { now: () => rig.now, sync: async () => undefined };
@@ -31,8 +33,19 @@ async function openVerifierRig() {
     return { kind: 'complete', orders: rig.shown.length };
   }
 
-  const log = pino({ level: 'silent' });
-  const verifier = createVerifier({ ledger, queue, redis, keys, time, owner: 'rig', policy, log, canaries, list });
+  const verifier = createVerifier({
+    ledger,
+    queue,
+    redis,
+    keys,
+    time,
+    owner: 'rig',
+    policy,
+    log,
+    canaries,
+    list,
+    onVerdict,
+  });
 
   /** Puts an order into the ledger whose attempt ended without an answer just now. */
   async function doubt(number: string): Promise<void> {

@@ -29,7 +29,7 @@ async function openPlace() {
   if (file === 'taken') throw new Error('nobody else is here');
   const ledger = createLedger(store);
   const { config } = configOf(LEAST);
-  const deps = { ...store, clock: systemClock, probe: { initial: 100, max: 100 } };
+  const deps = { store, clock: systemClock, probe: { initial: 100, max: 100 } };
   const breaker = createCircuitBreaker({ ...deps, onPaused: () => undefined, onResumed: () => undefined });
 
   /** `slowly`: each of its reports waits until `go` is called. */

@@ -49,7 +49,11 @@ export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], a
   return 1;
 };
 
-export const breaker: Port = (store, [key = '', pauses = ''], [verb, now = '', first = '', second = '', third = '']) => {
+export const breaker: Port = (
+  store,
+  [key = '', pauses = ''],
+  [verb, now = '', first = '', second = '', third = ''],
+) => {
   switch (verb) {
     case 'reset':
       return reset(store, key, pauses, Number(now));

@@ -35,21 +35,21 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
   function open(ask: Connection['ask']): OrderQueue {
     return {
       nameJob: () => `c-${++names}`,
-      add: (jobs, delay) => ask(() => addAll(jobs, delay ?? 0)),
+      add: (jobs) => ask(() => addAll(jobs)),
       has: (ids) => ask(() => ids.map((id) => store.jobs().has(id))),
       waiting: async () => 0,
-      work: () => ({ stop: async () => undefined }),
+      work: () => ({ [Symbol.asyncDispose]: async () => undefined }),
       [Symbol.asyncDispose]: async () => undefined,
     };
   }
 
-  function addAll(jobs: readonly Job[], delay: number): void {
-    for (const job of jobs) addOne(job, delay);
+  function addAll(jobs: readonly Job[]): void {
+    for (const job of jobs) addOne(job);
   }
 
-  function addOne({ id, name, batch, numbers }: Job, delay: number): void {
+  function addOne({ id, name, batch, numbers }: Job): void {
     if (store.jobs().has(id) || random.chance(weather.lostJobs)) return;
-    const readyAt = timeline.now() + delay;
+    const readyAt = timeline.now();
     store.jobs().set(id, { id, name, batch, numbers, readyAt, lock: undefined });
     timeline.plan(readyAt, offer);
   }

@@ -21,6 +21,9 @@ type Deps = {
   canaries: () => readonly string[];
 };
 
+/** What a connection may take, in milliseconds. */
+const CONNECT = 10_000;
+
 export type Network = ReturnType<typeof openNetwork>;
 
 /** Everything between a process and the API. It speaks undici's manners, as `src/core/http.ts` gives them on. */
@@ -38,19 +41,23 @@ export function openNetwork(deps: Deps) {
       const began = timeline.now();
       let written = false;
       const giveUp = () => resolve(written ? broken('timeout') : unsent('timeout'));
-      timeline.plan(began + call.timeout, giveUp, host);
+      const deadline = began + call.timeout + CONNECT;
+      timeline.plan(deadline, () => written || giveUp(), host);
       const connected = began + (random.chance(weather.slowAnswers) ? random.between(0, 5000) : random.between(0, 30));
-      const start = () => {
-        if (timeline.now() >= began + call.timeout && !written) return;
+      const start = async () => {
         if (random.chance(weather.unsent)) return resolve(unsent('ECONNREFUSED'));
-        if (call.mayWrite?.() === false && breach !== 'no freshness check') return resolve(unsent('no longer fresh'));
+        const mayWrite = await (call.prepare?.() ?? Promise.resolve(true)).catch(() => 'failed' as const);
+        if (mayWrite === 'failed' || (!mayWrite && breach !== 'no freshness check'))
+          return resolve(unsent('not written'));
+        if (timeline.now() >= deadline) return;
         written = true;
+        timeline.plan(timeline.now() + call.timeout, giveUp, host);
         if (breach === 'frozen between check and write' && random.chance(0.05)) {
           host.frozenUntil = timeline.now() + 10 * weather.settle;
           timeline.plan(host.frozenUntil, () => carry(host, call, timeline.now(), resolve));
-        } else carry(host, call, began, resolve);
+        } else carry(host, call, timeline.now(), resolve);
       };
-      timeline.plan(connected, start, host);
+      timeline.plan(connected, () => void start(), host);
     });
   }
 
@@ -99,7 +106,7 @@ export function openNetwork(deps: Deps) {
       return random.pick([refusal(500), answered(502, PAGE), answered(503, PAGE), refusal(504)]);
     }
     api.storeAt(random.between(now, seen), number, items);
-    if (random.chance(weather.pages)) return random.pick([answered(200, PAGE), answered(204, ''), created('another')]);
+    if (random.chance(weather.pages)) return random.pick([answered(200, PAGE), answered(204, ''), answered(201, '')]);
     return created(number);
   }
 

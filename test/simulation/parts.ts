@@ -1,16 +1,15 @@
 import { pino } from 'pino';
 import { type Admit, createAdmission } from '../../src/admit/admit.ts';
 import type { ListedOrder } from '../../src/api/list.ts';
+import { createPartner } from '../../src/api/partner.ts';
+import type { Config } from '../../src/config/config.ts';
 import { createSemaphore } from '../../src/core/semaphore.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
-import { createDelivery, sendingSpan } from '../../src/deliver/delivery.ts';
-import { createHealth } from '../../src/deliver/health.ts';
-import { createHeldBatches } from '../../src/deliver/held-batches.ts';
-import { unlimited } from '../../src/deliver/rate-limit.ts';
-import { watchRefusals } from '../../src/deliver/refusals.ts';
+import { createDelivery } from '../../src/deliver/delivery.ts';
 import { createAdoption } from '../../src/ledger/adopt.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches.ts';
 import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
+import { sendingSpan } from '../../src/ledger/intent.ts';
 import type { Job } from '../../src/ledger/job.ts';
 import { createKnownInvalid } from '../../src/ledger/known-invalid.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -19,6 +18,7 @@ import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createLedgerRebuild } from '../../src/reconcile/ledger-rebuild.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
 import { createRedisTime } from '../../src/redis/redis-time.ts';
+import type { Context } from '../../src/redis/store.ts';
 import type { Connection } from './connection.ts';
 import { blindCanaries, blindList, naiveHttp, weakLedger } from './safeguards.ts';
 import { KEYS as keys, PARTNER } from './setting.ts';
@@ -57,9 +57,9 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
   const queue = around.jobs.open(ask);
   const batches = createBatches({ redis, keys, owner: host.name });
   const probe = { initial: 5_000, max: 60_000 };
-  const breaker = createCircuitBreaker({ redis, keys, clock, time, probe, onPaused: nothing, onResumed: nothing });
-  const refusals = watchRefusals({ share: 0.5, of: 40 });
-  const held = createHeldBatches(batches, refusals.forget);
+  const store = { redis, plain: redis, keys, time, private: true, [Symbol.asyncDispose]: async () => undefined };
+  const breaker = createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing });
+  const context: Context = { config: configOf(weather.timeout), store, owner: host.name, clock, log, stopping: NEVER };
   const canaries = around.breach === 'no evidence rule' ? blindCanaries(openCanariesOf()) : openCanariesOf();
   const list = listOf(host, around);
   const base = { ledger, queue, redis, keys, clock, time, policy, log, owner: host.name };
@@ -79,24 +79,24 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
 
   const tokens = tokensOf(host, around);
   const http = around.network.open(host);
-  const { deliverJob } = createDelivery({
-    ...base,
-    tokens,
+  const partner = createPartner({
     http: around.breach === 'naive retry' ? naiveHttp(http) : http,
-    partner: { ...PARTNER, timeout: weather.timeout },
-    breaker,
-    stopping: NEVER,
-    held,
-    refusals,
-    health: createHealth({ breaker, tokens, policy }),
-    rate: unlimited,
-    semaphore: createSemaphore(CALLS),
-    inHand: createSemaphore(4 * CALLS),
-    onRolledBack: establish,
-    onAccepted: (number) => void canaries.remember(number).catch(onTrouble),
-    onOutcome: nothing,
+    tokens,
+    endpoint: { ...PARTNER, timeout: weather.timeout },
   });
-  const verifier = createVerifier({ ...base, canaries, list });
+  const { deliverJob, held } = createDelivery({
+    context,
+    book: { ledger, batches, identity, policy },
+    queue,
+    partner,
+    breaker,
+    on: {
+      rolledBack: establish,
+      accepted: (number) => void canaries.remember(number).catch(onTrouble),
+      outcome: nothing,
+    },
+  });
+  const verifier = createVerifier({ ...base, canaries, list, onVerdict: async () => undefined });
   const adopt = createAdoption({ redis, keys });
   const rebuild = createLedgerRebuild({ ...base, adopt, list, refresh: () => breaker.refresh(true) });
   const sweeper = createSweeper({ ...base, isHeld: held.has });
@@ -118,6 +118,13 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
   };
   const prepare = () => rebuild.first(NEVER);
   return { deliverJob, admit, batches, chores, establish, prepare, known: identity.known };
+}
+
+/** The part of the configuration that delivery reads. */
+function configOf(timeout: number): Config {
+  const environment = { ...PARTNER, authUrl: PARTNER.baseUrl, tokenPath: 'auto', protected: false } as const;
+  const delivery = { concurrency: CALLS, timeout, refusalHold: { share: 0.5, of: 40 } };
+  return { environment: 'staging', environments: { staging: environment }, delivery } as unknown as Config;
 }
 
 function nothing(): void {}

@@ -61,7 +61,16 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     weight: 8,
     arbitrary: fc.tuple(made, fc.array(change, { minLength: 1, maxLength: 3 })).map(([mine, changes]) => ({
       file: 'ledger/commit.lua',
-      keys: [KEYS.due, KEYS.doubt, KEYS.waiting, KEYS.finished, KEYS.identity, KEYS.rebuild, KEYS.own('m'), KEYS.breaker],
+      keys: [
+        KEYS.due,
+        KEYS.doubt,
+        KEYS.waiting,
+        KEYS.finished,
+        KEYS.identity,
+        KEYS.rebuild,
+        KEYS.own('m'),
+        KEYS.breaker,
+      ],
       args: [
         KEYS.prefix,
         2000,
@@ -119,11 +128,13 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ verb: fc.constantFrom('reset', 'slow', 'lift', 'trip', 'probe'), time, max: time }).map((one) => ({
-      file: 'deliver/circuit-breaker.lua',
-      keys: [KEYS.breaker, KEYS.pauses],
-      args: [one.verb, one.time, ...(one.verb === 'trip' ? [one.max, 'code', 'why'] : [100, one.max])],
-    })),
+    arbitrary: fc
+      .record({ verb: fc.constantFrom('reset', 'slow', 'lift', 'trip', 'probe'), time, max: time })
+      .map((one) => ({
+        file: 'deliver/circuit-breaker.lua',
+        keys: [KEYS.breaker, KEYS.pauses],
+        args: [one.verb, one.time, ...(one.verb === 'trip' ? [one.max, 'code', 'why'] : [100, one.max])],
+      })),
   },
   {
     weight: 1,

@@ -65,6 +65,7 @@ export function checkpointOn(host: Host, { timeline, random, disk }: Surrounding
 export function tokensOf(host: Host, { timeline, random, token }: Surroundings): TokenSource {
   let current: string | undefined;
   return {
+    first: async () => undefined,
     async get() {
       if (current === undefined) {
         await new Promise<void>((resolve) => timeline.plan(timeline.now() + random.between(5, 500), resolve, host));

@@ -1,12 +1,20 @@
 import pino from 'pino';
+import { openPartner, type Partner } from '../../src/api/partner.ts';
 import type { Config, Delivery, Environment } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { startLoop } from '../../src/core/loop.ts';
-import { type Batches, createBatches } from '../../src/ledger/batches.ts';
+import { type CircuitBreaker, createEnvironmentBreaker } from '../../src/deliver/circuit-breaker.ts';
+import { createDelivery, type Delivery as Deliverer } from '../../src/deliver/delivery.ts';
+import type { Batches } from '../../src/ledger/batches.ts';
+import { createEnvironmentLedger } from '../../src/ledger/environment-ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { digestOf } from '../../src/order/digest.ts';
-import { createDeliverySide, type DeliverySide } from '../../src/reconcile/delivery-side.ts';
+import { type OrderQueue, openQueue } from '../../src/queue/queue.ts';
+import { createSweeper } from '../../src/queue/sweeper.ts';
+import { createReconciliation, type Reconciliation } from '../../src/reconcile/reconciliation.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
+import type { Context } from '../../src/redis/store.ts';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent, SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
 import { orderOf } from './entry.ts';
@@ -18,7 +26,12 @@ import { until } from './until.ts';
 export type DeliveryRig = AsyncDisposable & {
   api: OpenSandbox;
   store: OpenRedis;
-  side: DeliverySide;
+  ledger: Ledger;
+  queue: OrderQueue;
+  partner: Partner;
+  breaker: CircuitBreaker;
+  held: Deliverer['held'];
+  reconciliation: Reconciliation;
   batches: Batches;
   /** What the API did, as it tells itself. */
   events: SandboxEvent[];
@@ -87,33 +100,37 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     delivery: { ...DELIVERY, ...options.delivery },
   };
   const stopping = new AbortController();
-  const side = createDeliverySide({
+  const context: Context = {
     config,
-    environment,
+    store: { ...store, plain, private: false, [Symbol.asyncDispose]: async () => undefined },
     owner: 'rig',
     clock: systemClock,
     log,
     stopping: stopping.signal,
-    secrets: { clientId: CLIENT_ID, clientSecret: new Secret(options.secret ?? CLIENT_SECRET), warnings: [] },
-    store: { ...store, plain, private: false, [Symbol.asyncDispose]: async () => undefined },
-  });
-  stack.use(side.http);
-  stack.use(side.queue);
-  await side.establishLedger();
-  const batches = createBatches({ ...store, owner: 'rig' });
+  };
+  const secrets = { clientId: CLIENT_ID, clientSecret: new Secret(options.secret ?? CLIENT_SECRET) };
+  const book = createEnvironmentLedger(context);
+  const { ledger, batches, policy } = book;
+  const queue = stack.use(openQueue(context));
+  const partner = stack.use(openPartner(context, { secrets }));
+  const breaker = createEnvironmentBreaker(context);
+  const reconciliation = createReconciliation({ context, book, queue, partner, breaker });
+  const on = { accepted: reconciliation.remember, outcome: () => undefined, rolledBack: reconciliation.establish };
+  const { deliverJob, held } = createDelivery({ context, book, queue, partner, breaker, on });
+  const sweeper = createSweeper({ ledger, queue, time: store.time, policy, log, isHeld: held.has });
+  await reconciliation.establish();
   const onTrouble = (error: Error) => void lines.push({ trouble: error.message });
-  for (const tick of [side.sweeper.tick, side.verifier.tick, side.held.refresh]) {
+  for (const tick of [sweeper.tick, reconciliation.verify, held.refresh]) {
     stack.use(startLoop(tick, { pause: 20, clock: systemClock, onTrouble }));
   }
-  const worker = side.queue.work(DELIVERY.concurrency, side.deliverJob);
-  stack.defer(() => worker.stop(5000));
+  stack.use(queue.work(config.delivery, deliverJob));
   stack.defer(() => stopping.abort());
 
   async function submit(batch: string, numbers: readonly string[]): Promise<void> {
     const file = { batch, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' } as const;
     const { no } = await batches.begin(file, store.time.now());
     for (let i = 0; i < numbers.length; i += 10) {
-      const job = side.queue.nameJob();
+      const job = queue.nameJob();
       const group = numbers.slice(i, i + 10);
       const entries = group.map((number, n) => ({
         ...({
@@ -131,8 +148,8 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
         used: 0,
         absences: 0,
       }));
-      await Promise.all(entries.map((entry) => side.ledger.enter(entry, undefined, store.time.now() + 30_000)));
-      await side.queue.add([{ id: job, name: `orders ${i}`, batch, numbers: group }]);
+      await Promise.all(entries.map((entry) => ledger.enter(entry, undefined, store.time.now() + 30_000)));
+      await queue.add([{ id: job, name: `orders ${i}`, batch, numbers: group }]);
     }
     await batches.admitted(batch, numbers.length);
   }
@@ -141,13 +158,18 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   return {
     api,
     store,
-    side,
+    ledger,
+    queue,
+    partner,
+    breaker,
+    held,
+    reconciliation,
     batches,
     events,
     lines,
     submit,
     async settled(within = 20_000) {
-      await until('all orders settled', async () => (await side.ledger.unsettled()) === 0, within);
+      await until('all orders settled', async () => (await ledger.unsettled()) === 0, within);
     },
     stored() {
       const counts = new Map<string, number>();

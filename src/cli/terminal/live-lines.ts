@@ -10,7 +10,7 @@ import { printable } from './printable.ts';
 /** What goes on; times are milliseconds since 1970. `pace` is orders a second, undefined while unknown. */
 export type LiveState = {
   now: number;
-  pause: Pause | undefined;
+  pause: Pick<Pause, 'code' | 'reason' | 'since'> | undefined;
   batches: readonly { batch: Batch; pace: number | undefined }[];
 };
 
@@ -39,7 +39,7 @@ export function liveLines({ now, pause, batches }: LiveState, format: Format): s
   ].map((parts) => fitted(parts, format));
 }
 
-function pauseParts({ code, reason, since }: Pause, now: number): Part[] {
+function pauseParts({ code, reason, since }: Pick<Pause, 'code' | 'reason' | 'since'>, now: number): Part[] {
   const end = code === OPERATOR ? 'po-sync resume ends it' : 'goes on by itself';
   return [
     { tone: 'bad', text: 'paused' },

@@ -23,7 +23,13 @@ export async function checkPartner(deps: Deps): Promise<Finding[]> {
   const { http, environment, credentials } = deps;
   const paths = environment.tokenPath === 'auto' ? TOKEN_PATHS : [environment.tokenPath];
   try {
-    const grant = await requestToken({ http, authUrl: environment.authUrl, paths, credentials, scope: environment.scope });
+    const grant = await requestToken({
+      http,
+      authUrl: environment.authUrl,
+      paths,
+      credentials,
+      scope: environment.scope,
+    });
     const message = `${environment.authUrl}${grant.path} grants a token for ${Math.round(grant.lifetime / 1000)} s`;
     return [{ check: 'token', state: 'ok', message }, ...(await checkList(grant, deps))];
   } catch (error) {

@@ -1,0 +1,77 @@
+import type { Partner } from '../api/partner.ts';
+import { toError } from '../core/errors.ts';
+import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
+import { deliveryTrouble, ledgerRolledBack } from '../events/delivery.ts';
+import { createAdoption } from '../ledger/adopt.ts';
+import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
+import type { OrderQueue } from '../queue/queue.ts';
+import type { Context } from '../redis/store.ts';
+import { createCanaries } from './canaries.ts';
+import { createLedgerRebuild, type LedgerRebuild } from './ledger-rebuild.ts';
+import { createVerifier } from './verifier.ts';
+
+type ReconciliationDeps = {
+  context: Context;
+  book: EnvironmentLedger;
+  queue: OrderQueue;
+  partner: Pick<Partner, 'list'>;
+  breaker: CircuitBreaker;
+};
+
+/** What the API's list is used for: orders in doubt, and a ledger that knows too little. */
+export type Reconciliation = {
+  /** Asks the list about orders in doubt, if any are due. */
+  verify(): Promise<void>;
+  rebuild: LedgerRebuild;
+  /** Compares the ledger with what is remembered of it; where it knows too little, the API's list is read before anything is sent. */
+  establish(): Promise<void>;
+  /** The API has this order: from now on it may serve as a canary. */
+  remember(number: string): void;
+};
+
+/** Builds everything that reads the API's list for one environment; starts nothing. */
+export function createReconciliation({ context, book, queue, partner, breaker }: ReconciliationDeps): Reconciliation {
+  const { config, store, owner, clock, log } = context;
+  const { ledger, identity, policy } = book;
+  const { redis, keys, time } = store;
+  const canaries = createCanaries({ redis, keys, clock, time });
+  const shared = { ledger, redis, keys, time, owner, policy, log };
+  const verifier = createVerifier({ ...shared, queue, canaries, list: partner.list, onVerdict: learn });
+  const rebuild = createLedgerRebuild({
+    ...shared,
+    clock,
+    refresh: () => breaker.refresh(true),
+    adopt: createAdoption({ redis, keys }),
+    list: partner.list,
+  });
+  let establishing: Promise<void> | undefined;
+
+  function establish(): Promise<void> {
+    // All orders in progress notice a rollback together: it is examined and reported once.
+    establishing ??= compare().finally(() => {
+      establishing = undefined;
+    });
+    return establishing;
+  }
+
+  async function compare(): Promise<void> {
+    if ((await identity.establish()) === 'rolled-back') ledgerRolledBack(log, { environment: config.environment });
+    await breaker.refresh(true);
+  }
+
+  /** What the list says about an order after a success answer without an envelope holds for all such answers. */
+  async function learn(answer: { httpStatus?: number } | undefined, wasCreated: boolean): Promise<void> {
+    const status = answer?.httpStatus ?? 0;
+    if (status < 200 || status > 299) return;
+    await breaker.learnAnswers(wasCreated);
+    if (!wasCreated) return;
+    await breaker.accepted();
+    await breaker.reset();
+  }
+
+  function remember(number: string): void {
+    canaries.remember(number).catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
+  }
+
+  return { verify: verifier.tick, rebuild, establish, remember };
+}
