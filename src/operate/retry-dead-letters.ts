@@ -130,7 +130,7 @@ function isContent(payload: unknown): payload is Parameters<typeof digestOf>[0] 
 
 /** A list without items is evidence only for an order that we may have sent. */
 function isSame({ digest, maybeSentAt }: Entry, { items }: ListedOrder): boolean {
-  return items === undefined ? maybeSentAt !== undefined : digestOf({ orderState: 'NEW', items }) === digest;
+  return items === undefined ? maybeSentAt !== undefined : digestOf({ items }) === digest;
 }
 
 /** Reads the list and keeps these numbers; also returns how reading ended. */
