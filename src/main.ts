@@ -39,6 +39,9 @@ function openShell(): Shell {
     err: (text) => void process.stderr.write(text),
     streams: { out: process.stdout, err: process.stderr },
     isTTY: process.stdout.isTTY === true,
+    get rows() {
+      return process.stdout.rows ?? 24;
+    },
     get columns() {
       return process.stdout.columns ?? 80;
     },

@@ -1,45 +1,52 @@
-import type { Clock } from '../core/clock.ts';
 import { PoSyncError } from '../core/errors.ts';
-import type { DeadLetterFilter } from '../operate/found-dead-letter.ts';
+import { checkFilter, type DeadLetterFilter } from '../operate/dead-letters.ts';
+import type { OperatorContext } from '../operate/operator-context.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
-import type { OperatorContextArgs } from './operator-context.ts';
-import type { Since } from './since.ts';
+import type { CommonArgs } from './load-config.ts';
+import type { Since } from './option-values.ts';
 
-/** The filters of `dead-letters` as they were typed. */
-export type DeadLetterArgs = OperatorContextArgs & {
+/** The filters of `dead-letters` as entered. */
+export type DeadLetterArgs = CommonArgs & {
   batch?: string;
   kind?: string;
   signature?: string;
   since?: Since;
   order?: string;
+  limit?: number;
 };
 
-/** What every acting command of `dead-letters` takes beside the filters. */
+/** The arguments of a command that changes something: filters, and how careful it is. */
 export type ActingArgs = DeadLetterArgs & { yes: boolean; dryRun: boolean };
 
-/** As reports write them. */
+/** In the spelling of the reports. */
 export const KINDS: readonly DeadLetterKind[] = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
 
-/** The open letters that are meant. Throws PoSyncError `kind-unknown`. */
-export function deadLetterFilter(
-  { batch, kind, signature, since, order }: DeadLetterArgs,
-  clock: Clock,
-): DeadLetterFilter {
+/**
+ * Reads the filters, which select open dead letters.
+ * Throws PoSyncError `kind-unknown`, `batch-unknown`, `order-unknown`.
+ */
+export async function deadLetterFilter(
+  { batch, kind, signature, since, order, limit }: DeadLetterArgs,
+  context: OperatorContext,
+): Promise<DeadLetterFilter> {
   const known = KINDS.find((one) => one.toLowerCase() === kind?.toLowerCase());
   if (kind !== undefined && known === undefined) throw unknownKind(kind);
-  return {
+  const filter: DeadLetterFilter = {
     all: false,
     ...(batch === undefined ? {} : { batch }),
     ...(known === undefined ? {} : { kind: known }),
     ...(signature === undefined ? {} : { signature }),
-    ...(since === undefined ? {} : { since: since(clock.now()) }),
+    ...(since === undefined ? {} : { since: since(context.clock.now()) }),
     ...(order === undefined ? {} : { order }),
+    ...(limit === undefined ? {} : { limit }),
   };
+  await checkFilter(filter, context);
+  return filter;
 }
 
 function unknownKind(kind: string): PoSyncError {
-  return new PoSyncError('kind-unknown', `There are no dead letters of the kind ${kind}.`, {
-    remedy: `The kinds are ${KINDS.join(', ')}.`,
+  return new PoSyncError('kind-unknown', `Unknown kind of dead letter: ${kind}.`, {
+    remedy: `Use one of ${KINDS.join(', ')}.`,
     facts: { kind },
   });
 }

@@ -8,18 +8,19 @@ import { PoSyncError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
 import type { Shell } from './shell.ts';
 
-export type ConfigArgs = { config?: string; environment?: string; confirm?: string };
+/** The common flags of every command. */
+export type CommonArgs = { config?: string; environment?: string; confirm?: string; json: boolean };
 
 const PROGRAM_ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /**
- * Opens the configuration that the command line and the variables mean. `needs.confirm`: the command acts on the
- * environment, so a protected one must be confirmed.
- * Throws PoSyncError `config-missing`, `config-unreadable`, `config-invalid` (every problem as one line),
+ * Loads the configuration that command line and variables select. `needs.confirm`: the command changes something in
+ * the environment, so a protected one must be confirmed.
+ * Throws PoSyncError `config-missing`, `config-unreadable`, `config-invalid` (one line for each problem),
  * `confirmation-missing`.
  */
 export async function openConfig(
-  args: ConfigArgs,
+  args: Omit<CommonArgs, 'json'>,
   shell: Pick<Shell, 'env' | 'cwd'>,
   needs: { confirm: boolean },
 ): Promise<{ config: Config; warnings: string[] }> {
@@ -37,12 +38,12 @@ function invalid(file: string, name: string, problems: readonly ConfigProblem[])
   const count = counted(problems.length, 'problem');
   const lines = [`${count} in the configuration:`, ...problems.map((problem) => sentenceOf(problem, name))];
   return new PoSyncError('config-invalid', lines.join('\n'), {
-    remedy: 'Every key is described in docs/configuration.md.',
+    remedy: 'docs/configuration.md describes every key.',
     facts: { file, problems: problems.length },
   });
 }
 
-/** As the reader would type it. */
+/** The path as the reader would enter it. */
 function shortest(file: string, cwd: string): string {
   const relative = path.relative(cwd, file);
   return relative.startsWith('..') ? file : relative;

@@ -1,128 +1,126 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../config/duration.ts';
-import { describe, PoSyncError, toError } from '../core/errors.ts';
-import type { SandboxArgs } from './commands/sandbox.ts';
-import { addOperateCommands } from './operate-commands.ts';
+import { Command, CommanderError, type Option } from 'commander';
+import { PoSyncError } from '../core/errors.ts';
+import { addCommand, type CommandDefinition, helpEnd } from './command-definition.ts';
+import { type CommandTree, SHELLS } from './completion-script.ts';
+import { DAEMON_COMMANDS } from './definitions/daemon-commands.ts';
+import { ENVIRONMENT_COMMANDS } from './definitions/environment-commands.ts';
+import { ORDER_COMMANDS } from './definitions/order-commands.ts';
 import type { Shell } from './shell.ts';
+import { errorDocument, errorText, printJson } from './terminal/print.ts';
 import { versionOf } from './version.ts';
 
-type Common = { config?: string; environment?: string; confirm?: string; json: boolean };
+const GROUPS = {
+  config: 'The resolved configuration and its schema.',
+  batches: 'What happened to each file.',
+  'dead-letters': 'Orders that need a person.',
+} as const;
 
-/** Runs the program to its exit code; an error is printed, as JSON where the command line asks for it. */
+const GROUP_EXAMPLES: Record<keyof typeof GROUPS, string[]> = {
+  config: ['po-sync config show'],
+  batches: ['po-sync batches list --open'],
+  'dead-letters': ['po-sync dead-letters list'],
+};
+
+/** Runs the program to its exit code. Prints an error as text or, with `--json`, as `{error: {…}}`. */
 export async function runProgram(shell: Shell): Promise<number> {
+  const isJson = wantsJson(shell.argv);
   try {
-    return await runCommandLine(shell);
+    return await runCommandLine(shell, isJson);
   } catch (error) {
-    if (shell.argv.includes('--json')) shell.out(`${JSON.stringify({ error: documentOf(error) })}\n`);
-    // A user can fix a PoSyncError, which takes a line or two; anything else is a bug and shows its stack.
-    else shell.err(`po-sync: ${error instanceof PoSyncError ? describe(error) : (toError(error).stack ?? error)}\n`);
+    if (isJson) printJson(shell, { error: errorDocument(error) });
+    else shell.err(errorText(error));
     return 1;
   }
 }
 
-function documentOf(error: unknown): object {
-  const { code, facts, remedy } =
-    error instanceof PoSyncError ? error : { code: 'internal', facts: {}, remedy: undefined };
-  return { code, message: toError(error).message, remedy, facts };
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
 }
 
-/**
- * Reads the command line, runs the command (whose code is loaded only then) and gives its exit code.
- * Throws PoSyncError for what the user can mend.
- */
-async function runCommandLine(shell: Shell): Promise<number> {
+/** Parses the command line and runs its command. Throws PoSyncError for everything that the user can fix. */
+async function runCommandLine(shell: Shell, isJson: boolean): Promise<number> {
   let code = 0;
-  const program = build(shell, (given) => {
-    code = given;
+  const program = createProgram(shell, isJson, async (result) => {
+    code = await result;
   });
   try {
     await program.parseAsync([...shell.argv], { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+    if (error instanceof CommanderError) return error.exitCode;
     throw error;
   }
 }
 
-function build(shell: Shell, done: (code: number) => void): Command {
+type Run = (result: Promise<number>) => Promise<void>;
+
+function createProgram(shell: Shell, isJson: boolean, run: Run): Command {
   const program = new Command('po-sync')
-    .description('Delivers purchase orders from files to the Purchase-Order API, each created once.')
-    .version(versionOf(), '-V, --version')
-    .option('-c, --config <file>', 'configuration file (or PO_SYNC_CONFIG; config/po-sync.yaml)')
+    .description('Delivers purchase orders from files to the Purchase-Order API, each exactly once.')
+    .version(versionOf(), '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .option('-c, --config <file>', 'configuration file (or PO_SYNC_CONFIG; default: config/po-sync.yaml)')
     .option('-e, --environment <name>', 'environment to work on (or PO_SYNC_ENVIRONMENT)')
-    .option('--confirm <name>', 'confirms work on a protected environment (or PO_SYNC_CONFIRM)')
-    .option('--json', 'one JSON document on standard output, nothing else', false)
-    .exitOverride()
-    .showHelpAfterError('Try po-sync --help.')
-    .configureOutput({ writeOut: shell.out, writeErr: shell.err, outputError: (text, write) => write(text) });
-
-  program
-    .command('start')
-    .description('run the daemon; with --once take what is there now and end')
-    .option('--once', 'for cron, CI and people: end when nothing is left to do', false)
-    .addOption(
-      new Option('--max-wait <duration>', 'how long --once waits through pauses')
-        .default(900_000, '15m')
-        .argParser(duration),
-    )
-    .action(async (_, command: Command) =>
-      done(await (await import('./commands/start.ts')).startCommand(command.optsWithGlobals(), shell)),
-    );
-
-  program
-    .command('check')
-    .description('read, map and validate files; touches neither Redis nor network')
-    .argument('<file...>', 'order files')
-    .option('--source <name>', 'the source whose mapping applies')
-    .action(async (files: string[], _, command: Command) => {
-      const args = command.optsWithGlobals<Common & { source?: string }>();
-      const { openConfig } = await import('./load-config.ts');
-      const { config } = await openConfig(args, shell, { confirm: false });
-      done(await (await import('./commands/check.ts')).checkCommand({ ...args, files }, shell, config));
-    });
-
-  const config = program.command('config').description('the configuration as resolved, and its schema');
-  config
-    .command('show')
-    .description('the configuration as resolved, secrets redacted')
-    .action(async (_, command: Command) =>
-      done(await (await import('./commands/config.ts')).configShowCommand(command.optsWithGlobals(), shell)),
-    );
-  config
-    .command('schema')
-    .description('the JSON Schema of the configuration file')
-    .action(async (_, command: Command) =>
-      done(await (await import('./commands/config.ts')).configSchemaCommand(command.optsWithGlobals(), shell)),
-    );
-
-  addOperateCommands(program, shell, done);
-  sandboxOptions(
-    program.command('sandbox').description('the reference Purchase-Order API, to rehearse against'),
-  ).action(async (_, command: Command) =>
-    done(await (await import('./commands/sandbox.ts')).sandboxCommand(command.optsWithGlobals<SandboxArgs>(), shell)),
-  );
+    .option('--confirm <name>', 'confirm work on a protected environment (or PO_SYNC_CONFIRM)')
+    .option('--json', 'print one JSON document on standard output, errors included')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: shell.out,
+      writeErr: isJson ? () => undefined : shell.err,
+      outputError: () => undefined,
+      getOutHelpWidth: () => shell.columns,
+      getErrHelpWidth: () => shell.columns,
+    })
+    .addHelpText('after', helpEnd(['npm start', 'po-sync check orders.csv', 'po-sync status'], EXITS));
+  for (const definition of [...DAEMON_COMMANDS, ...ENVIRONMENT_COMMANDS, ...ORDER_COMMANDS]) {
+    addCommand(program, definition, GROUPS, run, shell);
+  }
+  addCommand(program, completion(program), GROUPS, run, shell);
+  for (const [name, examples] of Object.entries(GROUP_EXAMPLES)) {
+    program.commands.find((one) => one.name() === name)?.addHelpText('after', helpEnd(examples, EXITS));
+  }
   inherit(program);
+  throwUsageErrors(program, isJson);
   return program;
 }
 
-function sandboxOptions(command: Command): Command {
-  return command
-    .option('--port <port>', 'port of the API (any free one)')
-    .option('--auth-port <port>', 'the token endpoint on a port of its own')
-    .option('--host <address>', 'address to listen on')
-    .option('--token-path <path>', '/oauth2/token or /oauth/token')
-    .option('--scopes <names>', 'scopes that the client may have, e.g. "read write"')
-    .option('--data <folder>', 'where its data is kept')
-    .option('--allow-ip <cidr...>', 'answer only these addresses')
-    .option('--on-duplicate <what>', 'accept or refuse a number that exists already')
-    .option('--faults <file>', 'rehearse faults as the file says')
-    .option('--record', 'open GET /rehearsal on the auth address')
-    .option('--token-lifetime <seconds>', 'how long tokens are good')
-    .option('--list-shape <shape>', 'array or object')
-    .option('--list-items <yes|no>', 'whether the list shows items');
+const EXITS = [
+  ['0', 'all is well'],
+  ['1', 'the command could not do its work'],
+  ['2', 'it did its work, and orders or files need a person'],
+] as const;
+
+/** Completion lists the commands of the program that it is part of. */
+function completion(program: Command): CommandDefinition {
+  return {
+    name: 'completion',
+    summary: 'Print the completion script of a shell.',
+    argument: { flags: '<shell>', key: 'shell', text: SHELLS.join(', ') },
+    examples: ['source <(po-sync completion bash)', 'po-sync completion fish | source'],
+    exits: [
+      ['0', 'printed'],
+      ['1', 'the shell is not supported'],
+    ],
+    load: async () => {
+      const { completionCommand } = await import('./commands/completion.ts');
+      return (args: { shell: string }, shell) => completionCommand(args, treeOf(program), shell);
+    },
+  };
 }
 
-/** Subcommands answer errors and output the way the program does. */
+function treeOf(command: Command): CommandTree {
+  const visible = command.options.filter(({ hidden }) => !hidden);
+  return {
+    name: command.name(),
+    summary: command.description(),
+    options: [...visible.map((option: Option) => option.long ?? ''), '--help'].filter((flag) => flag !== ''),
+    commands: command.commands.map(treeOf),
+  };
+}
+
+/** Subcommands print help as the program does. */
 function inherit(parent: Command): void {
   for (const child of parent.commands) {
     child.copyInheritedSettings(parent);
@@ -130,9 +128,24 @@ function inherit(parent: Command): void {
   }
 }
 
-/** Durations as in the configuration: 250ms, 30s, 5m, 1h, 90d. */
-function duration(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError('A duration is like 30s, 15m or 1h.');
-  return ms;
+/** A wrong command line throws a PoSyncError that names the help of the command at hand. */
+function throwUsageErrors(command: Command, isJson: boolean, path = 'po-sync'): void {
+  command.exitOverride((error) => {
+    const isHelp = error.exitCode === 0 || (error.code === 'commander.help' && !isJson);
+    throw isHelp ? error : usageError(error, path);
+  });
+  for (const child of command.commands) throwUsageErrors(child, isJson, `${path} ${child.name()}`);
+}
+
+/** `error: unknown option '--lmit'` and `(Did you mean --limit?)` become two sentences. */
+function usageError({ code, message }: CommanderError, path: string): PoSyncError {
+  const facts = { command: path };
+  const remedy = `Try \`${path} --help\`.`;
+  if (code === 'commander.help') {
+    return new PoSyncError('usage-missing-command', `${path} needs a subcommand.`, { remedy, facts });
+  }
+  const kind = code.replace(/^commander\./, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const [, problem = message, guess = ''] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
+  const sentence = `${problem.charAt(0).toUpperCase()}${problem.slice(1).replace(/\.?$/, '.')}`;
+  return new PoSyncError(`usage-${kind}`, guess === '' ? sentence : `${sentence} ${guess}`, { remedy, facts });
 }

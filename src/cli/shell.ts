@@ -1,6 +1,6 @@
 import type { LogTarget } from '../log/log-lines.ts';
 
-/** Everything a command may know of the process it runs in; built by `main.ts`, made up by tests. */
+/** Everything that a command may use of its process. Built by `main.ts`; tests build their own. */
 export type Shell = {
   argv: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
@@ -10,15 +10,17 @@ export type Shell = {
   out: (text: string) => void;
   /** Writes to standard error. */
   err: (text: string) => void;
-  /** Standard output and standard error themselves, for a log that must notice when nobody reads. */
+  /** Standard output and standard error as streams, for a log that must notice when nobody reads. */
   streams: { out: LogTarget; err: LogTarget };
   isTTY: boolean;
-  /** Of the terminal as it is now. */
+  /** Current width of the terminal. */
   readonly columns: number;
-  /** Asks the person at the terminal one question; undefined when nobody can answer there. */
+  /** Current height of the terminal. */
+  readonly rows: number;
+  /** Asks the person at the terminal; undefined if nobody can answer. */
   ask(question: string): Promise<string | undefined>;
-  /** Aborts at the first SIGINT, SIGTERM or SIGHUP; `reason` is the signal's name. */
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP; `reason` is the name of the signal. */
   signal: AbortSignal;
-  /** Tells a supervisor (pm2, systemd) that the work has begun. */
+  /** Tells a process manager (pm2, systemd) that the work has begun. */
   ready: () => void;
 };

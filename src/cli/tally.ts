@@ -1,4 +1,4 @@
-/** Counts verdicts by their name. */
+/** How often each verdict occurred. */
 export type Tally<Verdict extends string> = {
   add(verdict: Verdict): void;
   counts(): Partial<Record<Verdict, number>>;
@@ -16,18 +16,4 @@ export function tallyOf<Verdict extends string>(): Tally<Verdict> {
     counts: () => ({ ...counts }),
     total: () => total,
   };
-}
-
-const PAGE = 100;
-
-/** What comes one at a time, in pages. */
-export async function* pages<T>(all: AsyncIterable<T>): AsyncGenerator<T[]> {
-  let page: T[] = [];
-  for await (const one of all) {
-    page.push(one);
-    if (page.length < PAGE) continue;
-    yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
 }

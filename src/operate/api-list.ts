@@ -1,41 +1,64 @@
-import type { ListEnd, ListedOrder } from '../api/list.ts';
-import type { Partner } from '../api/partner.ts';
-import type { Clock } from '../core/clock.ts';
+import type { ListedOrder } from '../api/list.ts';
+import { openPartner, type Partner } from '../api/partner.ts';
+import { loadSecrets } from '../config/secrets.ts';
+import type { Variables } from '../config/variables.ts';
 import { PoSyncError } from '../core/errors.ts';
-import { takeLease } from '../redis/lease.ts';
-import type { Store } from '../redis/store.ts';
+import { type Lease, takeLease } from '../redis/lease.ts';
+import type { OperatorContext } from './operator-context.ts';
+import type { Listed } from './retry-dead-letters.ts';
 
-type Deps = {
-  list: Partner['list'];
-  store: Pick<Store, 'redis' | 'keys'>;
-  owner: string;
-  clock: Clock;
-  signal: AbortSignal;
-};
+/** Reads the API's list and reports each order; how reading ended is returned. Throws PoSyncError `interrupted`. */
+export type ReadList = Partner['list'];
 
-const LOCK = 15_000;
-const LOOK_AGAIN = 200;
+/** Milliseconds that a lease on the list lasts, and between two attempts to get it. */
+const LEASE = 15_000;
+const TRY_AGAIN = 200;
 
-/** Reads the API's list for a person, never while a daemon reads it. */
-export function createApiList({ list, store, owner, clock, signal }: Deps) {
-  /** Throws PoSyncError `interrupted`. */
-  async function read(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
-    const lock = await waitForLock();
+/**
+ * Opens the API's list with the environment's own token. It is never read while a daemon reads it.
+ * Throws PoSyncError as `loadSecrets`.
+ */
+export async function openApiList(context: OperatorContext, env: Variables) {
+  const partner = openPartner(context, { secrets: await loadSecrets(context.config, env) });
+  const read: ReadList = async (onOrder) => {
+    const lease = await waitForLease(context);
     try {
-      return await list(onOrder);
+      return await partner.list(onOrder);
     } finally {
-      await lock.release();
+      await lease.release();
     }
-  }
+  };
+  return { read, [Symbol.asyncDispose]: () => partner[Symbol.asyncDispose]() };
+}
 
-  async function waitForLock() {
-    for (;;) {
-      const lock = await takeLease(store.redis, store.keys.verificationLock, owner, LOCK);
-      if (lock) return lock;
-      if (signal.aborted) throw new PoSyncError('interrupted', 'interrupted while another process reads the list.');
-      await clock.sleep(LOOK_AGAIN, signal);
-    }
+async function waitForLease({ store, owner, clock, stopping }: OperatorContext): Promise<Lease> {
+  for (;;) {
+    const lease = await takeLease(store.redis, store.keys.verificationLock, owner, LEASE);
+    if (lease) return lease;
+    if (stopping.aborted) throw new PoSyncError('interrupted', 'Interrupted while another process reads the list.');
+    await clock.sleep(TRY_AGAIN, stopping);
   }
+}
 
-  return { read };
+/** What the API's list shows of some orders; `trouble`: why it could not be read. */
+export type ListCheck = { listed: Listed; trouble?: string };
+
+/** Looks orders up in the API's list, if it can be read. Throws PoSyncError `interrupted`. */
+export async function checkList(
+  numbers: ReadonlySet<string>,
+  context: OperatorContext,
+  env: Variables,
+): Promise<ListCheck> {
+  if (numbers.size === 0) return { listed: new Map() };
+  const listed = new Map<string, ListedOrder>();
+  try {
+    await using list = await openApiList(context, env);
+    const end = await list.read((order) => {
+      if (numbers.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
+    });
+    return end.kind === 'complete' ? { listed } : { listed: undefined, trouble: end.said.message };
+  } catch (error) {
+    if (!(error instanceof PoSyncError) || error.code === 'interrupted') throw error;
+    return { listed: undefined, trouble: error.message };
+  }
 }

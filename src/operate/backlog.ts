@@ -6,13 +6,13 @@ type Deps = {
   ledger: Ledger;
   batches: Batches;
   breaker: CircuitBreaker;
-  /** Files that are being read now. */
+  /** How many files are being read now. */
   reading: () => number;
 };
 
 export type Backlog = ReturnType<typeof createBacklog>;
 
-/** What is still to be done, over all daemons of an environment. */
+/** The work that is left, over all daemons of an environment. */
 export function createBacklog({ ledger, batches, breaker, reading }: Deps) {
   /** How many orders, batches and reports are not finished. */
   async function unfinished(): Promise<number> {
@@ -24,14 +24,14 @@ export function createBacklog({ ledger, batches, breaker, reading }: Deps) {
     return orders + underWay.length + reports.length + reading();
   }
 
-  /** Why nothing goes on without a person: an operator's pause, or only held batches are left. */
+  /** Why nothing continues without a person: an operator paused delivery, or only held batches are left. */
   async function waitsForPerson(): Promise<string | undefined> {
     const pause = breaker.current();
     if (pause?.code === OPERATOR) return pause.reason;
     const underWay = await batches.underWay();
-    // The file of a held batch waits half read.
-    const halfRead = underWay.filter(({ state }) => state === 'reading').length;
-    const onlyHeld = underWay.length > 0 && underWay.every(({ held }) => held !== undefined) && reading() <= halfRead;
+    // The file of a held batch may be read only in part.
+    const partlyRead = underWay.filter(({ state }) => state === 'reading').length;
+    const onlyHeld = underWay.length > 0 && underWay.every(({ held }) => held !== undefined) && reading() <= partlyRead;
     return onlyHeld ? underWay[0]?.held?.reason : undefined;
   }
 
@@ -40,7 +40,7 @@ export function createBacklog({ ledger, batches, breaker, reading }: Deps) {
     waitsForPerson,
     underWay: batches.underWay,
     find: batches.find,
-    /** Why delivery pauses now, as far as known. */
+    /** Why delivery is paused now, as far as this daemon knows. */
     pause: breaker.current,
   };
 }

@@ -1,45 +1,109 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../core/errors.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
-import type { Batches } from '../ledger/batches.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { claimTimeOf } from '../order/batch.ts';
-import { type Closings, closingFor, closingsOf } from '../order/closing.ts';
-import type { DeadLetter } from '../order/dead-letter.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
+import { type Closings, closingsOf } from '../order/closing.ts';
+import type { DeadLetterKind } from '../order/outcome.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { type Report, readReport } from '../report/report.ts';
-import { lettersUnderWay } from './dead-letters-in-progress.ts';
-import type { DeadLetterFilter, FoundDeadLetter } from './found-dead-letter.ts';
+import { findAppearances, withClosing } from './appearances.ts';
+import { deadLettersInProgress, type FoundDeadLetter } from './dead-letters-in-progress.ts';
+import { allNames, unknownBatch } from './find-batch.ts';
+import type { OperatorContext } from './operator-context.ts';
 
-export type DeadLetterDeps = {
-  batches: Batches;
-  ledger: Ledger;
-  redis: Redis;
-  keys: Keys;
-  reports: string;
-  environment: string;
+/** Selects dead letters; a dead letter must match every filter that is given. */
+export type DeadLetterFilter = {
+  /** A batch's name, or the end of it. */
+  batch?: string;
+  kind?: DeadLetterKind;
+  signature?: string;
+  /** The last answer came at or after this time, milliseconds since 1970. */
+  since?: number;
+  order?: string;
+  /** Includes closed dead letters. */
+  all: boolean;
+  /** At most this many. */
+  limit?: number;
 };
 
 const PAGE = 200;
 
 /**
- * The dead letters of the environment that pass the filter, the oldest batch first: from the reports, and of batches
- * under way from the ledger. One page is in memory at a time.
+ * The dead letters of the environment that match, oldest batch first: from the reports, then from the ledger for
+ * batches in progress. Keeps one page in memory.
  */
-export async function* deadLetters(filter: DeadLetterFilter, deps: DeadLetterDeps): AsyncGenerator<FoundDeadLetter> {
-  for (const name of await reportNames(deps.reports, filter)) {
-    const report = await readReport(join(deps.reports, name));
-    if (report?.environment !== deps.environment || report.finishedAt === null) continue;
-    if (report.finishedAt < iso(filter.since ?? 0)) continue;
-    const batch = await deps.batches.find(name);
-    if (!filter.all && (batch?.open ?? report.open) === 0) continue;
-    const closings = closingsOf(await deps.batches.closings(name));
-    yield* pagewise(lettersOf(join(deps.reports, name), report, closings, filter), deps.ledger);
+export async function* deadLetters(
+  filter: DeadLetterFilter,
+  context: OperatorContext,
+): AsyncGenerator<FoundDeadLetter> {
+  let left = filter.limit ?? Number.POSITIVE_INFINITY;
+  for await (const deadLetter of matching(filter, context)) {
+    yield deadLetter;
+    left -= 1;
+    if (left <= 0) return;
   }
-  for await (const deadLetter of lettersUnderWay(deps)) if (passes(deadLetter, filter)) yield deadLetter;
+}
+
+async function* matching(filter: DeadLetterFilter, context: OperatorContext): AsyncGenerator<FoundDeadLetter> {
+  const { batches, config, ledger } = context;
+  const reports = config.reports.path;
+  for (const name of await reportNames(reports, filter)) {
+    const report = await readReport(join(reports, name));
+    if (report?.environment !== config.environment || report.finishedAt === null) continue;
+    if (report.finishedAt < iso(filter.since ?? 0)) continue;
+    const batch = await batches.find(name);
+    if (!filter.all && (batch?.open ?? report.open) === 0) continue;
+    const closings = closingsOf(await batches.closings(name));
+    const inReport = deadLettersIn(join(reports, name), report, closings, filter);
+    for await (const page of pages(inReport, PAGE)) yield* await withLedgerState(page, ledger);
+  }
+  for await (const deadLetter of deadLettersInProgress(context)) if (matches(deadLetter, filter)) yield deadLetter;
+}
+
+/**
+ * Makes sure that the batch and the order of a filter exist, so that a typing error is not taken for "nothing to do".
+ * Throws PoSyncError `batch-unknown`, `order-unknown`.
+ */
+export async function checkFilter({ batch, order }: DeadLetterFilter, context: OperatorContext): Promise<void> {
+  if (batch !== undefined && !(await isKnownBatch(batch, context))) throw unknownBatch(batch);
+  if (order !== undefined && !(await isKnownOrder(order, context))) {
+    throw unknownOrder(order, context.config.environment);
+  }
+}
+
+async function isKnownBatch(text: string, { batches, config }: OperatorContext): Promise<boolean> {
+  if ((await reportNames(config.reports.path, { batch: text, all: true })).length > 0) return true;
+  for await (const name of allNames(batches)) if (name.endsWith(text)) return true;
+  return false;
+}
+
+async function isKnownOrder(order: string, context: OperatorContext): Promise<boolean> {
+  const [known] = await context.ledger.lookup([order]);
+  if (known !== undefined && known.kind !== 'nothing') return true;
+  for await (const found of deadLettersInProgress(context)) if (found.purchaseOrderNumber === order) return true;
+  return (await findAppearances(order, context)).length > 0;
+}
+
+/** No file brought this order number, and nobody worked on it. */
+export function unknownOrder(order: string, environment: string): PoSyncError {
+  return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.`, {
+    remedy:
+      'Check the number, including leading zeros, and --environment. Orders of a file that is being read appear as they are read.',
+    facts: { order, environment },
+  });
+}
+
+/** Collects items into pages of `size`; the last page may be shorter. */
+export async function* pages<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let page: T[] = [];
+  for await (const item of items) {
+    page.push(item);
+    if (page.length < size) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
 }
 
 async function reportNames(reports: string, { batch = '' }: DeadLetterFilter): Promise<string[]> {
@@ -47,7 +111,7 @@ async function reportNames(reports: string, { batch = '' }: DeadLetterFilter): P
   return names.filter((name) => claimTimeOf(name) !== undefined && name.endsWith(batch)).sort();
 }
 
-async function* lettersOf(
+async function* deadLettersIn(
   folder: string,
   { batch, source, file }: Report,
   closings: Closings,
@@ -55,24 +119,16 @@ async function* lettersOf(
 ): AsyncGenerator<FoundDeadLetter> {
   try {
     for await (const deadLetter of readDeadLetters(folder)) {
-      const found = { ...current(deadLetter, closings), batch, source, file };
-      if (passes(found, filter)) yield found;
+      const found = { ...withClosing(deadLetter, closings), batch, source, file };
+      if (matches(found, filter)) yield found;
     }
   } catch (error) {
-    // It expired while it was read.
+    // The report expired while it was read.
     if (codeOf(error) !== 'ENOENT') throw error;
   }
 }
 
-/** With what closed it since the report was written. */
-function current(deadLetter: DeadLetter, closings: Closings): DeadLetter {
-  const closing = deadLetter.closed ? undefined : closingFor(deadLetter, closings);
-  if (closing === undefined) return deadLetter;
-  const { number: _, kind: __, place: ___, ...closed } = closing;
-  return { ...deadLetter, closed };
-}
-
-function passes(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean {
+function matches(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean {
   const { batch, kind, signature, since, order, all } = filter;
   if (!all && deadLetter.closed !== undefined) return false;
   if (batch !== undefined && !deadLetter.batch.endsWith(batch)) return false;
@@ -82,19 +138,11 @@ function passes(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean 
   return order === undefined || deadLetter.purchaseOrderNumber === order;
 }
 
-/** Adds what the ledger knows now, a page at a time. */
-async function* pagewise(deadLetters: AsyncIterable<FoundDeadLetter>, ledger: Ledger): AsyncGenerator<FoundDeadLetter> {
-  let page: FoundDeadLetter[] = [];
-  for await (const deadLetter of deadLetters) {
-    page.push(deadLetter);
-    if (page.length < PAGE) continue;
-    yield* await withLedger(page, ledger);
-    page = [];
-  }
-  yield* await withLedger(page, ledger);
-}
-
-async function withLedger(page: readonly FoundDeadLetter[], ledger: Ledger): Promise<FoundDeadLetter[]> {
+/** Adds the current state of each order, if it changed since the report. */
+async function withLedgerState(
+  page: readonly FoundDeadLetter[],
+  ledger: OperatorContext['ledger'],
+): Promise<FoundDeadLetter[]> {
   const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
   return page.map((deadLetter, i) => {
     const one = known[i];

@@ -1,31 +1,19 @@
-import type { Batches } from '../ledger/batches.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
 import { createDeadLetterClosing, type KnownDeadLetter } from '../settle/close-dead-letter.ts';
-import type { FoundDeadLetter } from './found-dead-letter.ts';
-import type { Operator } from './operator-context.ts';
+import type { FoundDeadLetter } from './dead-letters-in-progress.ts';
+import type { OperatorContext } from './operator-context.ts';
 
-/** What becomes of a dead letter that is to be given up; or why it stays. */
+/** What discarding does with a dead letter, or why it cannot be discarded. */
 export type DiscardVerdict =
   | 'discarded'
-  /** Whether the API has it is not known: it is to be resolved first. */
+  /** The API may have the order: resolve it first. */
   | 'in-doubt'
   | 'under-way'
   | 'settled'
-  /** Redis lost its batch. */
+  /** Redis no longer has its batch. */
   | 'forgotten';
 
-type Deps = {
-  batches: Batches;
-  ledger: Ledger;
-  redis: Redis;
-  keys: Keys;
-  operator: Operator;
-};
-
-/** What would become of a letter; with `owned` the ledger's entry, where it is this letter's. Pure. */
+/** What discarding would do; `owned`: the ledger's entry, if it belongs to this dead letter. Pure. */
 function judgeDiscard(deadLetter: FoundDeadLetter, owned: Entry | undefined): DiscardVerdict {
   if (deadLetter.closed) return 'settled';
   switch (owned?.state) {
@@ -45,10 +33,9 @@ function judgeDiscard(deadLetter: FoundDeadLetter, owned: Entry | undefined): Di
   }
 }
 
-/** Builds the step that gives a dead letter up, or only tells what it would do. */
-export function createDiscard(deps: Deps) {
-  const { batches, operator } = deps;
-  const closing = createDeadLetterClosing(deps);
+/** Builds `discard`, and `wouldDiscard`, which changes nothing. */
+export function createDiscard({ batches, ledger, operator, store }: OperatorContext) {
+  const closing = createDeadLetterClosing({ batches, ledger, redis: store.redis, keys: store.keys });
 
   async function judge(deadLetter: FoundDeadLetter): Promise<{ verdict: DiscardVerdict; known?: KnownDeadLetter }> {
     if ((await batches.find(deadLetter.batch)) === undefined) return { verdict: 'forgotten' };

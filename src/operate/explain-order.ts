@@ -3,65 +3,72 @@ import type { OperatorAction } from '../ledger/operator-action.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { Order } from '../order/order.ts';
 import { type Appearance, findAppearances } from './appearances.ts';
-import type { DeadLetterDeps } from './dead-letters.ts';
+import { unknownOrder } from './dead-letters.ts';
+import type { OperatorContext } from './operator-context.ts';
 
-/** Everything that is known of one order number. Times are milliseconds, in the appearances ISO 8601. */
-export type OrderStory = {
+/** Everything that is known about an order number. Times are milliseconds; ISO 8601 in the appearances. */
+export type OrderHistory = {
   order: string;
   /** `nothing`: the ledger has no entry for it. */
-  standing: 'nothing' | 'accepted' | EntryState;
-  /** The API has it: since when, after how many attempts, by which batch; none where it was there before us. */
+  state: 'nothing' | 'accepted' | EntryState;
+  /** The API has it: since when, after how many attempts, from which batch; no batch if the API had it before. */
   accepted?: { at: number; attempts: number; batch?: string };
   /** Not settled, or waiting for a person. */
-  open?: {
-    batch: string;
-    /** When its file was taken. */
-    takenAt: number;
-    /** The file of a batch that has no report yet. */
-    file?: string;
-    heldBecause?: string;
-    line: number;
-    content: Order;
-    attempts: number;
-    used: number;
-    maybeSentAt?: number;
-    answer?: Entry['answer'];
-    history: readonly PastAttempt[];
-    /** When it moves on at the latest, or when the list is asked. */
-    nextAt?: number;
-  };
-  deeds: OperatorAction[];
+  open?: OpenOrder;
+  operatorActions: OperatorAction[];
   appearances: Appearance[];
 };
 
-/** The whole story of an order number, from ledger and reports. */
-export async function explainOrder(order: string, deps: DeadLetterDeps): Promise<OrderStory> {
-  const [[known], deeds, appearances] = await Promise.all([
-    deps.ledger.lookup([order]),
-    deps.ledger.deeds(order),
-    findAppearances(order, deps),
+/** An order that the ledger has not settled. */
+export type OpenOrder = {
+  batch: string;
+  /** When its file was taken. */
+  takenAt: number;
+  /** The file of a batch that the store still knows. */
+  file?: string;
+  heldBecause?: string;
+  line: number;
+  content: Order;
+  attempts: number;
+  used: number;
+  maybeSentAt?: number;
+  answer?: Entry['answer'];
+  history: readonly PastAttempt[];
+  /** When it continues at the latest, or when the API's list is read. */
+  nextAt?: number;
+};
+
+/** The complete history of an order number, from ledger and reports. Throws PoSyncError `order-unknown`. */
+export async function explainOrder(order: string, context: OperatorContext): Promise<OrderHistory> {
+  const { ledger, batches, config } = context;
+  const [[known], operatorActions, appearances] = await Promise.all([
+    ledger.lookup([order]),
+    ledger.deeds(order),
+    findAppearances(order, context),
   ]);
-  const base = { order, deeds, appearances };
+  const base = { order, operatorActions, appearances };
   switch (known?.kind) {
     case undefined:
     case 'nothing':
-      return { ...base, standing: 'nothing' };
+      if (appearances.length + operatorActions.length === 0) throw unknownOrder(order, config.environment);
+      return { ...base, state: 'nothing' };
     case 'accepted': {
       const { at, attempts, batchNo } = known.compact;
-      const batch = await deps.batches.nameOf(batchNo);
-      return { ...base, standing: 'accepted', accepted: { at, attempts, ...(batch === undefined ? {} : { batch }) } };
+      const batch = await batches.nameOf(batchNo);
+      return { ...base, state: 'accepted', accepted: { at, attempts, ...(batch === undefined ? {} : { batch }) } };
     }
     case 'open':
-      return { ...base, standing: known.entry.state, open: await openPart(known.entry, deps) };
+      return { ...base, state: known.entry.state, open: await openOrder(known.entry, context) };
   }
 }
 
-async function openPart(entry: Entry, deps: DeadLetterDeps): Promise<NonNullable<OrderStory['open']>> {
+async function openOrder(entry: Entry, { batches, store }: OperatorContext): Promise<OpenOrder> {
+  const { redis, keys } = store;
   const number = entry.order.purchaseOrderNumber;
   const [batch, due, doubt] = await Promise.all([
-    deps.batches.find(entry.batch),
-    deps.redis.zscore(deps.keys.due, number),
-    deps.redis.zscore(deps.keys.doubt, number),
+    batches.find(entry.batch),
+    redis.zscore(keys.due, number),
+    redis.zscore(keys.doubt, number),
   ]);
   const next = doubt ?? due;
   return {

@@ -4,7 +4,7 @@ import type { Batch, Batches } from '../ledger/batches.ts';
 const PAGE = 1000;
 
 /**
- * The batch that a person means by its name, or by how its name ends: its last eight characters are enough.
+ * Finds a batch by its name or the end of its name; the last eight characters are enough.
  * Throws PoSyncError `batch-unknown`, `batch-ambiguous`.
  */
 export async function findBatch(text: string, batches: Pick<Batches, 'find' | 'names'>): Promise<Batch> {
@@ -15,13 +15,10 @@ export async function findBatch(text: string, batches: Pick<Batches, 'find' | 'n
   if (found.length > 1) throw ambiguous(text, found);
   const batch = found[0] === undefined ? undefined : await batches.find(found[0]);
   if (batch) return batch;
-  throw new PoSyncError('batch-unknown', `There is no batch ${text}.`, {
-    remedy: 'po-sync batches list shows them; the last eight characters of a name are enough.',
-    facts: { batch: text },
-  });
+  throw unknownBatch(text);
 }
 
-/** The names of all batches, the newest first. */
+/** The names of all batches, newest first. */
 export async function* allNames(batches: Pick<Batches, 'names'>): AsyncGenerator<string> {
   for (let from = 0; ; from += PAGE) {
     const page = await batches.names(from, PAGE);
@@ -30,10 +27,18 @@ export async function* allNames(batches: Pick<Batches, 'names'>): AsyncGenerator
   }
 }
 
+/** No batch has this name, or a name that ends like this. */
+export function unknownBatch(text: string): PoSyncError {
+  return new PoSyncError('batch-unknown', `Batch ${text} not found.`, {
+    remedy: 'Run po-sync batches list to see all batches. The last eight characters of a name are enough.',
+    facts: { batch: text },
+  });
+}
+
 function ambiguous(text: string, found: readonly string[]): PoSyncError {
   const shown = found.slice(0, 5).join(', ');
   return new PoSyncError('batch-ambiguous', `${found.length} batches end in ${text}: ${shown}.`, {
-    remedy: 'Give more of the name.',
+    remedy: 'Enter more of the name.',
     facts: { batch: text },
   });
 }

@@ -3,20 +3,20 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 
-/** What a daemon knows of its own process. */
+/** The daemon's own process. */
 export type Self = { pid: number; version: string };
 
 /** A daemon as `status` shows it. `since` is Redis time in milliseconds. */
 export type LivingDaemon = Self & { host: string; since: number };
 
-/** A daemon that said nothing for so long is gone. */
+/** A daemon that sent no heartbeat for this long is dead. */
 const ALIVE = 10_000;
-/** After which time even its name is forgotten. */
+/** After this time its id is removed too. */
 const REMEMBERED = 3_600_000;
 
 type Deps = { redis: Redis; keys: Keys; time: RedisTime; id: string; self: Self };
 
-/** Tells everybody that this daemon lives: `beat` now and then; disposing says that it ended. */
+/** Publishes that this daemon is alive. Call `beat` every few seconds; disposing withdraws it. */
 export function openHeartbeat({ redis, keys, time, id, self }: Deps) {
   const text = JSON.stringify({ ...self, host: hostname(), since: time.now() } satisfies LivingDaemon);
   return {
@@ -30,13 +30,13 @@ export function openHeartbeat({ redis, keys, time, id, self }: Deps) {
         .exec();
     },
     async [Symbol.asyncDispose](): Promise<void> {
-      // While Redis is away it forgets us by itself.
+      // While Redis is unreachable the key expires.
       if (redis.status === 'ready') await redis.del(keys.daemon(id));
     },
   };
 }
 
-/** The daemons of the environment that live, the oldest first. */
+/** The daemons of the environment that are alive, oldest first. */
 export async function livingDaemons({ redis, keys }: { redis: Redis; keys: Keys }): Promise<LivingDaemon[]> {
   const ids = await redis.zrange(keys.daemons, 0, '-1');
   if (ids.length === 0) return [];

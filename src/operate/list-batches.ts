@@ -1,44 +1,88 @@
-import type { Batch, Batches } from '../ledger/batches.ts';
+import { join } from 'node:path';
+import type { Batch } from '../ledger/batches.ts';
 import { countNeedingPerson, countSettled } from '../order/outcome.ts';
+import { type Report, readReport } from '../report/report.ts';
 import { allNames } from './find-batch.ts';
+import type { OperatorContext } from './operator-context.ts';
 
 export type BatchFilter = {
-  /** Claimed at or after this time, milliseconds since 1970. */
+  /** Taken at or after this time, milliseconds since 1970. */
   since?: number;
-  /** Only those with dead letters that still wait, or that are held. */
+  /** Only batches that need a person. */
   open: boolean;
   most: number;
 };
 
-/** How a batch stands, in the words of a report. */
-export type Standing = 'reading' | 'sending' | 'held' | 'finished' | 'unreadable';
+/** The state of a batch, in the words of a report. */
+export type BatchStanding = 'reading' | 'sending' | 'held' | 'finished' | 'unreadable';
 
-/** The newest batches that pass the filter. */
-export async function listBatches(filter: BatchFilter, batches: Batches): Promise<Batch[]> {
-  const found: Batch[] = [];
-  for await (const name of allNames(batches)) {
-    const batch = await batches.find(name);
+/** A batch with its report folder; `error`: why its file is unreadable. */
+export type BatchView = { batch: Batch; standing: BatchStanding; report: string; error?: Report['error'] };
+
+/** The newest batches that match the filter. */
+export async function listBatches(filter: BatchFilter, context: OperatorContext): Promise<BatchView[]> {
+  const found: BatchView[] = [];
+  const readLater = new Set<string>();
+  for await (const name of allNames(context.batches)) {
+    const batch = await context.batches.find(name);
     if (batch === undefined) continue;
     if (batch.startedAt < (filter.since ?? 0)) break;
-    if (!filter.open || batch.open > 0 || batch.held) found.push(batch);
+    if (!filter.open || isOpen(batch, readLater)) found.push(await viewOf(batch, context));
     if (found.length >= filter.most) break;
   }
   return found;
 }
 
-export function standingOf({ state, held, total }: Batch): Standing {
-  // Nothing of it was ever counted.
+/** Batches to look at for unreadable files, newest first. */
+const LOOK_BACK = 200;
+
+/** Unreadable files among the newest batches that nobody has replaced yet. */
+export async function unreadableFiles(context: OperatorContext): Promise<BatchView[]> {
+  const found: BatchView[] = [];
+  const readLater = new Set<string>();
+  let looks = 0;
+  for await (const name of allNames(context.batches)) {
+    if (++looks > LOOK_BACK) break;
+    const batch = await context.batches.find(name);
+    if (batch && isOpen(batch, readLater) && standingOf(batch) === 'unreadable') {
+      found.push(await viewOf(batch, context));
+    }
+  }
+  return found;
+}
+
+/**
+ * Whether a batch needs a person: dead letters wait, it is held, or its file is unreadable and no later file of the
+ * same name could be read. Call it newest batch first; `readLater` collects the files that could be read.
+ */
+function isOpen(batch: Batch, readLater: Set<string>): boolean {
+  const file = JSON.stringify([batch.source, batch.name]);
+  if (standingOf(batch) === 'unreadable') return !readLater.has(file);
+  readLater.add(file);
+  return batch.open > 0 || batch.held !== undefined;
+}
+
+/** Adds what the report of an unreadable file says about it. */
+export async function viewOf(batch: Batch, { config }: OperatorContext): Promise<BatchView> {
+  const report = join(config.reports.path, batch.batch);
+  const standing = standingOf(batch);
+  const error = standing === 'unreadable' ? (await readReport(report))?.error : undefined;
+  return { batch, standing, report, ...(error ? { error } : {}) };
+}
+
+export function standingOf({ state, held, total }: Batch): BatchStanding {
+  // The orders of an unreadable file are never counted.
   if (state === 'done') return total === undefined ? 'unreadable' : 'finished';
   if (held) return 'held';
   return state === 'reading' ? 'reading' : 'sending';
 }
 
-/** Orders that have their outcome. */
+/** Orders that have an outcome. */
 export function settledIn({ counts }: Batch): number {
   return countSettled(counts);
 }
 
-/** Orders that needed a person when they were counted. */
+/** Orders that needed a person when they got their outcome. */
 export function neededPerson({ counts }: Batch): number {
   return countNeedingPerson(counts);
 }

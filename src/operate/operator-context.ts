@@ -1,24 +1,19 @@
 import { userInfo } from 'node:os';
-import type { Config } from '../config/config.ts';
-import type { Clock } from '../core/clock.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { OperatorAction } from '../ledger/operator-action.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
-import type { Store } from '../redis/store.ts';
+import type { Context } from '../redis/store.ts';
 
-/** What every operation works on: one environment's configuration and store, shared with its daemons, and who acts. */
-export type OperatorContext = {
-  config: Config;
-  store: Store;
+/** What every operation works on: one environment with the store that its daemons use, and the person who acts. */
+export type OperatorContext = Context & {
   ledger: Ledger;
   batches: Batches;
   queue: OrderQueue;
   breaker: CircuitBreaker;
   operator: Operator;
-  clock: Clock;
 };
 
 /** The person who acts. `who` is the name in the history of orders; `did` describes an action of theirs now. */

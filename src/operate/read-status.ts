@@ -2,16 +2,15 @@ import { stat } from 'node:fs/promises';
 import type { Config, Source } from '../config/config.ts';
 import { redactedConfig } from '../config/show.ts';
 import { codeOf } from '../core/errors.ts';
-import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
+import type { Pause } from '../deliver/circuit-breaker.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
-import type { OrderQueue } from '../queue/queue.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
+import type { Store } from '../redis/store.ts';
 import { allNames } from './find-batch.ts';
 import { type LivingDaemon, livingDaemons } from './heartbeat.ts';
+import { type BatchView, unreadableFiles, viewOf } from './list-batches.ts';
+import type { OperatorContext } from './operator-context.ts';
 
-/** How an environment stands. Times are milliseconds of Redis' clock. */
+/** The current state of an environment. Times are milliseconds of the Redis clock. */
 export type Status = {
   environment: string;
   baseUrl: string;
@@ -22,69 +21,65 @@ export type Status = {
   queue: { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number };
   /** Orders with dead letters that wait for a person. */
   deadLetters: number;
-  batches: Batch[];
+  /** Batches in progress. */
+  batches: BatchView[];
+  /** Files that could not be read and were not replaced. */
+  unreadable: BatchView[];
   /** Never its value. */
   token: { present: boolean; expiresInMs?: number };
-  pauses: { code: string; reason: string; since: number; held: boolean }[];
+  pauses: Pause[];
 };
 
 export type SourceStatus = {
   name: string;
   type: Source['type'];
   path: string;
-  /** `unreachable` with the system's own code; an address is not looked at. */
-  state: 'ok' | 'missing' | 'unreachable' | 'not looked at';
+  /** `unreachable`, with the system's error code; `not checked`: a pattern or an address. */
+  state: 'ok' | 'missing' | 'unreachable' | 'not checked';
   code?: string;
   last?: { batch: string; file: string; at: number };
 };
 
-export type StatusDeps = {
-  config: Config;
-  isPrivate: boolean;
-  redis: Redis;
-  keys: Keys;
-  time: RedisTime;
-  batches: Batches;
-  queue: OrderQueue;
-  breaker: CircuitBreaker;
-};
-
 const PAGE = 500;
 
-/** How far back a source's last batch is looked for. */
+/** How many batches are searched for the last one of a source. */
 const LOOK_BACK = 200;
 
-/** Reads how the environment stands; changes nothing. */
-export async function readStatus(deps: StatusDeps): Promise<Status> {
-  const { config, redis, keys, time, batches, queue, breaker } = deps;
-  const [daemons, waitingJobs, unsettled, inDoubt, deadLetters, underWay, token, pauses, sources] = await Promise.all([
-    livingDaemons({ redis, keys }),
-    queue.waiting(),
-    redis.zcard(keys.due),
-    redis.zcard(keys.doubt),
-    openDeadLetters(redis, keys, batches),
-    batches.underWay(),
-    tokenStatus(redis, keys),
-    breaker.reasons(),
-    sourcesOf(config, batches),
-  ]);
+/** Reads the state of the environment; changes nothing. */
+export async function readStatus(context: OperatorContext): Promise<Status> {
+  const { config, store, batches, queue, breaker } = context;
+  const { redis, keys, time } = store;
+  const [daemons, waitingJobs, unsettled, inDoubt, deadLetters, underWay, unreadable, token, pauses, sources] =
+    await Promise.all([
+      livingDaemons({ redis, keys }),
+      queue.waiting(),
+      redis.zcard(keys.due),
+      redis.zcard(keys.doubt),
+      openDeadLetters(store, batches),
+      batches.underWay(),
+      unreadableFiles(context),
+      tokenStatus(store),
+      breaker.reasons(),
+      sourcesOf(config, batches),
+    ]);
   return {
     environment: config.environment,
     baseUrl: config.environments[config.environment]?.baseUrl ?? '',
-    redis: { private: deps.isPrivate },
+    redis: { private: store.private },
     now: time.now(),
     daemons,
     sources,
     queue: { waitingJobs, unsettledOrders: unsettled + inDoubt, ordersInDoubt: inDoubt },
     deadLetters,
-    batches: underWay,
+    batches: await Promise.all(underWay.map((batch) => viewOf(batch, context))),
+    unreadable,
     token,
     pauses,
   };
 }
 
-/** How many dead letters wait for a person, over all batches that are remembered. */
-async function openDeadLetters(redis: Redis, keys: Keys, batches: Batches): Promise<number> {
+/** How many dead letters wait for a person, over all batches that the store knows. */
+async function openDeadLetters({ redis, keys }: Store, batches: Batches): Promise<number> {
   let open = 0;
   for (let from = 0; ; from += PAGE) {
     const names = await batches.names(from, PAGE);
@@ -94,7 +89,7 @@ async function openDeadLetters(redis: Redis, keys: Keys, batches: Batches): Prom
   }
 }
 
-async function tokenStatus(redis: Redis, keys: Keys): Promise<Status['token']> {
+async function tokenStatus({ redis, keys }: Store): Promise<Status['token']> {
   const left = await redis.pttl(keys.token);
   return left > 0 ? { present: true, expiresInMs: left } : { present: false };
 }
@@ -109,7 +104,7 @@ async function sourcesOf(config: Config, batches: Batches): Promise<SourceStatus
         name,
         type,
         path,
-        ...(await looked(path)),
+        ...(await checkPath(path)),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
       };
     }),
@@ -128,9 +123,9 @@ async function lastBatches(wanted: Set<string>, batches: Batches): Promise<Map<s
   return found;
 }
 
-/** Patterns and addresses are not looked at: the daemon tells when they are away. */
-async function looked(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
-  if (/[*?{[]/.test(path) || /^https?:/.test(path)) return { state: 'not looked at' };
+/** Patterns and addresses are not checked: the daemon reports when they are missing. */
+async function checkPath(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
+  if (/[*?{[]/.test(path) || /^https?:/.test(path)) return { state: 'not checked' };
   try {
     await stat(path);
     return { state: 'ok' };

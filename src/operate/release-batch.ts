@@ -1,22 +1,18 @@
-import type { Batch, Batches } from '../ledger/batches.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Batch } from '../ledger/batches.ts';
 import { ordersUnderWay } from '../ledger/orders-under-way.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
+import type { OperatorContext } from './operator-context.ts';
 
-type Deps = { batches: Batches; ledger: Ledger; redis: Redis; keys: Keys; time: RedisTime };
-
-/** Until every daemon has noticed that the batch is free. */
+/** Milliseconds until every daemon has noticed that the batch is released. */
 const NOTICED = 1_500;
 
-/** Lets a held batch go on, at once: its orders are due now. False when it was not held. */
-export async function releaseBatch({ batch }: Batch, deps: Deps): Promise<boolean> {
-  if (!(await deps.batches.release(batch))) return false;
-  for await (const entries of ordersUnderWay([batch], deps)) {
+/** Releases a held batch: its orders are due at once. False if it was not held. */
+export async function releaseBatch({ batch }: Batch, { batches, ledger, store }: OperatorContext): Promise<boolean> {
+  const { redis, keys, time } = store;
+  if (!(await batches.release(batch))) return false;
+  for await (const entries of ordersUnderWay([batch], { ledger, redis, keys })) {
     const waiting = entries.filter(({ state }) => state === 'queued' || state === 'retry');
-    const due = deps.time.now() + NOTICED;
-    await Promise.all(waiting.map(({ order }) => deps.ledger.postpone(order.purchaseOrderNumber, due)));
+    const due = time.now() + NOTICED;
+    await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, due)));
   }
   return true;
 }

@@ -1,4 +1,4 @@
-import type { ListEnd, ListedOrder } from '../api/list.ts';
+import type { ListedOrder } from '../api/list.ts';
 import type { Known } from '../ledger/admission.ts';
 import { decide } from '../ledger/decide.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -6,7 +6,7 @@ import { policyOf } from '../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../ledger/job.ts';
 import { next } from '../ledger/state.ts';
 import { digestOf } from '../order/digest.ts';
-import type { FoundDeadLetter } from './found-dead-letter.ts';
+import type { FoundDeadLetter } from './dead-letters-in-progress.ts';
 import type { OperatorContext } from './operator-context.ts';
 
 /** What a retry does with the order of a dead letter. */
@@ -130,17 +130,5 @@ function isContent(payload: unknown): payload is Parameters<typeof digestOf>[0] 
 
 /** A list without items is evidence only for an order that we may have sent. */
 function isSame({ digest, maybeSentAt }: Entry, { items }: ListedOrder): boolean {
-  return items === undefined ? maybeSentAt !== undefined : digestOf({ items }) === digest;
-}
-
-/** Reads the list and keeps these numbers; also returns how reading ended. */
-export async function lookUp(
-  wanted: ReadonlySet<string>,
-  read: (onOrder: (order: ListedOrder) => void) => Promise<ListEnd>,
-): Promise<{ listed: Listed; end: ListEnd }> {
-  const listed = new Map<string, ListedOrder>();
-  const end = await read((order) => {
-    if (wanted.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
-  });
-  return { listed: end.kind === 'complete' ? listed : undefined, end };
+  return items === undefined ? maybeSentAt !== undefined : digestOf({ orderState: 'NEW', items }) === digest;
 }

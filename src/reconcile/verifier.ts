@@ -157,5 +157,5 @@ const LAGGING = {
 };
 
 function isSame(entry: Entry, items: NonNullable<ListedOrder['items']>): boolean {
-  return digestOf({ items }) === entry.digest;
+  return digestOf({ orderState: 'NEW', items }) === entry.digest;
 }

@@ -8,7 +8,7 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 
 const NO_CONFIRM = { confirm: false };
 
-/** A working folder with configuration files, each told apart by its admin port. */
+/** A working folder with configuration files, each with its own admin port. */
 async function folderWith(files: Record<string, string>) {
   const folder = await makeTempFolder();
   for (const [name, text] of Object.entries(files)) {
@@ -33,7 +33,7 @@ describe('the file', () => {
     expect(config.sources[0]?.path).toBe(path.resolve(path.dirname(config.file), '../inbox'));
   });
 
-  it('that is missing is told once, with what to do', async () => {
+  it('that is missing is one error with a remedy', async () => {
     await using folder = await folderWith({});
     const refusal = openConfig({ config: 'no.yaml' }, fakeShell({ cwd: folder.path }), NO_CONFIRM);
     await expect(refusal).rejects.toMatchObject({
@@ -49,7 +49,7 @@ describe('the file', () => {
     ['a device', '/dev/zero', 'it is not a file'],
     ['bytes that are not UTF-8', 'latin.yaml', 'it is not UTF-8'],
     ['a huge file', 'huge.yaml', 'it is larger than 1 MB'],
-  ])('that is %s is told', async (_, config, reason) => {
+  ])('that is %s is an error', async (_, config, reason) => {
     await using folder = await folderWith({ 'a.yaml': LEAST, 'huge.yaml': '# '.repeat(600_000) });
     await writeFile(path.join(folder.path, 'latin.yaml'), Buffer.from([0x61, 0xe4, 0x0a]));
     const refusal = openConfig({ config }, fakeShell({ cwd: folder.path }), NO_CONFIRM);
@@ -60,7 +60,7 @@ describe('the file', () => {
   });
 });
 
-it('throws one error with every problem as a line that an editor can follow', async () => {
+it('throws one error with every problem as file:line:column', async () => {
   await using folder = await folderWith({ 'po.yaml': `${LEAST}delivery: { atempts: 5, timeout: 1 }\n` });
   const shell = fakeShell({ cwd: folder.path });
   const refusal = openConfig({ config: 'po.yaml', environment: 'uat' }, shell, NO_CONFIRM);
@@ -72,11 +72,11 @@ it('throws one error with every problem as a line that an editor can follow', as
       'po.yaml:6:13 delivery.atempts: is not a known key (did you mean attempts?)',
       'po.yaml:6:34 delivery.timeout: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 1',
     ].join('\n'),
-    remedy: 'Every key is described in docs/configuration.md.',
+    remedy: 'docs/configuration.md describes every key.',
   });
 });
 
-it('gives warnings as sentences, also of a file that everybody can write', async () => {
+it('returns warnings as sentences, also about a file that everybody can write', async () => {
   await using folder = await folderWith({ 'po.yaml': `${LEAST}mappings: { erp: {} }\n` });
   const file = path.join(folder.path, 'po.yaml');
   await chmod(file, 0o646);
@@ -87,7 +87,7 @@ it('gives warnings as sentences, also of a file that everybody can write', async
   ]);
 });
 
-it('wants a protected environment confirmed, where the command acts on it', async () => {
+it('a protected environment must be confirmed if the command changes something', async () => {
   await using folder = await folderWith({ 'po.yaml': LEAST.replace('{ baseUrl', '{ protected: true, baseUrl') });
   const shell = fakeShell({ cwd: folder.path });
   const open = (confirm: string | undefined, needs: boolean) =>

@@ -97,7 +97,7 @@ describe('start', () => {
     await using place = await openWorkplace();
     expect(await place.run(['begin'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining("unknown command 'begin'"),
+      err: expect.stringContaining("Unknown command 'begin'"),
     });
     expect(await place.run(['start', '--twice'])).toMatchObject({ code: 1, err: expect.stringContaining('--twice') });
   });

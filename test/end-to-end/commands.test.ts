@@ -35,10 +35,14 @@ afterAll(() => stack.disposeAsync());
 
 describe('with --json', () => {
   const commands: [string, number, object][] = [
-    ['status', 0, { deadLetters: 4 }],
-    ['explain PO-3', 0, { order: 'PO-3', standing: 'refused' }],
+    ['status', 0, { deadLetters: 4, unreadable: [{ file: 'broken.csv' }] }],
+    ['explain PO-3', 0, { order: 'PO-3', state: 'refused' }],
     ['batches list', 0, { batches: [{ state: 'unreadable' }, { state: 'finished', open: 4 }] }],
-    ['batches list --open', 0, { batches: [{ open: 4 }] }],
+    [
+      'batches list --open',
+      0,
+      { batches: [{ state: 'unreadable', error: { code: 'unreadable-quote' } }, { open: 4 }] },
+    ],
     ['batches show BATCH', 0, { state: 'finished', counts: { accepted: 4, refused: 2, invalid: 2 } }],
     ['batches release BATCH --dry-run', 1, { error: { code: 'batch-not-held' } }],
     ['batches cancel BATCH --dry-run', 1, { error: { code: 'batch-finished' } }],
@@ -93,7 +97,7 @@ describe('on a terminal', () => {
     const text = (await shown('dead-letters list', 80, { NO_COLOR: '1' })).join('\n');
     expect(text).toMatch(/PO-7 +invalid .*quantity: "none" is not a n/);
     expect(text).toMatch(/PO-3 +refused .*articleCode 発注 is not in the/);
-    expect(text).toContain(`Mend and drop into the inbox:\n  ${place.reports}/${batch}/dead-letters.csv`);
+    expect(text).toContain(`Correct and drop into the inbox:\n  ${place.reports}/${batch}/dead-letters.csv`);
   });
 
   it.each(['status', ...tables, 'explain PO-3', 'doctor'])(
@@ -113,17 +117,17 @@ describe('on a terminal', () => {
   it('asks before it acts, and does nothing after anything but a yes', async () => {
     const answered = async (answer: string) => {
       const { ended, out, type } = onTerminal(place, 'dead-letters discard --order PO-7', { NO_COLOR: '1' });
-      await until('the question', () => out().includes('Give up 1 order? [y/N]'));
+      await until('the question', () => out().includes('Discard 1 order? [y/N]'));
       type(`${answer}\n`);
       return { code: await ended, out: out() };
     };
     expect(await answered('n')).toMatchObject({
       code: 1,
-      out: expect.not.stringContaining('given up.\r\n1 order given'),
+      out: expect.not.stringContaining('discarded.\r\n1 order discarded'),
     });
     expect(await answered('')).toMatchObject({ code: 1 });
     expect((await place.reportsNow())[0]).toMatchObject({ open: 4 });
-    expect(await answered('y')).toMatchObject({ code: 0, out: expect.stringContaining('1 order given up.') });
+    expect(await answered('y')).toMatchObject({ code: 0, out: expect.stringContaining('1 order discarded.') });
     expect((await place.reportsNow())[0]).toMatchObject({ open: 3 });
   });
 });
@@ -132,8 +136,10 @@ it('a file that could not be read says so, with its place and what to do', async
   const { out } = await place.run(['--json', 'batches', 'list']);
   const { batches }: { batches: { file: string; batch: string }[] } = JSON.parse(out);
   const broken = batches.find((one) => one.file === 'broken.csv')?.batch ?? '';
+  const document = JSON.parse((await place.run(['--json', 'batches', 'show', broken])).out);
+  expect(document).toMatchObject({ state: 'unreadable', error: { message: expect.stringContaining('line 2') } });
   const shown = await place.run(['batches', 'show', broken]);
   expect(shown.out).toMatch(
-    /unreadable\n[\s\S]*line 2[\s\S]*It lies in \S+failed\/\S+\/broken\.csv\. Correct it and drop it in/,
+    /unreadable\n[\s\S]*line 2[\s\S]*The file is \S+failed\/\S+\/broken\.csv\. Correct it and drop the/,
   );
 });

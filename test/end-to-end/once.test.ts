@@ -88,10 +88,7 @@ describe('start --once', () => {
           purchaseOrderNumber: 'PO-3',
           kind: 'invalid',
           location: { line: 5 },
-          problems: [
-            { line: 5, field: 'articleCode' },
-            { line: 4, code: 'row-in-doubt' },
-          ],
+          problems: [{ line: 5, field: 'articleCode' }],
         },
         { purchaseOrderNumber: '', kind: 'invalid', location: { line: 6 } },
         {

@@ -74,7 +74,7 @@ describe('batches of a running daemon', () => {
     expect(counts).toMatchObject({ orders: 900, accepted: 900 - counts.refused });
     expect(await run('batches', 'release', batch, '--yes')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('is not held, it is finished'),
+      err: expect.stringContaining('is not held: it is finished'),
     });
   });
 
@@ -91,7 +91,7 @@ describe('batches of a running daemon', () => {
     const { code, out } = await run('batches', 'cancel', batch, '--yes');
     expect({ code, out }).toEqual({
       code: 0,
-      out: expect.stringMatching(new RegExp(`^[\\d,]+ orders of ${batch} taken back`)),
+      out: expect.stringMatching(new RegExp(`^[\\d,]+ orders of ${batch} cancelled`)),
     });
     const { counts, open } = await reportOf('wrong.csv');
     expect({ counts, open }).toMatchObject({ counts: { orders: 3000, cancelled: 3000, accepted: 0 }, open: 0 });

@@ -50,13 +50,13 @@ describe('orders in doubt where the API gives no list', () => {
     const { code, out } = await run('dead-letters', 'discard', '--yes');
     expect({ code, out }).toEqual({
       code: 2,
-      out: expect.stringContaining('3 orders cannot be given up: whether the API has it'),
+      out: expect.stringContaining('3 orders cannot be discarded: the API may have it'),
     });
   });
 
   it('retry asks the list again and never just sends them', async () => {
     const { out } = await run('dead-letters', 'retry', '--order', 'PO-1', '--yes');
-    expect(out).toMatch(/list could not be looked at[\s\S]*1 order in doubt waiting for the API's list/);
+    expect(out).toMatch(/list could not be read[\s\S]*1 order in doubt waiting for the API's list/);
     await place.run(['start', '--once']);
     expect(place.stored().get('PO-1')).toBe(1);
     expect(await deadLetters()).toHaveLength(3);
@@ -92,7 +92,7 @@ describe('orders in doubt where the API gives no list', () => {
   it('reconcile says that there is no list, doctor what that means', async () => {
     expect(await run('reconcile')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('This API does not give its list'),
+      err: expect.stringContaining('This API does not offer its list'),
     });
     const { code, out } = await run('doctor');
     expect(code).toBe(0);
@@ -112,7 +112,7 @@ describe('orders in doubt where the API gives no list', () => {
       async () => (await run('status')).out.includes('run reconcile'),
       30_000,
     );
-    expect((await run('resume')).out).toMatch(/still waits[\s\S]*`po-sync reconcile --repair` ends it/);
+    expect((await run('resume')).out).toMatch(/still paused[\s\S]*without a list run po-sync reconcile/);
     expect(await run('reconcile', '--repair', '--yes')).toMatchObject({
       code: 1,
       err: expect.stringContaining('--without-list'),
@@ -121,7 +121,7 @@ describe('orders in doubt where the API gives no list', () => {
     expect(place.stored().has('PO-11')).toBe(false);
     expect(await run('reconcile', '--repair', '--without-list', '--yes')).toMatchObject({
       code: 0,
-      out: 'Delivery goes on without the list.\n',
+      out: 'Delivery resumes without the list.\n',
     });
     await until('the orders', () => place.stored().get('PO-11') === 1 && place.stored().get('PO-12') === 1);
     daemon.child.kill('SIGTERM');
@@ -141,7 +141,7 @@ describe('orders in doubt where a person decides and the list can be had', () =>
     });
     expect(await place.run(['reconcile'])).toMatchObject({
       code: 2,
-      out: expect.stringMatching(/2 orders with something else here[\s\S]*PO-1 +in doubt +the same/),
+      out: expect.stringMatching(/2 orders with different content or state at the API[\s\S]*PO-1 +in doubt +the same/),
     });
     expect(await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--yes'])).toMatchObject({
       code: 0,

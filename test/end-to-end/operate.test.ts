@@ -9,10 +9,10 @@ const ROWS = [
   'PO-2,NEW,A-1,none',
   'PO-3,NEW,A-1,2',
   'PO-3,NEW,,5',
-  '"PO-7\u001b[2J",NEW,X-9,1',
   ',NEW,A-2,1',
   'PO-5,NEW,X-9,1',
   'PO-6,NEW,X-9,1',
+  '"PO-7\u001b[2J",NEW,X-9,1',
 ];
 const FAULTS = [
   { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-5'], attempts: '1' },
@@ -54,7 +54,7 @@ describe("the operator's commands", () => {
     return only;
   }
 
-  it('status tells queue, sources, token and what needs a person, and never the token itself', async () => {
+  it('status shows queue, sources, token and what needs a person, and never the token itself', async () => {
     const { code, document } = await json('status');
     expect(code).toBe(0);
     expect(document).toMatchObject({
@@ -69,8 +69,8 @@ describe("the operator's commands", () => {
     });
     expect(document.token).not.toHaveProperty('value');
     const { out } = await run('status');
-    expect(out).toMatch(/delivery +goes on/);
-    expect(out).toMatch(/daemons +none alive; `po-sync start` runs one/);
+    expect(out).toMatch(/delivery +running/);
+    expect(out).toMatch(/daemons +none running; start one with po-sync start/);
     expect(out).toMatch(/6 orders need a person/);
   });
 
@@ -78,11 +78,11 @@ describe("the operator's commands", () => {
     const { code, out } = await run('dead-letters', 'list');
     expect(code).toBe(0);
     expect(out).toMatch(/PO-2 +invalid +\S+ +3 +\S+ \S+ +quantity: "none" is not a number/);
-    expect(out).toMatch(/\(none\) +invalid +\S+ +7/);
-    expect(out).toMatch(/PO-5 +refused +\S+ +8 .*articleCode X-9 is invalid/);
-    expect(out).toMatch(/6 orders, by kind of error/);
+    expect(out).toMatch(/\(none\) +invalid +\S+ +6/);
+    expect(out).toMatch(/PO-5 +refused +\S+ +7 .*articleCode X-9 is invalid/);
+    expect(out).toMatch(/6 orders, grouped by error/);
     expect(out).not.toContain('\u001b');
-    expect(out).toContain('articleCode \\u001b[31mX-9');
+    expect(out).toContain('PO-7\\u001b[2J');
   });
 
   it.each([
@@ -93,7 +93,6 @@ describe("the operator's commands", () => {
     [['--order', 'PO-3'], ['PO-3']],
     [['--since', '1h', '--kind', 'Invalid', '--order', 'PO-2'], ['PO-2']],
     [['--since', '2099-01-01'], []],
-    [['--batch', 'nothing'], []],
   ])('dead-letters list %j finds %j', async (filters, numbers) => {
     const { document } = await json('dead-letters', 'list', ...filters);
     expect(document.deadLetters.map((deadLetter) => deadLetter.purchaseOrderNumber)).toEqual(numbers);
@@ -107,10 +106,29 @@ describe("the operator's commands", () => {
     expect(document.deadLetters.every((one) => one.signature === signature)).toBe(true);
   });
 
+  it.each([
+    ['list', '--order', 'order-unknown', 'Order TYPO not found in staging'],
+    ['retry', '--order', 'order-unknown', 'Order TYPO not found in staging'],
+    ['discard', '--batch', 'batch-unknown', 'Batch TYPO not found'],
+  ])('dead-letters %s %s with an unknown name is an error', async (command, flag, code, message) => {
+    const yes = command === 'list' ? [] : ['--yes'];
+    const { code: exit, document } = await json('dead-letters', command, flag, 'TYPO', ...yes);
+    expect(exit).toBe(1);
+    expect(document).toMatchObject({ error: { code, message: expect.stringContaining(message), facts: {} } });
+  });
+
+  it('--limit limits the list also as JSON, whose total and groups cover all, and what an action acts on', async () => {
+    const { document } = await json('dead-letters', 'list', '--limit', '1');
+    expect(document.deadLetters).toHaveLength(1);
+    expect(document).toMatchObject({ total: 6 });
+    const { document: plan } = await json('dead-letters', 'discard', '--limit', '2', '--dry-run');
+    expect(plan).toEqual({ dryRun: true, plan: { discarded: 2 } });
+  });
+
   it('names the kinds when one is mistyped', async () => {
     expect(await run('dead-letters', 'list', '--kind', 'refusd')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('The kinds are invalid, conflict, refused, failed, inDoubt.'),
+      err: expect.stringContaining('Use one of invalid, conflict, refused, failed, inDoubt.'),
     });
   });
 
@@ -118,7 +136,7 @@ describe("the operator's commands", () => {
     const { out: refused } = await run('explain', 'PO-5');
     expect(refused).toMatch(/^PO-5 {2}refused, waits for a person\n {2}1 × X-9\n/);
     expect(refused).toMatch(
-      /in orders\.csv \(source inbox\), line 8, batch \S+\n.*attempt 1: articleCode X-9 is invalid \(HTTP 400\)\n.*refused after 1 attempt/,
+      /in orders\.csv \(source inbox\), line 7, batch \S+\n.*attempt 1: articleCode X-9 is invalid \(HTTP 400\)\n.*refused after 1 attempt/,
     );
     expect(refused).toContain('po-sync dead-letters retry --order PO-5');
     const { out: invalid } = await run('explain', 'PO-3');
@@ -127,12 +145,12 @@ describe("the operator's commands", () => {
     const { out: accepted } = await run('explain', 'PO-1');
     expect(accepted).toMatch(/^PO-1 {2}accepted\n/);
     const { document } = await json('explain', 'PO-1');
-    expect(document).toMatchObject({ order: 'PO-1', standing: 'accepted', appearances: [{ result: { line: 2 } }] });
+    expect(document).toMatchObject({ order: 'PO-1', state: 'accepted', appearances: [{ result: { line: 2 } }] });
   });
 
   it('explain knows nothing of a number that never came', async () => {
     const { code, err } = await run('explain', 'PO-99');
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Nothing is known of the order PO-99') });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Order PO-99 not found in staging') });
   });
 
   it('batches list and show tell what became of the file', async () => {
@@ -161,7 +179,7 @@ describe("the operator's commands", () => {
     const { code: refused, err, out } = await run('dead-letters', 'retry', '--kind', 'refused');
     expect(refused).toBe(1);
     expect(out).toBe('2 orders would be sent again.\n');
-    expect(err).toContain('Say --yes if it is meant');
+    expect(err).toContain('Run again with --yes');
     expect((await json('status')).document.queue.unsettledOrders).toBe(0);
   });
 
@@ -190,7 +208,7 @@ describe("the operator's commands", () => {
   it('discard closes dead letters, also one without a number, and frees the number', async () => {
     expect(await run('dead-letters', 'discard', '--kind', 'invalid', '--yes')).toMatchObject({
       code: 0,
-      out: '4 orders would be given up.\n4 orders given up.\n',
+      out: '4 orders would be discarded.\n4 orders discarded.\n',
     });
     expect(await report()).toMatchObject({ open: 1, counts: { invalid: 4 } });
     const deadLetters = JSON.parse(await place.read(await report(), 'dead-letters.json'));
@@ -201,10 +219,10 @@ describe("the operator's commands", () => {
       }),
     );
     expect((await json('dead-letters', 'discard', '--yes')).document).toEqual({ done: { discarded: 1 } });
-    expect(await run('dead-letters', 'list')).toMatchObject({ out: 'No order waits for a person here.\n' });
+    expect(await run('dead-letters', 'list')).toMatchObject({ out: 'No orders need a person.\n' });
     expect((await json('explain', 'PO-6')).document).toMatchObject({
-      standing: 'nothing',
-      deeds: [
+      state: 'nothing',
+      operatorActions: [
         { what: 'retried', who: 'anna' },
         { what: 'discarded', who: 'anna' },
       ],
@@ -221,13 +239,13 @@ describe("the operator's commands", () => {
     expect(document).toMatchObject({ listed: 3, accepted: 2, unknown: [{ order: 'BY-HAND' }], missing: [] });
     expect(await run('reconcile', '--repair', '--yes')).toMatchObject({
       code: 0,
-      out: expect.stringContaining('1 order added to the ledger. Ledger and API agree now.'),
+      out: expect.stringContaining('1 order added to the ledger. Ledger and API agree.'),
     });
     const calls = place.stored().size;
     await place.drop('again.csv', `${HEAD}\nBY-HAND,NEW,A,3\n`);
     await place.run(['start', '--once']);
     expect(place.stored().size).toBe(calls);
-    expect((await run('explain', 'BY-HAND')).out).toMatch(/accepted: the API had it before[\s\S]*duplicate/);
+    expect((await run('explain', 'BY-HAND')).out).toMatch(/accepted: the API already had it[\s\S]*duplicate/);
   });
 
   it('pause holds delivery while files are taken; resume lets it go on', async () => {
@@ -246,9 +264,9 @@ describe("the operator's commands", () => {
     });
     expect(place.stored().has('PO-100')).toBe(false);
     expect((await run('explain', 'PO-100')).out).toMatch(/^PO-100 {2}waits to be sent/);
-    expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('goes on') });
+    expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('is running') });
     await until('the order', () => place.stored().get('PO-100') === 1);
-    expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('Nobody had paused') });
+    expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('No operator had paused') });
     daemon.child.kill('SIGTERM');
     await daemon.ended;
     expect((await json('status')).document.daemons).toEqual([]);

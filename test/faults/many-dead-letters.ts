@@ -53,7 +53,7 @@ export async function manyDeadLetters(orders: number): Promise<ManyDeadFigures> 
     filter: { ...costOf(filter), told: countIn(filter, /([\d,]+) orders, by kind/) },
     exported: { ...costOf(exported), told: (JSON.parse(exported.out) as { deadLetters: object[] }).deadLetters.length },
     retry: { ...costOf(retry), queued: countIn(retry, /([\d,]+) orders queued/) },
-    discard: { ...costOf(discard), givenUp: countIn(discard, /([\d,]+) orders given up/) },
+    discard: { ...costOf(discard), givenUp: countIn(discard, /([\d,]+) orders discarded/) },
     left: await open(place),
     wrong: numbers.filter((number) => stored.get(number) !== 1).length + stored.size - orders,
   };

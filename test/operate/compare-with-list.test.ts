@@ -34,13 +34,13 @@ describe('comparing the ledger with the list', () => {
   afterAll(() => store[Symbol.asyncDispose]());
 
   const compare = (...listed: Parameters<typeof compareWithList>[0]) =>
-    compareWithList(listed, LATER, SETTLE, { ...store, ledger });
+    compareWithList(listed, LATER, SETTLE, { store: { ...store, plain: store.redis, private: false }, ledger });
   const listed = (purchaseOrderNumber: string, quantity = 1) => ({
     purchaseOrderNumber,
     items: orderOf('x', quantity).items,
   });
 
-  it('tells what is missing in the list, but not of the youngest', async () => {
+  it('finds accepted orders that are not in the list, except recent ones', async () => {
     expect(await compare(listed('old'), { purchaseOrderNumber: 'bare' })).toEqual({
       listed: 2,
       accepted: 4,
@@ -51,7 +51,7 @@ describe('comparing the ledger with the list', () => {
     });
   });
 
-  it('tells what is unknown here, and what has other items', async () => {
+  it('finds listed orders that are unknown or have other items', async () => {
     const all = [listed('old', 7), listed('bare', 9), listed('gone'), listed('young'), listed('new')];
     expect(await compare(...all)).toMatchObject({
       missing: [],
@@ -60,7 +60,7 @@ describe('comparing the ledger with the list', () => {
     });
   });
 
-  it('tells what the API has though it waits here, and leaves to the daemon what is on its way', async () => {
+  it('finds listed orders that are not accepted here, except those in progress', async () => {
     const all = ['old', 'bare', 'gone', 'queued', 'sending', 'unknown', 'refused', 'inDoubt'].map((one) => listed(one));
     expect((await compare(...all, listed('refused', 3))).differing).toEqual([
       { order: 'queued', here: 'queued', sameItems: true },
@@ -70,7 +70,7 @@ describe('comparing the ledger with the list', () => {
     ]);
   });
 
-  it('finds no fault where the list leaves the items out', async () => {
+  it('finds no difference if the list does not show items', async () => {
     expect((await compare({ purchaseOrderNumber: 'old' }, { purchaseOrderNumber: 'gone' })).differing).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Known } from '../../src/ledger/admission.ts';
 import type { Entry, EntryState } from '../../src/ledger/entry.ts';
-import type { FoundDeadLetter } from '../../src/operate/found-dead-letter.ts';
+import type { FoundDeadLetter } from '../../src/operate/dead-letters-in-progress.ts';
 import { judgeRetry, type Listed } from '../../src/operate/retry-dead-letters.ts';
 import { entryOf, orderOf } from '../support/entry.ts';
 
@@ -38,31 +38,31 @@ const OTHER: Listed = new Map([['4711', { purchaseOrderNumber: '4711', items: [{
 const BARE: Listed = new Map([['4711', { purchaseOrderNumber: '4711' }]]);
 const COMPACT: Known = { kind: 'accepted', compact: { digest: 'x'.repeat(16), attempts: 1, at: 1, batchNo: 1 } };
 
-describe('sending again', () => {
+describe('a retry', () => {
   it.each<[string, FoundDeadLetter, Known, Listed, string]>([
     ['refused and not at the API', deadLetter('refused'), open('refused'), ABSENT, 'retried'],
-    ['refused, the list not to be had', deadLetter('refused'), open('refused'), undefined, 'retried'],
+    ['refused, list not available', deadLetter('refused'), open('refused'), undefined, 'retried'],
     ['failed and not at the API', deadLetter('failed'), open('failed'), ABSENT, 'retried'],
     ['at the API with the same items', deadLetter('failed'), open('failed'), SAME, 'found'],
     ['at the API with other items', deadLetter('failed'), open('failed'), OTHER, 'number-taken'],
-    ['in a list without items, perhaps by us', deadLetter('failed'), open('failed', { maybeSentAt: 1 }), BARE, 'found'],
+    [
+      'in a list without items, may have been sent',
+      deadLetter('failed'),
+      open('failed', { maybeSentAt: 1 }),
+      BARE,
+      'found',
+    ],
     ['in a list without items, never sent', deadLetter('refused'), open('refused'), BARE, 'number-taken'],
-    ['a conflict that the API no longer has', deadLetter('conflict'), open('conflict'), ABSENT, 'retried'],
+    ['a conflict that is no longer at the API', deadLetter('conflict'), open('conflict'), ABSENT, 'retried'],
     ['a conflict that cannot be looked up', deadLetter('conflict'), open('conflict'), undefined, 'list-needed'],
     ['a conflict with an order that is accepted', deadLetter('conflict'), COMPACT, ABSENT, 'number-taken'],
     ['in doubt', deadLetter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), ABSENT, 'asked'],
-    [
-      'in doubt, the list not to be had',
-      deadLetter('inDoubt'),
-      open('inDoubt', { maybeSentAt: 1 }),
-      undefined,
-      'asked',
-    ],
+    ['in doubt, list not available', deadLetter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), undefined, 'asked'],
     ['in doubt and at the API', deadLetter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), SAME, 'found'],
     ['invalid', deadLetter('invalid'), { kind: 'nothing' }, ABSENT, 'invalid'],
-    ['retried already', deadLetter('refused'), open('queued'), ABSENT, 'under-way'],
-    ['accepted meanwhile', deadLetter('refused'), COMPACT, ABSENT, 'settled'],
-    ['given up meanwhile', deadLetter('refused'), { kind: 'nothing' }, ABSENT, 'forgotten'],
+    ['already retried', deadLetter('refused'), open('queued'), ABSENT, 'under-way'],
+    ['accepted in the meantime', deadLetter('refused'), COMPACT, ABSENT, 'settled'],
+    ['discarded in the meantime', deadLetter('refused'), { kind: 'nothing' }, ABSENT, 'forgotten'],
     [
       'a repeat of another batch with the same content',
       deadLetter('refused', { batch: 'b2' }),

@@ -17,6 +17,7 @@ export function fakeShell(more: Partial<Shell> = {}): Shell & { written: { out: 
     streams: { out: { write: () => true }, err: { write: () => true } },
     isTTY: false,
     columns: 80,
+    rows: 24,
     ask: async () => undefined,
     signal: new AbortController().signal,
     ready: () => undefined,

@@ -1,122 +1,105 @@
-import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches.ts';
 import { type Cancelled, cancelBatch } from '../../operate/cancel-batch.ts';
 import { findBatch } from '../../operate/find-batch.ts';
-import { listBatches, settledIn } from '../../operate/list-batches.ts';
+import { listBatches, settledIn, viewOf } from '../../operate/list-batches.ts';
 import { releaseBatch } from '../../operate/release-batch.ts';
-import { readReport } from '../../report/report.ts';
-import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
+import type { CommonArgs } from '../load-config.ts';
+import { openOperatorContext } from '../operator-context.ts';
+import type { Since } from '../option-values.ts';
 import type { Shell } from '../shell.ts';
-import type { Since } from '../since.ts';
 import { confirmation } from '../terminal/confirmation.ts';
-import { createPaint } from '../terminal/paint.ts';
-import { printJson } from '../terminal/print-json.ts';
-import { batchJson } from './batch-json.ts';
-import { batchTable, batchText } from './batch-text.ts';
+import { formatOf } from '../terminal/paint.ts';
+import { printJson } from '../terminal/print.ts';
+import { batchJson, batchTable, batchText } from './batch-view.ts';
 
-type ListArgs = OperatorContextArgs & { since?: Since; open: boolean; limit: number };
-type ActArgs = OperatorContextArgs & { batch: string; yes: boolean; dryRun: boolean };
+type ListArgs = CommonArgs & { since?: Since; open: boolean; limit: number };
+type ActArgs = CommonArgs & { batch: string; yes: boolean; dryRun: boolean };
 
-/** `batches list`: what became of each file, the newest first. */
+/** `batches list`: what happened to each file, newest first. */
 export async function batchesListCommand(
   { limit: most, open, since, ...args }: ListArgs,
   shell: Shell,
 ): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
+  const { environment } = context.config;
   const filter = { most, open, ...(since === undefined ? {} : { since: since(context.clock.now()) }) };
-  const batches = await listBatches(filter, context.batches);
-  if (args.json)
-    printJson(shell, {
-      environment: context.environment,
-      batches: batches.map((one) => batchJson(one, context.reports)),
-    });
-  else if (batches.length === 0) shell.out(`There are no ${open ? 'batches that need a person' : 'batches'}.\n`);
-  else shell.out(batchTable(batches, context.time.now(), formatOf(shell)));
+  const batches = await listBatches(filter, context);
+  if (args.json) printJson(shell, { environment, batches: batches.map(batchJson) });
+  else if (batches.length === 0) shell.out(open ? 'No batches need a person.\n' : 'No batches.\n');
+  else shell.out(batchTable(batches, context.store.time.now(), formatOf(shell)));
   return 0;
 }
 
 /** `batches show BATCH`. */
-export async function batchesShowCommand(args: OperatorContextArgs & { batch: string }, shell: Shell): Promise<number> {
+export async function batchesShowCommand(args: CommonArgs & { batch: string }, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
-  const batch = await findBatch(args.batch, context.batches);
-  if (args.json) printJson(shell, batchJson(batch, context.reports));
-  else {
-    const report = join(context.reports, batch.batch);
-    const error = (await readReport(report))?.error?.message;
-    shell.out(batchText(batch, report, error, context.time.now(), formatOf(shell)));
-  }
+  const batch = await viewOf(await findBatch(args.batch, context.batches), context);
+  if (args.json) printJson(shell, batchJson(batch));
+  else shell.out(batchText(batch, context.store.time.now(), formatOf(shell)));
   return 0;
 }
 
-/** `batches release BATCH`: lets a held batch go on. */
+/** `batches release BATCH`: resumes delivery of a held batch. */
 export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
   const batch = await findBatch(args.batch, context.batches);
   if (batch.held === undefined) throw notHeld(batch);
-  const question = `Let ${batch.batch} go on, which is held because ${batch.held.reason}?`;
+  const question = `${batch.batch} is held: ${batch.held.reason}. Resume it?`;
   if (!args.dryRun && !(await confirmation(question, args, shell))) return 1;
   const released = !args.dryRun && (await releaseBatch(batch, context));
-  const left = leftOf(batch);
   if (args.json) printJson(shell, { batch: batch.batch, released, held: batch.held });
-  else if (args.dryRun) shell.out(`${batch.batch} would go on with ${left}.\n`);
-  else shell.out(`${batch.batch} goes on with ${left}.\n`);
+  else shell.out(`${batch.batch} ${args.dryRun ? 'would resume' : 'resumes'} with ${remaining(batch)}.\n`);
   return 0;
 }
 
-/** `batches cancel BATCH`: takes back what was certainly never sent. 2: something of it was, or may have been, sent. */
+/** `batches cancel BATCH`: cancels orders that were never sent. 2: some orders were or may have been sent. */
 export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
   const batch = await findBatch(args.batch, context.batches);
   if (batch.state === 'done') throw isFinished(batch);
-  const left = leftOf(batch);
+  const left = remaining(batch);
   if (args.dryRun) {
     if (args.json) printJson(shell, { batch: batch.batch, dryRun: true });
-    else shell.out(`What was not sent yet of ${batch.batch} would be taken back: ${left}.\n`);
+    else shell.out(`Would cancel the orders of ${batch.batch} that were not sent: ${left}.\n`);
     return 0;
   }
-  if (!(await confirmation(`Take back what was not sent yet of ${batch.batch}, ${left}?`, args, shell))) return 1;
+  const question = `Cancel the orders of ${batch.batch} that were not sent, ${left}?`;
+  if (!(await confirmation(question, args, shell))) return 1;
   const end = await cancelBatch(batch, context);
   if (args.json) printJson(shell, { batch: batch.batch, ...end });
   else shell.out(cancelledText(batch, end));
   return end.underWay > 0 ? 2 : 0;
 }
 
-/** Orders without an outcome; while the file is read nobody knows how many. */
-function leftOf(batch: Batch): string {
-  if (batch.total === undefined) return 'what is left of its file';
+/** Orders without an outcome; their number is unknown while the file is read. */
+function remaining(batch: Batch): string {
+  if (batch.total === undefined) return 'the rest of its file';
   return `up to ${counted(batch.total - settledIn(batch), 'order')}`;
 }
 
 function cancelledText({ batch, counts }: Batch, { cancelled, underWay, reading }: Cancelled): string {
   const kept = [
     counts.accepted > 0 ? `${counted(counts.accepted, 'order')} had been accepted before` : '',
-    underWay > 0 ? `${counted(underWay, 'order')} may have been sent and could not be taken back` : '',
-    reading ? 'the rest of the file is taken back as it is read' : '',
+    underWay > 0 ? `${counted(underWay, 'order')} may have been sent and could not be cancelled` : '',
+    reading ? 'the rest of the file is cancelled as it is read' : '',
   ].filter((text) => text !== '');
   const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
-  return `${counted(cancelled, 'order')} of ${batch} taken back${more}.\n`;
-}
-
-function formatOf(shell: Shell) {
-  return { paint: createPaint(shell), columns: shell.isTTY ? shell.columns : undefined };
+  return `${counted(cancelled, 'order')} of ${batch} cancelled${more}.\n`;
 }
 
 function notHeld({ batch, state }: Batch): PoSyncError {
-  return new PoSyncError(
-    'batch-not-held',
-    `The batch ${batch} is not held${state === 'done' ? ', it is finished' : ''}.`,
-    {
-      remedy: 'po-sync status tells what else keeps orders waiting.',
-      facts: { batch },
-    },
-  );
+  const why = state === 'done' ? 'it is finished' : 'its orders are being sent';
+  return new PoSyncError('batch-not-held', `Batch ${batch} is not held: ${why}.`, {
+    remedy: 'Run po-sync status to see what orders wait for.',
+    facts: { batch },
+  });
 }
 
 function isFinished({ batch }: Batch): PoSyncError {
-  return new PoSyncError('batch-finished', `The batch ${batch} is finished: each of its orders has its outcome.`, {
-    remedy: 'What waits for a person is given up with po-sync dead-letters discard.',
+  return new PoSyncError('batch-finished', `Batch ${batch} is finished: each of its orders has an outcome.`, {
+    remedy: `To close its dead letters, run po-sync dead-letters discard --batch ${batch}.`,
     facts: { batch },
   });
 }

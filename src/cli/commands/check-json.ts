@@ -1,15 +1,37 @@
+import type { PoSyncError } from '../../core/errors.ts';
 import { escapeHiddenInJson } from '../../order/hidden-characters.ts';
-import type { CheckPrinter, FilePrinter } from './check-printer.ts';
+import type { Order } from '../../order/order.ts';
+import type { FileFormat, Problem } from '../../order/record.ts';
+import { errorDocument } from '../terminal/print.ts';
+
+/** Prints what `check` finds, for people or programs. */
+export type CheckPrinter = {
+  begin(): void;
+  file(file: string): FilePrinter;
+  end(): void;
+};
+
+/** Prints one file: its format, each problem as it is found, then the result. */
+export type FilePrinter = {
+  onFormat(format: FileFormat, records: number, warnings: readonly string[]): void;
+  /** `order` is the order's number, "" if it has none. */
+  onProblem(problem: Problem, order: string): void;
+  done(checked: CheckedFile): void;
+  failed(error: PoSyncError): void;
+};
+
+/** The content of a readable file. `first` is its first valid order, exactly as it would be sent. */
+export type CheckedFile = { orders: number; invalid: number; first?: Order };
 
 /**
- * Writes one JSON document, piece by piece so that its size does not matter:
+ * Prints one JSON document, piece by piece so that its size does not matter:
  * `{"files": [{file, format, records, warnings, problems: [{order, …}], orders, invalid, first} or {file, error}]}`.
  */
-export function checkJson(write: (text: string) => void): CheckPrinter {
+export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
   const out = (text: string) => write(escapeHiddenInJson(text));
   let files = 0;
 
-  function fileWriter(file: string): FilePrinter {
+  function filePrinter(file: string): FilePrinter {
     const separator = files++ === 0 ? '' : ',';
     let isOpen = false;
     let problems = 0;
@@ -25,16 +47,15 @@ export function checkJson(write: (text: string) => void): CheckPrinter {
       done({ orders, invalid, first }) {
         out(`],${members({ orders, invalid, first: first ?? null })}}`);
       },
-      failed({ code, message, remedy, facts }) {
-        const error = { code, message, ...(remedy !== undefined && { remedy }), ...facts };
-        out(`${isOpen ? ']' : opening},${members({ error })}}`);
+      failed(error) {
+        out(`${isOpen ? ']' : opening},${members({ error: errorDocument(error) })}}`);
       },
     };
   }
 
   return {
     begin: () => out('{"files":['),
-    file: fileWriter,
+    file: filePrinter,
     end: () => out('\n]}\n'),
   };
 }

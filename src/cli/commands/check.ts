@@ -2,27 +2,28 @@ import path from 'node:path';
 import type { Config, Mapping } from '../../config/config.ts';
 import { nearest } from '../../config/nearest.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { inspectFile } from '../../parse/inspect.ts';
+import { readOrders } from '../../validate/read-orders.ts';
+import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { checkFile } from './check-file.ts';
-import { checkJson } from './check-json.ts';
-import type { CheckPrinter, FilePrinter } from './check-printer.ts';
-import { failureText, formatText, problemText, resultText } from './check-text.ts';
+import { type CheckedFile, type CheckPrinter, createJsonPrinter, type FilePrinter } from './check-json.ts';
+import { createTextPrinter } from './check-text.ts';
 
-export type CheckArgs = {
-  files: readonly string[];
-  source?: string;
-  config?: string;
-  environment?: string;
-  json: boolean;
-};
+export type CheckArgs = CommonArgs & { files: readonly string[]; source?: string };
 
 /**
- * `po-sync check`: reads, maps and checks files as the daemon would, and sends nothing. Exit code 0: every order is
- * valid; 2: something needs a person; 1: a file could not be looked at. PoSyncError `source-unknown`.
+ * `check`: reads, maps and checks files as the daemon would, and sends nothing. Without a configuration the standard
+ * columns apply. Exit code 0: every order is valid; 2: something needs a person; 1: a file could not be read.
+ * Throws PoSyncError `source-unknown`, and as `openConfig` if a configuration was named.
  */
-export async function checkCommand(args: CheckArgs, shell: Shell, config: Config): Promise<number> {
-  const mapping = mappingFor(args.source, config);
-  const printer = args.json ? checkJson((text) => shell.out(text)) : textPrinter(shell);
+export async function checkCommand(args: CheckArgs, shell: Shell): Promise<number> {
+  return checkFiles(args, shell, await configIfAny(args, shell));
+}
+
+/** Checks the files with the mapping of a configuration; `undefined`: with the standard columns. */
+export async function checkFiles(args: CheckArgs, shell: Shell, config: Config | undefined): Promise<number> {
+  const mapping = config && mappingFor(args.source, config);
+  const printer: CheckPrinter = args.json ? createJsonPrinter((text) => shell.out(text)) : createTextPrinter(shell);
   printer.begin();
   let code = 0;
   for (const file of args.files) {
@@ -33,52 +34,74 @@ export async function checkCommand(args: CheckArgs, shell: Shell, config: Config
   return code;
 }
 
+/** The configuration; undefined if none was named and there is none in the usual place. */
+async function configIfAny(args: CheckArgs, shell: Shell): Promise<Config | undefined> {
+  try {
+    return (await openConfig(args, shell, { confirm: false })).config;
+  } catch (error) {
+    const isNamed = args.config !== undefined || Boolean(shell.env['PO_SYNC_CONFIG']) || args.source !== undefined;
+    if (isNamed || !(error instanceof PoSyncError) || error.code !== 'config-missing') throw error;
+    if (!args.json) shell.err('No configuration found; checking with the standard columns.\n');
+    return undefined;
+  }
+}
+
 async function checkOne(
   file: string,
   mapping: Mapping | undefined,
-  teller: FilePrinter,
+  printer: FilePrinter,
   signal: AbortSignal,
 ): Promise<0 | 1 | 2> {
   try {
-    const checked = await checkFile(file, mapping, teller, signal);
-    teller.done(checked);
+    const checked = await checkOrders(file, mapping, printer, signal);
+    printer.done(checked);
     return checked.invalid > 0 ? 2 : 0;
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
-    teller.failed(error);
+    printer.failed(error);
     return error.code.startsWith('unreadable-') ? 2 : 1;
   }
 }
 
-/** The mapping of the named source; without a name that of the only source, else the specification's own names. */
+/** Throws PoSyncError as `inspectFile`. */
+async function checkOrders(
+  file: string,
+  mapping: Mapping | undefined,
+  printer: FilePrinter,
+  signal: AbortSignal,
+): Promise<CheckedFile> {
+  const inspection = await inspectFile(file, mapping, { signal });
+  printer.onFormat(inspection.shape.format, inspection.records, inspection.warnings);
+  const checked: CheckedFile = { orders: 0, invalid: 0 };
+  for await (const order of readOrders(file, inspection, mapping, { signal })) {
+    checked.orders += 1;
+    if (order.valid) {
+      checked.first ??= order.order;
+      continue;
+    }
+    checked.invalid += 1;
+    for (const problem of order.problems) printer.onProblem(problem, order.number);
+  }
+  return checked;
+}
+
+/** The mapping of the named source; without a name that of the only source, otherwise the standard columns. */
 function mappingFor(name: string | undefined, { sources, mappings }: Config): Mapping | undefined {
   const only = sources.length === 1 ? sources[0] : undefined;
   const source = name === undefined ? only : sources.find((one) => one.name === name);
-  if (name !== undefined && source === undefined)
+  if (name !== undefined && source === undefined) {
     throw unknownSource(
       name,
       sources.map((one) => one.name),
     );
+  }
   return source?.mapping === undefined ? undefined : mappings[source.mapping];
 }
 
 function unknownSource(name: string, names: readonly string[]): PoSyncError {
   const near = nearest(name, names);
-  return new PoSyncError('source-unknown', `There is no source ${name}.`, {
-    remedy: near === undefined ? `There are: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`,
+  return new PoSyncError('source-unknown', `Source ${name} not found.`, {
+    remedy: near === undefined ? `Use one of: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`,
     facts: { source: name },
   });
-}
-
-function textPrinter(shell: Shell): CheckPrinter {
-  return {
-    begin: () => undefined,
-    file: (file) => ({
-      onFormat: (format, records, warnings) => shell.out(formatText(file, format, records, warnings)),
-      onProblem: (problem, order) => shell.out(problemText(file, problem, order)),
-      done: (checked) => shell.out(resultText(file, checked)),
-      failed: (error) => shell.err(failureText(file, error)),
-    }),
-    end: () => undefined,
-  };
 }

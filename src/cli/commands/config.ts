@@ -1,38 +1,38 @@
 import { configJsonSchema } from '../../config/json-schema.ts';
 import { redactedConfig, showConfig } from '../../config/show.ts';
 import { ADMIN_TOKEN, type Variables, variablePrefix } from '../../config/variables.ts';
-import { type ConfigArgs, openConfig } from '../load-config.ts';
+import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 
-/** `config show`: the configuration as resolved, secrets redacted, and which secrets are given. */
-export async function configShowCommand(args: ConfigArgs & { json?: boolean }, shell: Shell): Promise<number> {
+/** `config show`: the resolved configuration, secrets redacted, and which secrets are set. */
+export async function configShowCommand(args: Partial<CommonArgs>, shell: Shell): Promise<number> {
   const { config, warnings } = await openConfig(args, shell, { confirm: false });
   const variables = variablesOf(Object.keys(config.environments), shell.env);
   if (args.json) {
     shell.out(`${JSON.stringify({ config: redactedConfig(config), variables, warnings }, null, 2)}\n`);
     return 0;
   }
-  const given = Object.entries(variables).map(([name, how]) => `#   ${name}: ${how}\n`);
-  shell.out(`# ${config.file}\n${showConfig(config)}# variables\n${given.join('')}`);
+  const lines = Object.entries(variables).map(([name, state]) => `#   ${name}: ${state}\n`);
+  shell.out(`# ${config.file}\n${showConfig(config)}# variables\n${lines.join('')}`);
   for (const warning of warnings) shell.err(`${warning}\n`);
   return 0;
 }
 
 /** `config schema`: the JSON Schema of the configuration file, with or without `--json`. */
-export async function configSchemaCommand(_: ConfigArgs, shell: Pick<Shell, 'out'>): Promise<number> {
+export async function configSchemaCommand(_: Partial<CommonArgs>, shell: Pick<Shell, 'out'>): Promise<number> {
   shell.out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
   return 0;
 }
 
-/** Whether each secret is set, directly or by a file; never what it is. */
+/** Whether each secret is set, directly or by a file; never its value. */
 function variablesOf(environments: readonly string[], env: Variables): Record<string, string> {
   const credentials = environments
     .map(variablePrefix)
     .flatMap((prefix) => [`${prefix}_CLIENT_ID`, `${prefix}_CLIENT_SECRET`]);
-  return Object.fromEntries([...credentials, ADMIN_TOKEN].map((name) => [name, given(name, env)]));
+  return Object.fromEntries([...credentials, ADMIN_TOKEN].map((name) => [name, stateOf(name, env)]));
 }
 
-function given(name: string, env: Variables): string {
+function stateOf(name: string, env: Variables): string {
   if (env[name] !== undefined) return 'set';
   return env[`${name}_FILE`] === undefined ? 'not set' : 'set by a file';
 }

@@ -1,42 +1,45 @@
 import { orders } from '../../core/format.ts';
-import { deadLetters } from '../../operate/dead-letters.ts';
+import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters.ts';
+import type { FoundDeadLetter } from '../../operate/dead-letters-in-progress.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/discard-dead-letters.ts';
-import type { DeadLetterFilter, FoundDeadLetter } from '../../operate/found-dead-letter.ts';
+import type { OperatorContext } from '../../operate/operator-context.ts';
 import { refreshReports } from '../../settle/refresh-reports.ts';
 import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
-import { type OperatorContext, openOperatorContext } from '../operator-context.ts';
+import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { pages, type Tally, tallyOf } from '../tally.ts';
+import { type Tally, tallyOf } from '../tally.ts';
 import { confirmation } from '../terminal/confirmation.ts';
-import { printJson } from '../terminal/print-json.ts';
+import { printJson } from '../terminal/print.ts';
 
-/** `dead-letters discard`: gives orders up that need a person. 0: all of them; 2: some cannot be given up. */
+/** `dead-letters discard`: closes dead letters without sending. 0: all of them; 2: some cannot be discarded. */
 export async function deadLettersDiscardCommand(args: ActingArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
-  const filter = deadLetterFilter(args, context.clock);
+  const filter = await deadLetterFilter(args, context);
   const { discard, wouldDiscard } = createDiscard(context);
-  const plan = await each(filter, wouldDiscard, context);
+  const plan = await forEach(filter, wouldDiscard, context);
   if (!args.json) shell.out(planText(plan));
   const { discarded = 0 } = plan.counts();
   if (args.dryRun || discarded === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts() });
     return discarded < plan.total() ? 2 : 0;
   }
-  if (!(await confirmation(`Give up ${orders(discarded)}?`, args, shell))) return 1;
-  const done = await each(filter, discard, context);
-  await refreshReports(context);
+  if (!(await confirmation(`Discard ${orders(discarded)}?`, args, shell))) return 1;
+  const done = await forEach(filter, discard, context);
+  await refreshReports({ batches: context.batches, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts() });
-  else shell.out(`${orders(done.counts().discarded ?? 0)} given up.\n`);
+  else shell.out(`${orders(done.counts().discarded ?? 0)} discarded.\n`);
   return (done.counts().discarded ?? 0) < done.total() ? 2 : 0;
 }
 
-async function each(
+const PAGE = 100;
+
+async function forEach(
   filter: DeadLetterFilter,
   act: (deadLetter: FoundDeadLetter) => Promise<DiscardVerdict>,
   context: OperatorContext,
 ): Promise<Tally<DiscardVerdict>> {
   const tally = tallyOf<DiscardVerdict>();
-  for await (const page of pages(deadLetters(filter, context))) {
+  for await (const page of pages(deadLetters(filter, context), PAGE)) {
     for (const verdict of await Promise.all(page.map(act))) tally.add(verdict);
   }
   return tally;
@@ -45,18 +48,18 @@ async function each(
 function planText(plan: Tally<DiscardVerdict>): string {
   const { discarded = 0, ...left } = plan.counts();
   const lines = Object.entries(left).map(
-    ([why, count]) => `${orders(count)} cannot be given up: ${REASONS[why as keyof typeof REASONS]}\n`,
+    ([why, count]) => `${orders(count)} cannot be discarded: ${REASONS[why as keyof typeof REASONS]}\n`,
   );
   return [
-    plan.total() === 0 ? 'No order passes the filter.\n' : '',
-    discarded === 0 ? '' : `${orders(discarded)} would be given up.\n`,
+    plan.total() === 0 ? 'No orders match.\n' : '',
+    discarded === 0 ? '' : `${orders(discarded)} would be discarded.\n`,
     ...lines,
   ].join('');
 }
 
 const REASONS: Record<Exclude<DiscardVerdict, 'discarded'>, string> = {
-  'in-doubt': 'whether the API has it is not known. po-sync dead-letters resolve ORDER --as accepted|resend first.',
-  'under-way': 'on its way again. Wait for its outcome.',
-  settled: 'settled already.',
-  forgotten: 'Redis does not know its batch any more. Its report can be removed as it is.',
+  'in-doubt': 'the API may have it. Run po-sync dead-letters resolve ORDER --as accepted|resend first.',
+  'under-way': 'it is being sent again. Wait for its outcome.',
+  settled: 'already settled.',
+  forgotten: 'Redis no longer has its batch. Its report can be deleted.',
 };

@@ -1,102 +1,107 @@
 import { join } from 'node:path';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters.ts';
-import type { FoundDeadLetter } from '../../operate/found-dead-letter.ts';
+import type { FoundDeadLetter } from '../../operate/dead-letters-in-progress.ts';
+import type { OperatorContext } from '../../operate/operator-context.ts';
 import { escapeHiddenInJson } from '../../order/hidden-characters.ts';
 import { fixFileIn } from '../../report/beside.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../../report/error-groups.ts';
 import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';
-import { type OperatorContext, openOperatorContext } from '../operator-context.ts';
+import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { createPaint } from '../terminal/paint.ts';
-import { printable } from '../terminal/printable.ts';
+import { formatOf } from '../terminal/paint.ts';
+import { printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 
-/** `dead-letters list`: what needs a person, one order a line, and then by kind of error. */
-export async function deadLettersListCommand(
-  args: DeadLetterArgs & { all: boolean; limit: number },
-  shell: Shell,
-): Promise<number> {
+/** Rows of the table without `--limit`. */
+const ROWS = 50;
+
+/** `dead-letters list`: orders that need a person, one a line, then grouped by error. */
+export async function deadLettersListCommand(args: DeadLetterArgs & { all: boolean }, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
-  const found = deadLetters({ ...deadLetterFilter(args, context.clock), all: args.all }, context);
-  if (args.json) await printDocument(found, context, shell);
-  else await printTables(found, args.limit, context, shell);
+  const { limit, ...filter } = await deadLetterFilter(args, context);
+  const found = deadLetters({ ...filter, all: args.all }, context);
+  if (args.json) await printDocument(found, limit ?? Number.POSITIVE_INFINITY, context, shell);
+  else await printTables(found, limit ?? ROWS, context, shell);
   return 0;
 }
 
-/** Piece by piece, so that its size does not matter. */
+/** Written piece by piece, so that its size does not matter. `total` and `groups` cover all that match. */
 async function printDocument(
-  deadLetters: AsyncIterable<FoundDeadLetter>,
-  context: OperatorContext,
+  found: AsyncIterable<FoundDeadLetter>,
+  limit: number,
+  { config }: OperatorContext,
   shell: Shell,
 ): Promise<void> {
   const groups: ErrorGroups = new Map();
-  let first = true;
-  shell.out(`{"environment":${JSON.stringify(context.environment)},"deadLetters":[`);
-  for await (const deadLetter of deadLetters) {
+  let total = 0;
+  shell.out(`{"environment":${JSON.stringify(config.environment)},"deadLetters":[`);
+  for await (const deadLetter of found) {
     addError(groups, deadLetter);
-    shell.out(`${first ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
-    first = false;
+    total += 1;
+    if (total <= limit) shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
   }
   const kinds = byWeight(groups).map(({ orders: _orders, ...group }) => group);
-  shell.out(`${first ? '' : '\n'}],"groups":${escapeHiddenInJson(JSON.stringify(kinds))}}\n`);
+  const end = `"total":${total},"groups":${escapeHiddenInJson(JSON.stringify(kinds))}`;
+  shell.out(`${total === 0 ? '' : '\n'}],${end}}\n`);
 }
 
 async function printTables(
-  deadLetters: AsyncIterable<FoundDeadLetter>,
+  found: AsyncIterable<FoundDeadLetter>,
   limit: number,
-  { reports }: OperatorContext,
+  { config }: OperatorContext,
   shell: Shell,
 ): Promise<void> {
   const groups: ErrorGroups = new Map();
   const shown: FoundDeadLetter[] = [];
   const batches = new Set<string>();
   let total = 0;
-  for await (const deadLetter of deadLetters) {
+  for await (const deadLetter of found) {
     total += 1;
     if (deadLetter.closed === undefined) batches.add(deadLetter.batch);
     addError(groups, deadLetter);
     if (shown.length < limit) shown.push(deadLetter);
   }
   if (total === 0) {
-    shell.out('No order waits for a person here.\n');
+    shell.out('No orders need a person.\n');
     return;
   }
-  const format = { paint: createPaint(shell), columns: shell.isTTY ? shell.columns : undefined };
-  shell.out(table(shown, LETTER_COLUMNS, format));
-  if (total > shown.length) shell.out(`… and ${counted(total - shown.length, 'order')} more; --limit shows more.\n`);
-  shell.out(`\n${format.paint('strong', `${counted(total, 'order')}, by kind of error`)}\n`);
+  const format = formatOf(shell);
+  shell.out(table(shown, DEAD_LETTER_COLUMNS, format));
+  if (total > shown.length)
+    shell.out(`… and ${counted(total - shown.length, 'order')} more; use --limit to see more.\n`);
+  shell.out(`\n${format.paint('strong', `${counted(total, 'order')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
-  shell.out(`\n${await nextText([...batches], reports)}\n`);
+  shell.out(`\n${await nextText([...batches], config.reports.path)}\n`);
 }
 
-/** What a person does now: the fix files first, as they are there. */
+/** Fix files to name. */
+const FIX_FILES_SHOWN = 5;
+
+/** What to do next: the fix files first, if there are any. */
 async function nextText(batches: readonly string[], reports: string): Promise<string> {
   const found = await Promise.all(batches.slice(-FIX_FILES_SHOWN).map((batch) => fixFileOf(join(reports, batch))));
   const files = found.filter((file) => file !== undefined);
-  if (files.length === 0) return OR_ELSE;
-  const more =
-    batches.length > files.length
-      ? [`  … and those of ${counted(batches.length - files.length, 'other batch', 'other batches')}`]
-      : [];
-  return ['Mend and drop into the inbox:', ...files.map((file) => `  ${printable(file)}`), ...more, OR_ELSE].join('\n');
+  if (files.length === 0) return OTHER_WAYS;
+  const others = batches.length - files.length;
+  const more = others > 0 ? [`  … and those of ${counted(others, 'other batch', 'other batches')}`] : [];
+  const shown = files.map((file) => `  ${printable(file)}`);
+  return ['Correct and drop into the inbox:', ...shown, ...more, '', OTHER_WAYS].join('\n');
 }
-
-const FIX_FILES_SHOWN = 5;
 
 async function fixFileOf(folder: string): Promise<string | undefined> {
   const name = await fixFileIn(folder);
   return name === undefined ? undefined : join(folder, name);
 }
 
-const OR_ELSE = [
-  'Or name some by --batch, --kind, --signature, --order:',
-  '  po-sync dead-letters retry     send them again as they are',
-  '  po-sync dead-letters discard   give them up',
-  '  po-sync dead-letters resolve ORDER --as accepted|resend   settle one in doubt',
+const OTHER_WAYS = [
+  'Or select orders with --batch, --kind, --signature or --order:',
+  '  po-sync dead-letters retry     send them again unchanged',
+  '  po-sync dead-letters discard   close them without sending',
+  '  po-sync dead-letters resolve ORDER --as accepted|resend   settle an order in doubt',
 ].join('\n');
 
-const LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
+const DEAD_LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
   { title: 'order', of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)', cut: 'end', wish: 12 },
   { title: 'kind', of: stateOf, tone: ({ closed, now }) => (closed ? 'quiet' : now ? 'doubtful' : 'bad') },
   { title: 'batch', of: ({ batch }) => batch, cut: 'start', wish: 9, leaves: 2 },

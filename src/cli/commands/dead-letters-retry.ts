@@ -1,43 +1,45 @@
 import { orders } from '../../core/format.ts';
-import { deadLetters } from '../../operate/dead-letters.ts';
-import type { DeadLetterFilter, FoundDeadLetter } from '../../operate/found-dead-letter.ts';
+import { checkList, type ListCheck } from '../../operate/api-list.ts';
+import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters.ts';
+import type { FoundDeadLetter } from '../../operate/dead-letters-in-progress.ts';
+import type { OperatorContext } from '../../operate/operator-context.ts';
 import { judgeRetry, type LeftAlone, type RetryVerdict, retryDeadLetters } from '../../operate/retry-dead-letters.ts';
 import { refreshReports } from '../../settle/refresh-reports.ts';
 import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
-import { type ListCheck, listCheck } from '../list-check.ts';
-import { type OperatorContext, openOperatorContext } from '../operator-context.ts';
+import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { pages, type Tally, tallyOf } from '../tally.ts';
+import { type Tally, tallyOf } from '../tally.ts';
 import { confirmation } from '../terminal/confirmation.ts';
-import { printJson } from '../terminal/print-json.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable, printJson } from '../terminal/print.ts';
 import { withoutStop } from '../terminal/wording.ts';
 
 type RetryArgs = ActingArgs & { rate?: number };
 
 /**
- * `dead-letters retry`: sends orders again that need a person, after a look at ledger and list.
+ * `dead-letters retry`: sends orders again unchanged, after checking ledger and list.
  * 0: all of them; 2: some cannot be sent again.
  */
 export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
-  const filter = deadLetterFilter(args, context.clock);
-  const check = await listCheck(await numbersOf(filter, context), context, shell);
+  const filter = await deadLetterFilter(args, context);
+  const check = await checkList(await numbersOf(filter, context), context, shell.env);
   const plan = await planRetry(filter, check, context);
   if (!args.json) shell.out(planText(plan, check.trouble));
   if (args.dryRun || actable(plan) === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), listCheck: check.trouble ?? 'ok' });
     return actable(plan) < plan.total() ? 2 : 0;
   }
-  if (!(await confirmation(`Go on with ${orders(actable(plan))}?`, args, shell))) return 1;
+  if (!(await confirmation(`Continue with ${orders(actable(plan))}?`, args, shell))) return 1;
   const done = await retry(filter, check, args.rate, context);
-  await refreshReports(context);
+  await refreshReports({ batches: context.batches, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
   else shell.out(doneText(done, plan));
   return actable(done) < done.total() ? 2 : 0;
 }
 
-/** The numbers that the list is asked about. */
+const PAGE = 100;
+
+/** The numbers to look up in the API's list. */
 async function numbersOf(filter: DeadLetterFilter, context: OperatorContext): Promise<Set<string>> {
   const numbers = new Set<string>();
   for await (const { kind, purchaseOrderNumber } of deadLetters(filter, context)) {
@@ -52,7 +54,7 @@ async function planRetry(
   context: OperatorContext,
 ): Promise<Tally<RetryVerdict>> {
   const plan = tallyOf<RetryVerdict>();
-  for await (const page of pages(deadLetters(filter, context))) {
+  for await (const page of pages(deadLetters(filter, context), PAGE)) {
     const known = await context.ledger.lookup(page.map(numberOf));
     for (const [i, deadLetter] of page.entries())
       plan.add(judgeRetry(deadLetter, known[i] ?? { kind: 'nothing' }, listed));
@@ -67,7 +69,7 @@ async function retry(
   context: OperatorContext,
 ): Promise<Tally<RetryVerdict>> {
   const done = tallyOf<RetryVerdict>();
-  for await (const page of pages(deadLetters(filter, context))) {
+  for await (const page of pages(deadLetters(filter, context), PAGE)) {
     const verdicts = await retryDeadLetters(page, done.counts().retried ?? 0, { listed, rate }, context);
     for (const verdict of verdicts) done.add(verdict);
   }
@@ -82,16 +84,16 @@ function actable(tally: Tally<RetryVerdict>): number {
 function planText(plan: Tally<RetryVerdict>, trouble: string | undefined): string {
   const { retried = 0, asked = 0, found = 0, ...left } = plan.counts();
   return [
-    trouble === undefined ? '' : `The API's list could not be looked at: ${printable(withoutStop(trouble))}.\n`,
-    plan.total() === 0 ? 'No order passes the filter.\n' : '',
+    trouble === undefined ? '' : `The API's list could not be read: ${printable(withoutStop(trouble))}.\n`,
+    plan.total() === 0 ? 'No orders match.\n' : '',
     line(retried, 'would be sent again.'),
     line(asked, "in doubt would be looked up in the API's list again."),
-    line(found, 'would be settled as accepted: the API has them already.'),
+    line(found, 'would be settled as accepted: the API already has them.'),
     leftText(left),
   ].join('');
 }
 
-/** What the plan told already is not told again. */
+/** Shows only what the plan did not show. */
 function doneText(done: Tally<RetryVerdict>, plan: Tally<RetryVerdict>): string {
   const { retried = 0, asked = 0, found = 0, ...left } = done.counts();
   const before = plan.counts();
@@ -115,12 +117,12 @@ function line(count: number, text: string): string {
 }
 
 const REASONS: Record<LeftAlone, string> = {
-  invalid: 'failed a check. Mend the fix file in the report and drop it into the inbox.',
-  'number-taken': 'the number belongs to another order. Give it a number of its own in the fix file, or discard it.',
-  'list-needed': 'whether the API still has the other order could not be seen. Try again when its list can be read.',
-  'under-way': 'on its way already.',
-  settled: 'settled already.',
-  forgotten: 'the ledger does not hold its content any more. Drop the fix file of the report into the inbox.',
+  invalid: 'failed a check. Correct the fix file in the report and drop it into the inbox.',
+  'number-taken': 'the number belongs to another order. Give it a new number in the fix file, or discard it.',
+  'list-needed': "the API's list is needed to see whether the API still has the other order. Try again later.",
+  'under-way': 'already being sent.',
+  settled: 'already settled.',
+  forgotten: 'the ledger no longer has its content. Drop the fix file of the report into the inbox.',
 };
 
 function numberOf({ purchaseOrderNumber }: FoundDeadLetter): string {

@@ -3,65 +3,61 @@ import { environmentOf } from '../../config/environment-of.ts';
 import { loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { counted } from '../../core/format.ts';
 import { openHttp } from '../../core/http.ts';
 import { createLog } from '../../log/log.ts';
-import { checkClock } from '../../operate/doctor/check-clock.ts';
 import { checkFolders } from '../../operate/doctor/check-folders.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
 import { checkRedis } from '../../operate/doctor/check-redis.ts';
-import { type Finding, failure } from '../../operate/doctor/finding.ts';
+import { checkClock, type Finding, failure } from '../../operate/doctor/finding.ts';
 import { connectRedis } from '../../redis/connect.ts';
 import { openPrivateRedis } from '../../redis/private-server/private-server.ts';
-import { openConfig } from '../load-config.ts';
-import type { OperatorContextArgs } from '../operator-context.ts';
+import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createPaint, type Tone } from '../terminal/paint.ts';
-import { printJson } from '../terminal/print-json.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable, printJson } from '../terminal/print.ts';
 
 /**
- * `doctor`: looks at all that a daemon needs, in order, each with its mend. It goes on where the next can still be
- * looked at. 0: fine, or with warnings; 1: something fails.
+ * `doctor`: checks everything that a daemon needs, in order, each finding with its remedy. After a failure it continues
+ * with what can still be checked. 0: no failures; 1: something fails.
  */
-export async function doctorCommand(args: OperatorContextArgs, shell: Shell): Promise<number> {
+export async function doctorCommand(args: CommonArgs, shell: Shell): Promise<number> {
   const findings: Finding[] = [];
-  const tell = (found: readonly Finding[]) => {
+  const report = (found: readonly Finding[]) => {
     findings.push(...found);
     if (!args.json) for (const one of found) shell.out(findingText(one, shell));
   };
-  await examine(args, shell, tell);
+  await examine(args, shell, report);
   const failed = findings.filter(({ state }) => state === 'fail').length;
   const warned = findings.filter(({ state }) => state === 'warn').length;
   if (args.json) printJson(shell, { ok: failed === 0, findings });
-  else shell.out(failed + warned === 0 ? '\nAll is well.\n' : `\n${failed} failed, ${warned} to look at.\n`);
+  else
+    shell.out(
+      failed + warned === 0 ? '\nNo problems found.\n' : `\n${failed} failed, ${counted(warned, 'warning')}.\n`,
+    );
   return failed > 0 ? 1 : 0;
 }
 
-async function examine(
-  args: OperatorContextArgs,
-  shell: Shell,
-  tell: (found: readonly Finding[]) => void,
-): Promise<void> {
-  const opened = await openConfig(args, shell, { confirm: false }).catch(asError);
-  if (opened instanceof PoSyncError) return tell([failure('configuration', opened)]);
+async function examine(args: CommonArgs, shell: Shell, report: (found: readonly Finding[]) => void): Promise<void> {
+  const opened = await openConfig(args, shell, { confirm: false }).catch(asPoSyncError);
+  if (opened instanceof PoSyncError) return report([failure('configuration', opened)]);
   const { config, warnings } = opened;
-  tell([
+  report([
     { check: 'configuration', state: 'ok', message: `${config.file}, environment ${config.environment}` },
     ...warnings.map((message): Finding => ({ check: 'configuration', state: 'warn', message })),
   ]);
-  const secrets = await loadSecrets(config, shell.env).catch(asError);
-  tell(secretsFindings(secrets));
-  tell(await checkFolders(config));
-  tell(await redisFindings(config, shell));
-  if (secrets instanceof PoSyncError)
-    tell([{ check: 'token', state: 'skipped', message: 'not asked without credentials' }]);
-  else tell(await partnerFindings(config, secrets));
+  const secrets = await loadSecrets(config, shell.env).catch(asPoSyncError);
+  report(secretsFindings(secrets));
+  report(await checkFolders(config));
+  report(await redisFindings(config, shell));
+  if (secrets instanceof PoSyncError) report([{ check: 'token', state: 'skipped', message: 'needs credentials' }]);
+  else report(await partnerFindings(config, secrets));
 }
 
 function secretsFindings(secrets: Secrets | PoSyncError): Finding[] {
   if (secrets instanceof PoSyncError) return [failure('credentials', secrets)];
   return [
-    { check: 'credentials', state: 'ok', message: 'client id and secret are given' },
+    { check: 'credentials', state: 'ok', message: 'client ID and client secret are set' },
     ...secrets.warnings.map((message): Finding => ({ check: 'credentials', state: 'warn', message })),
   ];
 }
@@ -106,12 +102,12 @@ function findingText({ check, state, message, remedy }: Finding, shell: Shell): 
   const paint = createPaint(shell);
   const indent = ' '.repeat(29);
   const text = message.split('\n').map(printable).join(`\n${indent}`);
-  const cure = remedy === undefined ? '' : `${indent}→ ${remedy.split('\n').map(printable).join(`\n${indent}  `)}\n`;
-  return `${paint(TONES[state], state.padEnd(9))}${printable(check).padEnd(20)}${text}\n${cure}`;
+  const advice = remedy === undefined ? '' : `${indent}→ ${remedy.split('\n').map(printable).join(`\n${indent}  `)}\n`;
+  return `${paint(TONES[state], state.padEnd(9))}${printable(check).padEnd(20)}${text}\n${advice}`;
 }
 
-/** What the user can mend; anything else is a bug and goes on its way. */
-function asError(error: unknown): PoSyncError {
+/** An error that the user can fix; any other is a bug and is thrown again. */
+function asPoSyncError(error: unknown): PoSyncError {
   if (error instanceof PoSyncError) return error;
   throw error;
 }

@@ -1,33 +1,24 @@
-import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
-import { explainOrder, type OrderStory } from '../../operate/explain-order.ts';
-import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
+import { explainOrder, type OrderHistory } from '../../operate/explain-order.ts';
+import type { CommonArgs } from '../load-config.ts';
+import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
 import { createPaint } from '../terminal/paint.ts';
-import { printJson } from '../terminal/print-json.ts';
-import { storyText } from './story-text.ts';
+import { printJson } from '../terminal/print.ts';
+import { orderHistoryText } from './order-history-text.ts';
 
-/** `explain ORDER`: the whole story of an order number. Throws PoSyncError `order-unknown`. */
-export async function explainCommand(args: OperatorContextArgs & { order: string }, shell: Shell): Promise<number> {
+/** `explain ORDER`: the complete history of an order number. Throws PoSyncError `order-unknown`. */
+export async function explainCommand(args: CommonArgs & { order: string }, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
-  const story = await explainOrder(args.order, context);
-  if (story.standing === 'nothing' && story.appearances.length === 0 && story.deeds.length === 0)
-    throw unknownOrder(args.order, context.environment);
-  if (args.json) printJson(shell, storyJson(story));
-  else shell.out(storyText(story, { now: context.time.now(), reports: context.reports, paint: createPaint(shell) }));
+  const history = await explainOrder(args.order, context);
+  const now = context.store.time.now();
+  if (args.json) printJson(shell, historyJson(history));
+  else shell.out(orderHistoryText(history, { now, reports: context.config.reports.path, paint: createPaint(shell) }));
   return 0;
 }
 
-function unknownOrder(order: string, environment: string): PoSyncError {
-  return new PoSyncError('order-unknown', `Nothing is known of the order ${order} in ${environment}.`, {
-    remedy:
-      'Look at the number, with its leading zeros, and at --environment; orders of a file being read come to be known as they are read.',
-    facts: { order },
-  });
-}
-
-/** Its times as ISO 8601, as in the reports. */
-function storyJson({ accepted, open, deeds, ...rest }: OrderStory) {
+/** Times become ISO 8601, as in the reports. */
+function historyJson({ accepted, open, operatorActions, ...rest }: OrderHistory) {
   return {
     ...rest,
     accepted: accepted && { ...accepted, at: iso(accepted.at) },
@@ -38,6 +29,6 @@ function storyJson({ accepted, open, deeds, ...rest }: OrderStory) {
       nextAt: open.nextAt && iso(open.nextAt),
       history: open.history.map((attempt) => ({ ...attempt, at: iso(attempt.at) })),
     },
-    deeds: deeds.map((operatorAction) => ({ ...operatorAction, at: iso(operatorAction.at) })),
+    operatorActions: operatorActions.map((action) => ({ ...action, at: iso(action.at) })),
   };
 }

@@ -1,18 +1,17 @@
-import { OPERATOR } from '../../deliver/circuit-breaker.ts';
-import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
+import { pauseDelivery } from '../../operate/pause-delivery.ts';
+import type { CommonArgs } from '../load-config.ts';
+import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { printJson } from '../terminal/print-json.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable, printJson } from '../terminal/print.ts';
 
-/** `pause`: holds delivery of the environment until `resume`; files go on being taken. */
-export async function pauseCommand(args: OperatorContextArgs & { reason?: string }, shell: Shell): Promise<number> {
+/** `pause`: pauses delivery of the environment until `resume`; files are still taken. */
+export async function pauseCommand(args: CommonArgs & { reason?: string }, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
-  const said = args.reason === undefined ? '' : `: ${args.reason.slice(0, 500)}`;
-  const reason = `paused by ${context.operator.who}${said}`;
-  await context.breaker.hold(OPERATOR, reason);
-  if (args.json) printJson(shell, { environment: context.environment, paused: true, reason });
-  else shell.out(`Delivery to ${context.environment} is ${printable(reason)}.\n${AFTER}\n`);
+  const { environment } = context.config;
+  const reason = await pauseDelivery(args.reason, context);
+  if (args.json) printJson(shell, { environment, paused: true, reason });
+  else shell.out(`Delivery to ${environment} is ${printable(reason)}.\n${CONSEQUENCE}\n`);
   return 0;
 }
 
-const AFTER = 'Calls under way end; files go on being taken. `po-sync resume` lets delivery go on.';
+const CONSEQUENCE = 'Calls in flight are completed and files are still taken. To resume delivery, run po-sync resume.';

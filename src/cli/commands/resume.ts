@@ -1,35 +1,32 @@
-import { iso } from '../../core/format.ts';
-import { OPERATOR } from '../../deliver/circuit-breaker.ts';
-import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
+import { resumeDelivery } from '../../operate/pause-delivery.ts';
+import type { CommonArgs } from '../load-config.ts';
+import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { printJson } from '../terminal/print-json.ts';
-import { printable } from '../terminal/printable.ts';
+import { pauseEndText, pauseJson } from '../terminal/pause-view.ts';
+import { printable, printJson } from '../terminal/print.ts';
 
-/** `resume`: ends an operator's pause, and tells what else keeps delivery waiting. */
-export async function resumeCommand(args: OperatorContextArgs, shell: Shell): Promise<number> {
+/** `resume`: ends an operator's pause, and shows what else keeps delivery waiting. */
+export async function resumeCommand(args: CommonArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
-  const { environment } = context;
-  const resumed = await context.breaker.release(OPERATOR);
-  const [pauses, held] = await Promise.all([context.breaker.reasons(), context.batches.held()]);
+  const { environment } = context.config;
+  const { resumed, lifted, pauses, heldBatches } = await resumeDelivery(context);
   if (args.json) {
-    const reasons = pauses.map((pause) => ({ ...pause, since: iso(pause.since) }));
-    printJson(shell, { environment, resumed, pauses: reasons, heldBatches: held });
+    const shown = pauses.map(pauseJson);
+    printJson(shell, { environment, resumed, lifted, pauses: shown, heldBatches });
     return 0;
   }
-  const goesOn = pauses.length === 0 ? 'goes on' : 'still waits';
+  const state = pauses.length === 0 ? 'is running' : 'is still paused';
   shell.out(
     resumed
-      ? `The pause is over; delivery to ${environment} ${goesOn}.\n`
-      : `Nobody had paused delivery to ${environment}; it ${goesOn}.\n`,
+      ? `Pause ended; delivery to ${environment} ${state}.\n`
+      : `No operator had paused delivery to ${environment}; it ${state}.\n`,
   );
-  for (const { code, reason, held: isHold } of pauses) {
-    const end = isHold ? howToEnd(code) : 'it opens by itself';
-    shell.out(`  still paused: ${printable(reason)} (${code}); ${end}\n`);
+  if (lifted) shell.out('  A wait was ended; one order tries now.\n');
+  for (const pause of pauses) {
+    shell.out(
+      `  still paused: ${printable(pause.reason)} (${pause.code}); ${pauseEndText(pause, context.store.time.now())}\n`,
+    );
   }
-  for (const batch of held) shell.out(`  batch ${batch} is held; \`po-sync batches release ${batch}\`\n`);
+  for (const batch of heldBatches) shell.out(`  batch ${batch} is held; run po-sync batches release ${batch}\n`);
   return 0;
-}
-
-function howToEnd(code: string): string {
-  return code === 'ledger-rolled-back' ? '`po-sync reconcile --repair` ends it' : 'it waits for a person';
 }

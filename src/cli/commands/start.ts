@@ -1,29 +1,22 @@
-import { once as event } from 'node:events';
+import { once as eventOnce } from 'node:events';
 import { loadAdminToken, loadSecrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { type DaemonInput, openDaemon } from '../../daemon.ts';
 import { configWarning, daemonReady, daemonStarting, daemonStopped, daemonStopping } from '../../events/daemon.ts';
 import { createLog } from '../../log/log.ts';
 import { createRedaction } from '../../log/redaction.ts';
-import { openConfig } from '../load-config.ts';
+import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { canShowLive, type LiveView, openLiveView } from '../terminal/live-view.ts';
+import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
 import { versionOf } from '../version.ts';
-import { onceCommand } from './once.ts';
+import { startOnce } from './start-once.ts';
 
-export type StartArgs = {
-  config?: string;
-  environment?: string;
-  confirm?: string;
-  json: boolean;
-  once: boolean;
-  /** Milliseconds that `--once` waits at most. */
-  maxWait: number;
-};
+/** `maxWait`: how long `--once` waits at most, in milliseconds. */
+export type StartArgs = CommonArgs & { once: boolean; maxWait: number };
 
 /**
- * `start`: the daemon until it is told to stop, or with `--once` what is there now.
- * Exit codes as in product.md; throws PoSyncError for what keeps it from its work.
+ * `start`: runs the daemon until it is stopped, or with `--once` until the files that are present now are done.
+ * Exit codes as in docs/contract.md. Throws PoSyncError if it cannot do its work.
  */
 export async function startCommand(args: StartArgs, shell: Shell): Promise<number> {
   const { config, warnings } = await openConfig(args, shell, { confirm: true });
@@ -31,7 +24,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
   const adminToken = await loadAdminToken(shell.env);
   const redaction = createRedaction();
   const live = canShowLive(shell, args)
-    ? openLiveView({ shell, clock: systemClock, reports: config.reports.path })
+    ? createLiveView({ shell, clock: systemClock, reports: config.reports.path })
     : undefined;
   const log = createLog({
     level: config.log.level,
@@ -54,7 +47,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     notices: { env: shell.env, redactLine: (line: string) => redaction.redactLine(line) },
     ...(adminToken ? { adminToken } : {}),
   };
-  return args.once ? onceCommand(input, args, shell, live) : runDaemon(input, shell, live);
+  return args.once ? startOnce(input, args, shell, live) : runDaemon(input, shell, live);
 }
 
 async function runDaemon(
@@ -69,7 +62,7 @@ async function runDaemon(
     await daemon.watch();
     daemonReady(input.log, { environment, adminPort: daemon.adminPort ?? 0 });
     shell.ready();
-    if (!shell.signal.aborted) await event(shell.signal, 'abort');
+    if (!shell.signal.aborted) await eventOnce(shell.signal, 'abort');
     daemonStopping(input.log, { environment, reason: String(shell.signal.reason) });
   }
   daemonStopped(input.log, { environment });

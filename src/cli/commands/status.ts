@@ -1,38 +1,67 @@
+import { PoSyncError } from '../../core/errors.ts';
 import { ago, counted, duration, iso, orders } from '../../core/format.ts';
 import { readStatus, type SourceStatus, type Status } from '../../operate/read-status.ts';
-import { type OperatorContextArgs, openOperatorContext } from '../operator-context.ts';
+import type { CommonArgs } from '../load-config.ts';
+import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { createPaint, type Paint } from '../terminal/paint.ts';
-import { printJson } from '../terminal/print-json.ts';
-import { printable } from '../terminal/printable.ts';
+import { createLiveScreen } from '../terminal/live-screen.ts';
+import { type Format, formatOf, type Paint } from '../terminal/paint.ts';
+import { pauseEndText, pauseJson } from '../terminal/pause-view.ts';
+import { printable, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { indented } from '../terminal/wording.ts';
-import { batchJson } from './batch-json.ts';
-import { batchTable } from './batch-text.ts';
+import { batchJson, batchTable } from './batch-view.ts';
 
-/** `status`: how the environment stands. Exit code 0, whatever it tells. */
-export async function statusCommand(args: OperatorContextArgs, shell: Shell): Promise<number> {
+/** Milliseconds between two readings of `--watch`. */
+const WATCH_PAUSE = 2_000;
+
+/** `status [--watch]`: the current state of the environment. Exit code 0, whatever the state. */
+export async function statusCommand(args: CommonArgs & { watch: boolean }, shell: Shell): Promise<number> {
+  if (args.watch && args.json) throw watchWithJson();
   await using context = await openOperatorContext(args, shell, { confirm: false });
-  const status = await readStatus(context);
-  if (args.json) printJson(shell, statusJson(status, context.reports));
-  else shell.out(statusText(status, { paint: createPaint(shell), columns: shell.isTTY ? shell.columns : undefined }));
+  if (!args.watch) {
+    const status = await readStatus(context);
+    if (args.json) printJson(shell, statusJson(status));
+    else shell.out(statusText(status, formatOf(shell)));
+    return 0;
+  }
+  const screen = createLiveScreen(shell.streams.out, () => shell.columns);
+  while (!shell.signal.aborted) {
+    const text = statusText(await readStatus(context), formatOf(shell));
+    // Lines that no longer fit the terminal could not be replaced.
+    if (shell.isTTY)
+      screen.show(
+        text
+          .trimEnd()
+          .split('\n')
+          .slice(0, Math.max(1, shell.rows - 1)),
+      );
+    else shell.out(`${text}\n`);
+    await context.clock.sleep(WATCH_PAUSE, shell.signal);
+  }
   return 0;
 }
 
-function statusJson({ now, daemons, sources, batches, pauses, ...rest }: Status, reports: string) {
+function watchWithJson(): PoSyncError {
+  return new PoSyncError('usage-conflicting-option', 'Options --watch and --json cannot be combined.', {
+    remedy: 'Run po-sync status --json once for each reading.',
+    facts: { option: '--watch' },
+  });
+}
+
+function statusJson({ now, daemons, sources, batches, unreadable, pauses, ...rest }: Status) {
   return {
     ...rest,
     now: iso(now),
     daemons: daemons.map((daemon) => ({ ...daemon, since: iso(daemon.since) })),
     sources: sources.map(({ last, ...source }) => ({ ...source, last: last && { ...last, at: iso(last.at) } })),
-    batches: batches.map((batch) => batchJson(batch, reports)),
-    pauses: pauses.map((pause) => ({ ...pause, since: iso(pause.since) })),
+    batches: batches.map(batchJson),
+    unreadable: unreadable.map(batchJson),
+    pauses: pauses.map(pauseJson),
   };
 }
 
-type Format = { paint: Paint; columns: number | undefined };
-
-/** The status as a person reads it. */
+/** The status for people. */
 export function statusText(status: Status, format: Format): string {
   const { paint } = format;
   const heading = `${paint('strong', status.environment)}  ${printable(status.baseUrl)}\n`;
@@ -41,50 +70,61 @@ export function statusText(status: Status, format: Format): string {
     ['daemons', daemonsText(status, paint)],
     ['token', tokenText(status)],
     ['queue', queueText(status, paint)],
-    ['dead letters', deadText(status, paint)],
+    ['dead letters', deadLettersText(status, paint)],
   ];
   const lines = facts.map(([name, text]) => `  ${name.padEnd(14)}${text}\n`);
-  const sources = `\n${paint('strong', 'Sources')}\n${indented(table(status.sources, sourceColumns(status.now), inset(format)))}`;
-  const batches = indented(batchTable(status.batches, status.now, inset(format)));
-  const underWay = batches === '' ? '' : `\n${paint('strong', 'Batches under way')}\n${batches}`;
-  return `${heading}${lines.join('')}${sources}${underWay}`;
+  const { now, sources, batches, unreadable } = status;
+  return [
+    heading,
+    ...lines,
+    section('Sources', table(sources, sourceColumns(now), inset(format)), paint),
+    section('Batches in progress', batchTable(batches, now, inset(format)), paint),
+    section('Unreadable files', unreadableText(status, inset(format)), paint),
+    unreadable.length === 0 ? '' : '  Nothing of them was sent. Correct each file and drop it again.\n',
+  ].join('');
 }
 
-/** Room for what `indented` puts before. */
+function section(title: string, text: string, paint: Paint): string {
+  return text === '' ? '' : `\n${paint('strong', title)}\n${indented(text)}`;
+}
+
+/** Leaves room for the indentation. */
 function inset({ paint, columns }: Format): Format {
   return { paint, columns: columns === undefined ? undefined : columns - 2 };
 }
 
 function deliveryText({ pauses, now }: Status, paint: Paint): string {
-  if (pauses.length === 0) return paint('good', 'goes on');
-  const texts = pauses.map(({ reason, since, held }) => {
-    const end = held ? 'until a person ends it' : 'goes on by itself';
-    return `${paint('bad', 'paused')} for ${duration(now - since)}: ${printable(reason)} (${end})`;
+  if (pauses.length === 0) return paint('good', 'running');
+  const texts = pauses.map((pause) => {
+    const { reason, since } = pause;
+    return `${paint('bad', 'paused')} for ${duration(now - since)}: ${printable(reason)} (${pauseEndText(pause, now)})`;
   });
   return texts.join(`\n${' '.repeat(16)}`);
 }
 
 function daemonsText({ daemons, now }: Status, paint: Paint): string {
-  if (daemons.length === 0) return `${paint('bad', 'none alive')}; \`po-sync start\` runs one`;
+  if (daemons.length === 0) return `${paint('bad', 'none running')}; start one with po-sync start`;
   const each = daemons.map(
     ({ host, pid, since, version }) => `${printable(host)}:${pid} for ${duration(now - since)} (${printable(version)})`,
   );
-  return `${counted(daemons.length, 'daemon')} alive: ${each.join(', ')}`;
+  return `${daemons.length} running: ${each.join(', ')}`;
 }
 
 function tokenText({ token }: Status): string {
-  if (!token.present) return 'none; one is asked for when it is needed';
-  return `present, good for ${duration(token.expiresInMs ?? 0)}`;
+  if (!token.present) return 'none; requested when needed';
+  return `valid for ${duration(token.expiresInMs ?? 0)}`;
 }
 
 function queueText({ queue }: Status, paint: Paint): string {
-  const doubt = queue.ordersInDoubt > 0 ? paint('doubtful', `, ${queue.ordersInDoubt} in doubt being looked up`) : '';
-  return `${orders(queue.unsettledOrders)} not settled${doubt}; ${counted(queue.waitingJobs, 'job')} waiting`;
+  const { unsettledOrders, ordersInDoubt, waitingJobs } = queue;
+  const doubt = ordersInDoubt > 0 ? paint('doubtful', `, ${ordersInDoubt} being verified with the API's list`) : '';
+  return `${orders(unsettledOrders)} not settled${doubt}; ${counted(waitingJobs, 'job')} waiting`;
 }
 
-function deadText({ deadLetters }: Status, paint: Paint): string {
+function deadLettersText({ deadLetters }: Status, paint: Paint): string {
   if (deadLetters === 0) return 'none';
-  return `${paint('bad', counted(deadLetters, 'order'))} ${deadLetters === 1 ? 'needs' : 'need'} a person; \`po-sync dead-letters list\``;
+  const need = deadLetters === 1 ? 'needs' : 'need';
+  return `${paint('bad', counted(deadLetters, 'order'))} ${need} a person; run po-sync dead-letters list`;
 }
 
 function sourceColumns(now: number): Column<SourceStatus>[] {
@@ -104,4 +144,13 @@ function sourceColumns(now: number): Column<SourceStatus>[] {
       wish: 16,
     },
   ];
+}
+
+function unreadableText({ unreadable, now }: Status, format: Format): string {
+  const columns: Column<Status['unreadable'][number]>[] = [
+    { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 12 },
+    { title: 'taken', of: ({ batch }) => ago(batch.startedAt, now), leaves: 1 },
+    { title: 'why', of: ({ error }) => error?.message ?? 'see its report', cut: 'end', wish: 30 },
+  ];
+  return table(unreadable, columns, format);
 }

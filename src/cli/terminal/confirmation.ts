@@ -1,10 +1,10 @@
 import { PoSyncError } from '../../core/errors.ts';
 import type { Shell } from '../shell.ts';
-import { printable } from './printable.ts';
+import { printable } from './print.ts';
 
 /**
- * Makes sure that the person means it: `--yes`, or their own yes at the terminal. False: they said no.
- * Throws PoSyncError `not-confirmed` where nobody can be asked.
+ * Makes sure that the person agrees: `--yes`, or "y" at the terminal. False: they declined.
+ * Throws PoSyncError `not-confirmed` if nobody can be asked.
  */
 export async function confirmation(
   asked: string,
@@ -15,7 +15,7 @@ export async function confirmation(
   const question = printable(asked);
   const answer = json ? undefined : await shell.ask(`${question} [y/N] `);
   if (answer !== undefined) return /^y(es)?$/i.test(answer.trim());
-  throw new PoSyncError('not-confirmed', `${question} Nobody is there to say yes.`, {
-    remedy: 'Say --yes if it is meant; --dry-run only tells what would be done.',
+  throw new PoSyncError('not-confirmed', `${question} Confirmation required.`, {
+    remedy: 'Run again with --yes, or with --dry-run to see what would happen.',
   });
 }

@@ -1,28 +1,31 @@
 import { count, duration, orders, outcomeWord } from '../../core/format.ts';
 import { cutText, textWidth } from '../../core/text-width.ts';
-import { OPERATOR, type Pause } from '../../deliver/circuit-breaker.ts';
+import type { Pause } from '../../deliver/circuit-breaker.ts';
 import type { Batch } from '../../ledger/batches.ts';
 import { neededPerson, settledIn } from '../../operate/list-batches.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import type { Paint, Tone } from './paint.ts';
-import { printable } from './printable.ts';
+import { pauseEndText } from './pause-view.ts';
+import { printable } from './print.ts';
 
-/** What goes on; times are milliseconds since 1970. `pace` is orders a second, undefined while unknown. */
+type ShownPause = Pick<Pause, 'code' | 'reason' | 'since' | 'nextTryAt'>;
+
+/** The current work. Times are milliseconds since 1970; `pace` is orders a second, undefined while unknown. */
 export type LiveState = {
   now: number;
-  pause: Pick<Pause, 'code' | 'reason' | 'since'> | undefined;
+  pause: ShownPause | undefined;
   batches: readonly { batch: Batch; pace: number | undefined }[];
 };
 
 type Format = { paint: Paint; columns: number };
 type Part = { tone: Tone; text: string };
 
-/** More batches than these are only counted. */
+/** Further batches are only counted. */
 const MOST_SHOWN = 8;
 const MOST_NAME = 32;
 const BAR = { least: 8, most: 24 };
 
-/** One line for a pause, one for each batch under way, none wider than the terminal. */
+/** One line for a pause and one for each batch in progress, none wider than the terminal. */
 export function liveLines({ now, pause, batches }: LiveState, format: Format): string[] {
   const shown = batches.slice(0, MOST_SHOWN);
   const widest = Math.max(0, ...shown.map(({ batch }) => textWidth(printable(batch.name))));
@@ -39,15 +42,17 @@ export function liveLines({ now, pause, batches }: LiveState, format: Format): s
   ].map((parts) => fitted(parts, format));
 }
 
-function pauseParts({ code, reason, since }: Pick<Pause, 'code' | 'reason' | 'since'>, now: number): Part[] {
-  const end = code === OPERATOR ? 'po-sync resume ends it' : 'goes on by itself';
+function pauseParts(pause: ShownPause, now: number): Part[] {
   return [
     { tone: 'bad', text: 'paused' },
-    { tone: 'plain', text: `for ${duration(Math.max(0, now - since))}, ${end}: ${printable(reason)}` },
+    {
+      tone: 'plain',
+      text: `for ${duration(Math.max(0, now - pause.since))} (${pauseEndText(pause, now)}): ${printable(pause.reason)}`,
+    },
   ];
 }
 
-type Line = { batch: Batch; head: Part; standing: Part; facts: Part[] };
+type Line = { batch: Batch; head: Part; progress: Part; facts: Part[] };
 
 function lineOf({ batch, pace }: LiveState['batches'][number], name: number, paused: boolean): Line {
   const title = cutText(printable(batch.name), name, 'end');
@@ -61,25 +66,25 @@ function lineOf({ batch, pace }: LiveState['batches'][number], name: number, pau
       : [{ tone: 'bad' as const, text: `${count(needed)} need${needed === 1 ? 's' : ''} a person` }]),
   ];
   const head: Part = { tone: 'strong', text: title + ' '.repeat(name - textWidth(title)) };
-  return { batch, head, standing: { tone: 'plain', text: standing(batch) }, facts };
+  return { batch, head, progress: { tone: 'plain', text: progress(batch) }, facts };
 }
 
-/** Bars of one length, as long as the fullest line lets them, and what follows below one another. */
+/** Aligns the lines: all bars have the same length, as long as the longest line allows. */
 function inColumns(lines: readonly Line[], columns: number): Part[][] {
   const counted = lines.filter(({ batch }) => batch.total !== undefined);
-  const widest = Math.max(0, ...counted.map(({ standing: { text } }) => text.length));
+  const widest = Math.max(0, ...counted.map(({ progress: { text } }) => text.length));
   const free = counted.map(({ head, facts }) => {
     return columns - 1 - [head, ...facts].reduce((sum, { text }) => sum + textWidth(text) + 2, widest + 2);
   });
   const bar = Math.min(BAR.most, ...free);
-  return lines.map(({ batch, head, standing: { tone, text }, facts }) => {
+  return lines.map(({ batch, head, progress: { tone, text }, facts }) => {
     if (batch.total === undefined) return [head, { tone, text }, ...facts];
     const bars = bar < BAR.least ? [] : [barOf(batch, batch.total, bar)];
     return [head, ...bars, { tone, text: text.padEnd(widest) }, ...facts];
   });
 }
 
-function standing(batch: Batch): string {
+function progress(batch: Batch): string {
   const settled = settledIn(batch);
   if (batch.total === undefined) return settled === 0 ? 'reading' : `reading, ${count(settled)} done`;
   const percent = `${Math.floor(share(settled, batch.total) * 100)}%`.padStart(4);
@@ -106,7 +111,7 @@ function share(settled: number, total: number): number {
   return total === 0 ? 1 : Math.min(1, settled / total);
 }
 
-/** One place stays free: a full line makes some terminals begin the next. */
+/** The last column stays free: on some terminals a full line begins the next one. */
 function fitted(parts: readonly Part[], { paint, columns }: Format): string {
   let left = columns - 1;
   const texts: string[] = [];
@@ -119,21 +124,21 @@ function fitted(parts: readonly Part[], { paint, columns }: Format): string {
   return texts.join('  ').trimEnd();
 }
 
-/** What became of a batch that is done: outcomes and where the report is, in a line that stays. */
+/** The line that stays of a finished batch: its outcomes and its report. */
 export function finalLine(batch: Batch, page: string, paint: Paint): string {
   const { total, counts, startedAt, lastAt } = batch;
   const name = paint('strong', printable(batch.name));
   if (total === undefined) {
-    return `${paint('bad', '✗')} ${name}  ${paint('bad', 'unreadable')}, nothing of it was sent  ${printable(page)}\n`;
+    return `${paint('bad', '✗')} ${name}  ${paint('bad', 'unreadable')}, nothing was sent  ${printable(page)}\n`;
   }
   const needed = neededPerson(batch);
-  const became = OUTCOMES.filter((outcome) => counts[outcome] > 0).map(
+  const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map(
     (outcome) => `${count(counts[outcome])} ${outcomeWord(outcome)}`,
   );
-  const told = [
+  const result = [
     `${orders(total)} in ${duration(lastAt - startedAt)}`,
-    ...(total === 0 ? [] : [became.join(', ')]),
+    ...(total === 0 ? [] : [outcomes.join(', ')]),
   ].join(': ');
   const call = needed === 0 ? '' : `; ${paint('bad', `${count(needed)} ${needed === 1 ? 'needs' : 'need'} a person`)}`;
-  return `${needed === 0 ? paint('good', '✓') : paint('bad', '!')} ${name}  ${told}${call}  ${printable(page)}\n`;
+  return `${needed === 0 ? paint('good', '✓') : paint('bad', '!')} ${name}  ${result}${call}  ${printable(page)}\n`;
 }

@@ -1,19 +1,19 @@
-/** How fast each batch gets on, by what was seen of it lately. */
+/** The recent pace of each batch. */
 export type LivePace = {
-  /** Takes in how many orders of a batch are done at `at` (monotonic milliseconds); gives orders a second, once known. */
+  /** Records how many orders of a batch are done at `at` (monotonic milliseconds); returns orders a second, once known. */
   see(batch: string, done: number, at: number): number | undefined;
-  /** Forgets all batches but these. */
+  /** Forgets all other batches. */
   keep(batches: ReadonlySet<string>): void;
 };
 
-/** Only the last so many milliseconds count. */
+/** Milliseconds that are measured. */
 const WINDOW = 15_000;
-/** Of a shorter time nothing can be said. */
+/** A shorter time is too short to measure. */
 const LEAST = 1_000;
 
 type Sighting = { at: number; done: number };
 
-/** Measures over a window that moves along. */
+/** Measures over a sliding window. */
 export function measureLivePace(): LivePace {
   const sightings = new Map<string, Sighting[]>();
   return {

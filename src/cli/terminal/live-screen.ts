@@ -2,22 +2,22 @@ import { stripVTControlCharacters } from 'node:util';
 import { textWidth } from '../../core/text-width.ts';
 import type { LogTarget } from '../../log/log-lines.ts';
 
-/** The last lines of a terminal, painted over and over, while other text goes on above them. */
+/** The last lines of a terminal, repainted in place, with other text above them. */
 export type LiveScreen = {
   /** Writes above the lines that are shown. */
   target: LogTarget;
-  /** Shows these lines instead of the last ones; none: leaves the terminal as if there had never been any. */
+  /** Replaces the lines that are shown. No lines: removes them without a trace. */
   show(lines: readonly string[]): void;
 };
 
-/** A terminal that is so slow gets no new picture, only text. */
+/** A terminal with more unread bytes than this gets only text, no new lines to repaint. */
 const MOST_WAITING = 64 * 1024;
 
-/** Each change is one write, so that no half of it is seen. The cursor is neither hidden nor left anywhere else. */
+/** Each change is one write, so that it appears at once. The cursor stays visible, below the lines. */
 export function createLiveScreen(stream: LogTarget, columns: () => number): LiveScreen {
   let shown: readonly string[] = [];
 
-  /** Back to where the lines begin, and everything from there on away; they may have wrapped since. */
+  /** Moves to the start of the lines and clears from there; the lines may have wrapped since they were written. */
   function erase(): string {
     const rows = shown.reduce((sum, line) => {
       return sum + Math.max(1, Math.ceil(textWidth(stripVTControlCharacters(line)) / columns()));

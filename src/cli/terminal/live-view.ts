@@ -11,48 +11,48 @@ import { measureLivePace } from './live-pace.ts';
 import { createLiveScreen } from './live-screen.ts';
 import { createPaint } from './paint.ts';
 
-/** What a person at the terminal sees of a daemon at work. */
+/** The view of a running daemon on a terminal. */
 export type LiveView = {
-  /** Where the log goes: above what is shown. */
+  /** The log's target; its lines appear above the view. */
   target: LogTarget;
-  /** A batch was settled by this daemon. */
+  /** This daemon settled a batch. */
   settled: (batch: Batch) => void;
-  /** Shows the daemon's work until disposed; the terminal is then as before, with one line more for each batch. */
+  /** Shows the daemon's work until disposed; then only one line for each finished batch is left. */
   follow(daemon: Watched): AsyncDisposable;
 };
 
 type Watched = Pick<Daemon, 'underWay' | 'find' | 'pause'>;
 
-/** Milliseconds between two pictures. */
+/** Milliseconds between two repaints. */
 const PAUSE = 250;
-/** Batches whose end was told are known so long as no look at Redis can still show them. */
-const MOST_TOLD = 1_000;
+/** Finished batches that are remembered, so that a slow answer of Redis does not show them again. */
+const MOST_FINISHED = 1_000;
 
-/** Whether there is somebody to look, and a terminal that can move its cursor. */
+/** Whether somebody watches on a terminal that can move its cursor. */
 export function canShowLive({ isTTY, env }: Shell, { json }: { json: boolean }): boolean {
   return isTTY && !json && env['TERM'] !== 'dumb';
 }
 
-/** Opens the view; it shows nothing before it follows a daemon. `reports` is the folder of all reports. */
-export function openLiveView({ shell, clock, reports }: { shell: Shell; clock: Clock; reports: string }): LiveView {
+/** Creates the view; it shows nothing before `follow`. `reports` is the folder of all reports. */
+export function createLiveView({ shell, clock, reports }: { shell: Shell; clock: Clock; reports: string }): LiveView {
   const paint = createPaint(shell);
   const columns = () => (shell.columns > 0 ? shell.columns : 80);
   const screen = createLiveScreen(shell.streams.out, columns);
   const pace = measureLivePace();
-  const told = new Set<string>();
+  const finished = new Set<string>();
   let under: { batch: Batch; pace: number | undefined }[] = [];
 
   function settled(batch: Batch): void {
-    if (told.has(batch.batch)) return;
-    told.add(batch.batch);
-    for (const oldest of [...told].slice(0, -MOST_TOLD)) told.delete(oldest);
+    if (finished.has(batch.batch)) return;
+    finished.add(batch.batch);
+    for (const oldest of [...finished].slice(0, -MOST_FINISHED)) finished.delete(oldest);
     screen.target.write(finalLine(batch, join(reports, batch.batch, 'report.html'), paint));
   }
 
   async function look(daemon: Watched): Promise<void> {
     const now = await daemon.underWay();
     const names = new Set(now.map(({ batch }) => batch));
-    const gone = under.filter(({ batch }) => !names.has(batch.batch) && !told.has(batch.batch));
+    const gone = under.filter(({ batch }) => !names.has(batch.batch) && !finished.has(batch.batch));
     const at = clock.monotonic();
     under = now.map((batch) => ({ batch, pace: pace.see(batch.batch, settledIn(batch), at) }));
     pace.keep(names);
@@ -64,7 +64,7 @@ export function openLiveView({ shell, clock, reports }: { shell: Shell; clock: C
   }
 
   function show(daemon: Watched): void {
-    const batches = under.filter(({ batch }) => !told.has(batch.batch));
+    const batches = under.filter(({ batch }) => !finished.has(batch.batch));
     screen.show(liveLines({ now: clock.now(), pause: daemon.pause(), batches }, { paint, columns: columns() }));
   }
 
@@ -77,7 +77,7 @@ export function openLiveView({ shell, clock, reports }: { shell: Shell; clock: C
       isLooking = false;
     };
     const tick = async () => {
-      // Redis may take its time, or be away: the picture does not wait for it.
+      // Redis may be slow or unreachable; repainting does not wait for it.
       void lookOnce();
       show(daemon);
     };

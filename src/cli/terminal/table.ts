@@ -1,30 +1,28 @@
 import { cutText, textWidth } from '../../core/text-width.ts';
-import type { Paint, Tone } from './paint.ts';
-import { printable } from './printable.ts';
+import type { Format, Tone } from './paint.ts';
+import { printable } from './print.ts';
 
 export type Column<Row> = {
   title: string;
   of: (row: Row) => string | number;
   right?: boolean;
-  /** Where it may lose characters when the terminal is narrow; without it the column keeps its width. */
+  /** Where text may be cut on a narrow terminal; without it the column keeps its width. */
   cut?: 'start' | 'end';
-  /** Places that a column wants which may be cut. */
+  /** The width that a column needs which may be cut. */
   wish?: number;
-  /** What can be done without where wishes are not met; 1 leaves first. */
+  /** Columns with a number are left out when the wishes of others are not met, lowest number first. */
   leaves?: number;
   tone?: (row: Row) => Tone;
 };
 
-/** Places between two columns. */
+/** Characters between two columns. */
 const GAP = 2;
-/** What a cut column keeps. */
+/** The smallest width of a cut column. */
 const LEAST = 6;
 
-type Format = { paint: Paint; columns: number | undefined };
-
 /**
- * Rows under their titles, fitted into `columns` places: what can be done without leaves, the rest is cut; undefined:
- * nothing is lost, for pipes. Texts are escaped. Nothing for no rows.
+ * Rows below their titles, fitted into `columns` characters: dispensable columns are left out, the others are cut;
+ * undefined: nothing is cut. Hidden characters are escaped. Empty if there are no rows.
  */
 export function table<Row>(rows: readonly Row[], all: readonly Column<Row>[], format: Format): string {
   if (rows.length === 0) return '';
@@ -54,7 +52,7 @@ function cellsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): st
   return rows.map((row) => columns.map(({ of }) => printable(String(of(row)))));
 }
 
-/** The columns that stay, so that those that may be cut get what they wish. */
+/** Leaves out dispensable columns until those that may be cut get the width they wish. */
 function chosen<Row>(
   columns: readonly Column<Row>[],
   natural: readonly number[],
@@ -78,8 +76,8 @@ function widthsOf<Row>(columns: readonly Column<Row>[], cells: readonly string[]
 }
 
 /**
- * Takes places from the widest column that may be cut, again and again, until all fit or none has more to give; below
- * what they wish only when all have come down to that.
+ * Narrows the widest column that may be cut until all fit or all have the smallest width. No column gets narrower than
+ * its wish while another is still wider than its own.
  */
 function fitted<Row>(
   columns: readonly Column<Row>[],

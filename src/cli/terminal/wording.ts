@@ -1,9 +1,9 @@
-/** `  text` on every line. */
+/** Indents every line by two spaces. */
 export function indented(text: string): string {
   return text.replace(/^(?=.)/gm, '  ');
 }
 
-/** Somebody else's sentence, to stand within one of ours. */
+/** Removes the final period of a sentence that becomes part of another. */
 export function withoutStop(text: string): string {
   return text.replace(/[.\s]+$/, '');
 }

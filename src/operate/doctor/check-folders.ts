@@ -7,13 +7,13 @@ import { codeOf, toError } from '../../core/errors.ts';
 import { fingerprintOf } from '../../intake/environment-marker.ts';
 import { type Finding, failure } from './finding.ts';
 
-/** Below so many bytes a disk counts as nearly full. */
+/** A disk with fewer free bytes is nearly full. */
 const LOW = 200_000_000;
 
-/** The places where an inbox's files go by rename. */
+/** The folders to which an inbox's files are renamed. */
 const WITHIN = ['processing', 'done', 'failed'];
 
-/** Looks at every folder of the configuration: there, writable, with room, on one file system, and ours. */
+/** Checks every folder of the configuration: exists, writable, free space, one file system, right environment. */
 export async function checkFolders(config: Config): Promise<Finding[]> {
   const own = [
     { check: 'folder reports', folder: config.reports.path },
@@ -28,7 +28,7 @@ export async function checkFolders(config: Config): Promise<Finding[]> {
   return findings.flat();
 }
 
-/** A folder that the daemon makes where it is missing. */
+/** A folder that the daemon creates if it is missing. */
 async function ownFolder(check: string, folder: string): Promise<Finding[]> {
   try {
     await tryWriting(folder);
@@ -38,7 +38,7 @@ async function ownFolder(check: string, folder: string): Promise<Finding[]> {
   }
   try {
     await access(await nearestFolder(folder), constants.W_OK);
-    return [{ check, state: 'ok', message: `${folder} is made at the first start` }];
+    return [{ check, state: 'ok', message: `${folder} will be created at the first start` }];
   } catch (error) {
     return [unusable(check, folder, error)];
   }
@@ -50,9 +50,9 @@ async function inboxFolder({ name, path: folder }: InboxSource, environment: str
     await tryWriting(folder);
     const owner = await fingerprintOf(folder);
     if (owner !== undefined && owner !== environment) return [foreign(check, folder, owner, environment)];
-    const apart = await otherDevices(folder);
-    if (apart.length > 0) return [onOtherDevice(check, folder, apart)];
-    const whose = owner === undefined ? 'not marked by an environment yet' : `marked for ${owner}`;
+    const elsewhere = await onOtherDevices(folder);
+    if (elsewhere.length > 0) return [otherDevice(check, folder, elsewhere)];
+    const whose = owner === undefined ? 'not used by an environment yet' : `used by ${owner}`;
     return [{ check, state: 'ok', message: `${folder} is writable, ${whose}` }, ...(await roomIn(check, folder))];
   } catch (error) {
     return [unusable(check, folder, error)];
@@ -61,7 +61,7 @@ async function inboxFolder({ name, path: folder }: InboxSource, environment: str
 
 async function exportPath({ name, path: place }: ExportSource): Promise<Finding[]> {
   const check = `export ${name}`;
-  if (/^https?:/.test(place)) return [{ check, state: 'ok', message: `${place} is asked by the daemon` }];
+  if (/^https?:/.test(place)) return [{ check, state: 'ok', message: `${place} is an address; the daemon checks it` }];
   const folder = /[*?{[]/.test(place) ? path.dirname(place.replace(/[*?{[].*$/, 'x')) : place;
   try {
     await access(folder, constants.R_OK);
@@ -69,12 +69,17 @@ async function exportPath({ name, path: place }: ExportSource): Promise<Finding[
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') return [unusable(check, folder, error)];
     return [
-      { check, state: 'warn', message: `${place} is not there yet`, remedy: 'It is waited for; or correct the path.' },
+      {
+        check,
+        state: 'warn',
+        message: `${place} does not exist yet`,
+        remedy: 'The daemon waits for it. If the path is wrong, correct it.',
+      },
     ];
   }
 }
 
-/** Rights on paper are not rights on a share: only writing tells. */
+/** The permissions of a network share say little: only writing shows whether it is possible. */
 async function tryWriting(folder: string): Promise<void> {
   const probe = path.join(folder, `.po-sync-doctor-${randomBytes(4).toString('hex')}.tmp`);
   try {
@@ -88,11 +93,11 @@ async function roomIn(check: string, folder: string): Promise<Finding[]> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   if (free >= LOW) return [];
-  const message = `only ${Math.round(free / 1_000_000)} MB are free on the disk of ${folder}`;
-  return [{ check, state: 'warn', message, remedy: 'Free some space: reports and ledger are written there.' }];
+  const message = `only ${Math.round(free / 1_000_000)} MB free on the disk of ${folder}`;
+  return [{ check, state: 'warn', message, remedy: 'Free disk space: reports and ledger are written there.' }];
 }
 
-async function otherDevices(folder: string): Promise<string[]> {
+async function onOtherDevices(folder: string): Promise<string[]> {
   const { dev } = await stat(folder);
   const devices = await Promise.all(WITHIN.map((name) => stat(path.join(folder, name)).catch(() => undefined)));
   return WITHIN.filter((_, i) => devices[i] !== undefined && devices[i].dev !== dev);
@@ -109,21 +114,23 @@ function unusable(check: string, folder: string, error: unknown): Finding {
   const code = codeOf(error);
   const reason =
     code === 'ENOENT'
-      ? 'is not there'
+      ? 'does not exist'
       : code === 'ENOTDIR'
-        ? 'is no folder'
+        ? 'is not a folder'
         : `cannot be used (${code ?? toError(error).message})`;
   const remedy =
-    code === 'ENOENT' ? 'Make it, mount it, or correct its path.' : 'Let the user of po-sync read, write and enter it.';
+    code === 'ENOENT'
+      ? 'Create or mount it, or correct its path.'
+      : 'Give the user that runs po-sync permission to read, write and enter it.';
   return failure(check, new Error(`${folder} ${reason}`), remedy);
 }
 
 function foreign(check: string, folder: string, owner: string, environment: string): Finding {
-  const remedy = `Give ${environment} an inbox of its own.`;
+  const remedy = `Use a separate inbox for ${environment}.`;
   return failure(check, new Error(`${folder} belongs to the environment ${owner}`), remedy);
 }
 
-function onOtherDevice(check: string, folder: string, apart: readonly string[]): Finding {
-  const message = `${apart.join(' and ')} in ${folder} lie on another file system, so that no rename leads there`;
-  return failure(check, new Error(message), 'Let them lie on the file system of the inbox.');
+function otherDevice(check: string, folder: string, elsewhere: readonly string[]): Finding {
+  const message = `${elsewhere.join(' and ')} in ${folder} ${elsewhere.length === 1 ? 'is' : 'are'} on another file system; files cannot be renamed into ${elsewhere.length === 1 ? 'it' : 'them'}`;
+  return failure(check, new Error(message), 'Move them to the file system of the inbox.');
 }

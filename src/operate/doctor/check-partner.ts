@@ -6,8 +6,7 @@ import type { Environment } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import { orders } from '../../core/format.ts';
 import type { Http, HttpEnd } from '../../core/http.ts';
-import { checkClock } from './check-clock.ts';
-import { type Finding, failure } from './finding.ts';
+import { checkClock, type Finding, failure } from './finding.ts';
 
 type Deps = {
   http: Http;
@@ -18,7 +17,7 @@ type Deps = {
   timeout: number;
 };
 
-/** Asks for a token, reads the API's list with it, and looks at the API's clock. The shared token is left alone. */
+/** Requests a token, reads the API's list with it and checks the API's clock. Does not change the shared token. */
 export async function checkPartner(deps: Deps): Promise<Finding[]> {
   const { http, environment, credentials } = deps;
   const paths = environment.tokenPath === 'auto' ? TOKEN_PATHS : [environment.tokenPath];
@@ -30,18 +29,18 @@ export async function checkPartner(deps: Deps): Promise<Finding[]> {
       credentials,
       scope: environment.scope,
     });
-    const message = `${environment.authUrl}${grant.path} grants a token for ${Math.round(grant.lifetime / 1000)} s`;
+    const message = `${environment.authUrl}${grant.path} issues tokens that are valid for ${Math.round(grant.lifetime / 1000)} s`;
     return [{ check: 'token', state: 'ok', message }, ...(await checkList(grant, deps))];
   } catch (error) {
-    const remedy = 'Check authUrl, the network between here and there, and its certificate.';
-    return [failure('token', error, remedy), { check: 'API', state: 'skipped', message: 'not asked without a token' }];
+    const remedy = 'Check authUrl, the network and the certificate.';
+    return [failure('token', error, remedy), { check: 'API', state: 'skipped', message: 'needs a token' }];
   }
 }
 
 async function checkList({ value }: Grant, { http, clock, name, environment, timeout }: Deps): Promise<Finding[]> {
   const { baseUrl } = environment;
   const endpoint: Endpoint = { environment: name, baseUrl, timeout };
-  let date: { told: number; ours: number } | undefined;
+  let date: { theirs: number; ours: number } | undefined;
   const watched: Http = {
     ...http,
     async call(call) {
@@ -54,7 +53,7 @@ async function checkList({ value }: Grant, { http, clock, name, environment, tim
   const token = { value, fingerprint: fingerprintOf(value), environment: name, baseUrl };
   const end = await listOrders(watched, endpoint, token, () => undefined);
   const finding = listFinding(end, baseUrl, Math.round(clock.monotonic() - began));
-  return [finding, ...(date === undefined ? [] : [checkClock('clock of the API', date.ours - date.told)])];
+  return [finding, ...(date === undefined ? [] : [checkClock('clock of the API', date.ours - date.theirs)])];
 }
 
 function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
@@ -66,26 +65,26 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
       return {
         check,
         state: 'warn',
-        message: `${baseUrl} does not give its list (${end.said.message}): an order whose answer is lost stays in doubt`,
+        message: `${baseUrl} does not offer its list (${end.said.message}); an order whose answer is lost stays in doubt`,
         remedy: "Ask the API's owner for the scope read.",
       };
     case 'unauthorized':
       return failure(
         check,
-        new Error(`${baseUrl} does not take the token: ${end.said.message}`),
-        'Do authUrl and baseUrl belong to one environment?',
+        new Error(`${baseUrl} does not accept the token: ${end.said.message}`),
+        'Check that authUrl and baseUrl belong to the same environment.',
       );
     case 'failed':
       return failure(
         check,
         new Error(`${baseUrl} cannot be read: ${end.said.message}`),
-        'Check baseUrl and the network; an outage is waited out.',
+        'Check baseUrl and the network. During an outage of the API the daemon waits.',
       );
   }
 }
 
-function dateOf(end: HttpEnd, ours: number): { told: number; ours: number } | undefined {
+function dateOf(end: HttpEnd, ours: number): { theirs: number; ours: number } | undefined {
   const header = end.kind === 'answered' ? end.answer.headers['date'] : undefined;
-  const told = header === undefined ? Number.NaN : Date.parse(header);
-  return Number.isNaN(told) ? undefined : { told, ours };
+  const theirs = header === undefined ? Number.NaN : Date.parse(header);
+  return Number.isNaN(theirs) ? undefined : { theirs, ours };
 }

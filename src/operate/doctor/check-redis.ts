@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts';
 
 const OLDEST = [6, 2] as const;
 
-/** What a Redis that answers promises: version, role, durability, eviction, room. */
+/** Checks a Redis that answers: version, role, durability, eviction, memory. */
 export async function checkRedis(redis: Redis, place: string): Promise<Finding[]> {
   const facts = factsOf(await redis.info());
   const [fsync, save] = await Promise.all([setting(redis, 'appendfsync'), setting(redis, 'save')]);
@@ -23,7 +23,7 @@ function factsOf(info: string): Map<string, string> {
   return new Map(lines.flatMap(([name, value]) => (name && value !== undefined ? [[name, value]] : [])));
 }
 
-/** Undefined where CONFIG is forbidden, as managed servers do. */
+/** Undefined if CONFIG is forbidden, as on managed servers. */
 async function setting(redis: Redis, name: string): Promise<string | undefined> {
   const answer: unknown = await redis.config('GET', name).catch(toError);
   return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
@@ -43,36 +43,42 @@ function roleFinding(facts: ReadonlyMap<string, string>): Finding[] {
     {
       check: 'Redis role',
       state: 'fail',
-      message: 'is a replica, which takes no orders',
-      remedy: 'Name the primary in redis.url.',
+      message: 'is a replica, which cannot be written',
+      remedy: 'Set redis.url to the primary.',
     },
   ];
 }
 
 function durability(aof: boolean, fsync: string | undefined, save: string | undefined): Finding {
   const check = 'Redis durability';
-  const remedy = 'Set appendonly yes and appendfsync always; without redis.url po-sync runs such a Redis itself.';
+  const remedy =
+    'Set appendonly yes and appendfsync always. Without redis.url po-sync runs its own Redis with these settings.';
   if (aof && fsync === 'always') {
-    return { check, state: 'ok', message: 'nothing confirmed is lost, also at a power cut (appendonly, fsync always)' };
+    return { check, state: 'ok', message: 'confirmed writes survive a power cut (appendonly, fsync always)' };
   }
   if (aof) {
-    const lost = fsync === 'everysec' ? 'about a second' : fsync === 'no' ? 'up to half a minute' : 'an unknown time';
+    const lost = fsync === 'everysec' ? 'about 1 s' : fsync === 'no' ? 'up to 30 s' : 'an unknown amount';
     return {
       check,
       state: 'warn',
-      message: `a power cut may lose ${lost} (appendfsync ${fsync ?? 'not to be seen'})`,
+      message: `a power cut may lose ${lost} of writes (appendfsync ${fsync ?? 'unknown'})`,
       remedy,
     };
   }
   if (save !== undefined && save !== '') {
-    return { check, state: 'warn', message: `only snapshots (save ${save}): a crash may lose minutes`, remedy };
+    return {
+      check,
+      state: 'warn',
+      message: `snapshots only (save ${save}): a crash may lose minutes of writes`,
+      remedy,
+    };
   }
   if (save === undefined)
-    return { check, state: 'warn', message: 'no append-only file; more is not to be seen', remedy };
+    return { check, state: 'warn', message: 'no append-only file; the snapshot settings are not readable', remedy };
   return {
     check,
     state: 'fail',
-    message: 'nothing is written to disk: a restart of Redis forgets every order',
+    message: 'nothing is written to disk: a restart of Redis loses every order',
     remedy,
   };
 }
@@ -80,7 +86,7 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
 function eviction(policy: string): Finding {
   const check = 'Redis eviction';
   if (policy === 'noeviction') return { check, state: 'ok', message: 'noeviction' };
-  const message = `maxmemory-policy ${policy}: it would throw orders away when its memory is full`;
+  const message = `maxmemory-policy ${policy}: Redis drops orders when its memory is full`;
   return { check, state: 'fail', message, remedy: 'Set maxmemory-policy noeviction.' };
 }
 
@@ -88,6 +94,11 @@ function memory(used: number, most: number): Finding[] {
   if (!(most > 0) || used < most * 0.8) return [];
   const message = `${Math.round((used / most) * 100)} % of maxmemory is in use`;
   return [
-    { check: 'Redis memory', state: 'warn', message, remedy: 'Raise maxmemory: full, it refuses to take orders.' },
+    {
+      check: 'Redis memory',
+      state: 'warn',
+      message,
+      remedy: 'Raise maxmemory. When its memory is full, Redis refuses writes.',
+    },
   ];
 }

@@ -1,6 +1,6 @@
 import { PoSyncError, toError } from '../../core/errors.ts';
 
-/** What one check of `doctor` found. `skipped`: it could not be done because an earlier one failed. */
+/** The result of one check of `doctor`. `skipped`: it could not run because an earlier check failed. */
 export type Finding = {
   check: string;
   state: 'ok' | 'warn' | 'fail' | 'skipped';
@@ -9,10 +9,22 @@ export type Finding = {
   remedy?: string;
 };
 
-/** A failed check from what was thrown. */
+/** A failed check. The remedy of the error takes precedence over `remedy`. */
 export function failure(check: string, thrown: unknown, remedy?: string): Finding {
   const error = toError(thrown);
-  const known = error instanceof PoSyncError ? error.remedy : undefined;
-  const told = known ?? remedy;
-  return { check, state: 'fail', message: error.message, ...(told === undefined ? {} : { remedy: told }) };
+  const advice = (error instanceof PoSyncError ? error.remedy : undefined) ?? remedy;
+  return { check, state: 'fail', message: error.message, ...(advice === undefined ? {} : { remedy: advice }) };
+}
+
+/** A larger difference makes the times in reports and logs misleading. HTTP headers show full seconds only. */
+const LARGEST_DIFFERENCE = 5_000;
+
+/** `ahead`: milliseconds by which our clock is ahead of the other. */
+export function checkClock(check: string, ahead: number): Finding {
+  const seconds = (Math.abs(ahead) / 1000).toFixed(1);
+  if (Math.abs(ahead) < LARGEST_DIFFERENCE) {
+    return { check, state: 'ok', message: `differs by less than ${LARGEST_DIFFERENCE / 1000} s` };
+  }
+  const message = `this machine's clock is ${seconds} s ${ahead > 0 ? 'ahead' : 'behind'}`;
+  return { check, state: 'warn', message, remedy: 'Synchronize both clocks (chrony, systemd-timesyncd).' };
 }

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { checkCommand } from '../../../src/cli/commands/check.ts';
+import { checkCommand, checkFiles } from '../../../src/cli/commands/check.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { fakeShell } from '../../support/fake-shell.ts';
 import { inboxSource } from '../../support/inbox-source.ts';
@@ -48,7 +48,7 @@ async function check(
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
   const shell = fakeShell({ cwd: folder });
   const args = { files: [...Object.keys(files), ...also], json: false, ...more };
-  return { code: await checkCommand(args, shell, config), ...shell.written };
+  return { code: await checkFiles(args, shell, config), ...shell.written };
 }
 
 const GOOD = 'purchaseOrderNumber,articleCode,quantity\n1,A,2\n1,B,3\n2,C,1\n';
@@ -79,14 +79,13 @@ First order as it would be sent:
     );
   });
 
-  test('tells every problem with file, line, column, value and what would be right', async () => {
+  test('shows every problem with file, line, column, value and remedy', async () => {
     const { code, out } = await check({ 'bad.csv': `${GOOD}3,,"1,000"\n4,D\n` });
     expect(code).toBe(2);
     const lines = out.split('\n').filter((line) => line.startsWith('bad.csv:5') || line.startsWith('bad.csv:6'));
     expect(lines).toEqual([
-      'bad.csv:5: articleCode: is empty; enter a value (order 3)',
-      'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1, or set decimal in the mapping of the source (order 3)',
-      'bad.csv:5: may lack a row: line 6 has 2 instead of 3 fields and may belong to this order; correct that row, or complete this order (order 3)',
+      'bad.csv:5: articleCode: is empty; a value is needed (order 3)',
+      'bad.csv:5: quantity: "1,000" can be read in two ways; write 1000 or 1, or set decimal in the mapping of the source (order 3)',
       'bad.csv:6: has fewer fields than the header (2 instead of 3); check for a missing delimiter or a line break within a field (order 4)',
     ]);
     expect(out).toContain('bad.csv: 4 orders, 2 invalid\n');
@@ -104,21 +103,21 @@ First order as it would be sent:
     expect(out).toContain('"purchaseOrderNumber": "7"');
   });
 
-  test('refuses an unknown source and names the nearest', async () => {
+  test('an unknown source is refused, with the nearest name', async () => {
     await expect(check({ 'good.csv': GOOD }, { source: 'epr' })).rejects.toMatchObject({
       code: 'source-unknown',
       remedy: 'Did you mean erp?',
     });
   });
 
-  test('ends with 1 when a file is not there, after it has checked the others', async () => {
+  test('exits with 1 if a file does not exist, after checking the others', async () => {
     const { code, out, err } = await check({ 'good.csv': GOOD }, {}, ['missing.csv']);
     expect(code).toBe(1);
     expect(out).toContain('good.csv: 2 orders, all valid');
     expect(err).toContain('missing.csv: file-missing: There is no file');
   });
 
-  test('gives one JSON document for several files', async () => {
+  test('prints one JSON document for several files', async () => {
     const files = {
       'good.csv': GOOD,
       'bad.json': '[{"purchaseOrderNumber":"1","items":[{"articleCode":"A"}]}]',
@@ -136,12 +135,12 @@ First order as it would be sent:
           first: null,
           problems: [{ order: '1', line: 1, pointer: '/0/items/0/quantity', field: 'quantity', code: 'missing' }],
         },
-        { file: 'open.csv', error: { code: 'unreadable-quote', line: 5 } },
+        { file: 'open.csv', error: { code: 'unreadable-quote', facts: { line: 5 } } },
       ],
     });
   });
 
-  test('shows controls and bidi marks from the file as codes', async () => {
+  test('shows control and bidi characters of a file as escapes', async () => {
     const text = 'purchaseOrderNumber,articleCode,quantity\n\u202e1,\u001b[2J,2\n\u202e2,C\u200e,1\n';
     for (const json of [false, true]) {
       const { out } = await check({ 'hostile\u001b.csv': text }, { json });
@@ -151,7 +150,7 @@ First order as it would be sent:
     }
   });
 
-  test('reads a workbook, and names its rows', async () => {
+  test('reads a workbook and names its rows', async () => {
     const book = await writeWorkbook(
       textRows([
         ['purchaseOrderNumber', 'articleCode', 'quantity'],
@@ -166,25 +165,34 @@ First order as it would be sent:
     expect(out).toContain('"purchaseOrderNumber": "0012"');
   });
 
-  test('says what is wrong with a workbook that is none', async () => {
+  test('shows why a damaged workbook cannot be read', async () => {
     const { code, err } = await check({ 'orders.xlsx': Buffer.from('PK\x03\x04') });
     expect([code, err]).toEqual([2, expect.stringContaining('orders.xlsx: unreadable-zip: The workbook is damaged')]);
   });
 
-  test('does not repeat a number without end', async () => {
+  test('cuts a very long order number', async () => {
     const { out } = await check({ 'long.csv': `${GOOD}${'9'.repeat(5_000)},A,x\n` });
     expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThan(400);
   });
 
-  test('reports an empty file, and says of one without orders that there is nothing to send', async () => {
-    expect(await check({ 'empty.csv': '' })).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('The file is empty'),
-    });
-    const { code, out } = await check({ 'none.csv': 'purchaseOrderNumber,articleCode,quantity\n' });
+  test('an empty file has nothing to send', async () => {
+    const { code, out } = await check({ 'empty.csv': '' });
     expect([code, out]).toEqual([
       0,
-      'none.csv: csv, delimiter ",", utf-8; 0 rows\nnone.csv: 0 orders, nothing to send\n',
+      'empty.csv: csv, delimiter ",", utf-8; 0 rows\nempty.csv: 0 orders, nothing to send\n',
     ]);
+  });
+
+  test('uses the standard columns if there is no configuration', async () => {
+    await writeFile(path.join(folder, 'standard.csv'), GOOD);
+    const shell = fakeShell({ cwd: folder });
+    expect(await checkCommand({ files: ['standard.csv'], json: false }, shell)).toBe(0);
+    expect(shell.written.out).toContain('standard.csv: 2 orders, all valid');
+    expect(shell.written.err).toBe('No configuration found; checking with the standard columns.\n');
+  });
+
+  test.each([{ config: 'nowhere.yaml' }, { source: 'erp' }])('needs a configuration if %j names one', async (named) => {
+    const args = { files: ['standard.csv'], json: false, ...named };
+    await expect(checkCommand(args, fakeShell({ cwd: folder }))).rejects.toMatchObject({ code: 'config-missing' });
   });
 });

@@ -22,7 +22,7 @@ async function show(args: { json?: boolean }, text = LEAST) {
   return { code, ...shell.written };
 }
 
-it('show prints a configuration that can be read again, and which variables are set', async () => {
+it('show prints a configuration that parses again, and which variables are set', async () => {
   const { code, out, err } = await show({});
   expect([code, err]).toEqual([0, '']);
   expect(loadText(out).ok).toBe(true);
@@ -42,7 +42,7 @@ it('show --json prints one document and nothing else', async () => {
   });
 });
 
-it('show tells warnings apart from the configuration', async () => {
+it('show prints warnings on standard error', async () => {
   const { out, err } = await show({}, `${LEAST}mappings: { erp: {} }\n`);
   expect(err).toBe('po.yaml:6:13 mappings.erp: is not used by any source\n');
   expect(out).not.toContain('not used');

@@ -23,6 +23,7 @@ const BATCH: Batch = {
   counts: { ...noOutcomes(), accepted: 1200 },
   open: 3,
 };
+const { total: _, ...UNREADABLE } = { ...BATCH, name: 'broken.csv', open: 0, counts: noOutcomes() };
 const STATUS: Status = {
   environment: 'staging',
   baseUrl: 'https://api.staging.example.com/api/v1',
@@ -35,50 +36,65 @@ const STATUS: Status = {
   ],
   queue: { waitingJobs: 61, unsettledOrders: 1204, ordersInDoubt: 2 },
   deadLetters: 3,
-  batches: [BATCH],
+  batches: [{ batch: BATCH, standing: 'sending', report: '/reports/b' }],
+  unreadable: [
+    {
+      batch: { ...UNREADABLE, state: 'done' },
+      standing: 'unreadable',
+      report: '/reports/u',
+      error: { code: 'unreadable-quote', message: 'Line 2 opens a quote that is never closed.' },
+    },
+  ],
   token: { present: true, expiresInMs: 2_467_000 },
   pauses: [
     { code: 'operator', reason: 'paused by anna\u202e', since: NOW - 60_000, held: true },
+    { code: 'ledger-rolled-back', reason: 'Redis lost part of the ledger', since: NOW - 5_000, held: true },
     { code: 'api-down', reason: 'connect ECONNREFUSED', since: NOW - 192_000, held: false },
   ],
 };
 const plain = createPaint({ isTTY: false, env: {} });
 
 describe('the status', () => {
-  it('reads without colour', () => {
+  it('is readable without color', () => {
     expect(statusText(STATUS, { paint: plain, columns: undefined })).toBe(
       [
         'staging  https://api.staging.example.com/api/v1',
-        '  delivery      paused for 1 min: paused by anna\\u202e (until a person ends it)',
-        '                paused for 3 min 12 s: connect ECONNREFUSED (goes on by itself)',
-        '  daemons       1 daemon alive: host-a:4711 for 2 h (0.1.0)',
-        '  token         present, good for 41 min 7 s',
-        '  queue         1,204 orders not settled, 2 in doubt being looked up; 61 jobs waiting',
-        '  dead letters  3 orders need a person; `po-sync dead-letters list`',
+        '  delivery      paused for 1 min: paused by anna\\u202e (until po-sync resume)',
+        "                paused for 5 s: Redis lost part of the ledger (ends when the API's list has been read; without a list run po-sync reconcile)",
+        '                paused for 3 min 12 s: connect ECONNREFUSED (ends automatically)',
+        '  daemons       1 running: host-a:4711 for 2 h (0.1.0)',
+        '  token         valid for 41 min 7 s',
+        "  queue         1,204 orders not settled, 2 being verified with the API's list; 61 jobs waiting",
+        '  dead letters  3 orders need a person; run po-sync dead-letters list',
         '',
         'Sources',
         '  source  type    state                 path                 last file',
         '  inbox   inbox   ok                    /srv/po-sync/inbox   –',
         '  erp     export  unreachable (EACCES)  /mnt/erp/orders.csv  –',
         '',
-        'Batches under way',
+        'Batches in progress',
         '  batch                                   file                 state           done  accepted  open  taken',
         '  20261121T115500Z-inbox-orders-3f2a91c0  orders\\u001b[2J.csv  sending  1,200/5,000      1200     3  5 min ago',
+        '',
+        'Unreadable files',
+        '  file        taken      why',
+        '  broken.csv  5 min ago  Line 2 opens a quote that is never closed.',
+        '  Nothing of them was sent. Correct each file and drop it again.',
         '',
       ].join('\n'),
     );
   });
 
-  it.each([100, 80, 70])('keeps its tables within %i columns', (columns) => {
+  it.each([100, 80, 70])('fits its tables into %i columns', (columns) => {
     const text = statusText(STATUS, { paint: plain, columns });
     const tables = text.slice(text.indexOf('Sources')).split('\n');
     expect(Math.max(...tables.map(textWidth))).toBeLessThanOrEqual(columns);
   });
 
-  it('says the same in colour', () => {
-    const coloured = statusText(STATUS, { paint: createPaint({ isTTY: true, env: {} }), columns: undefined });
-    const bare = stripVTControlCharacters(coloured);
-    expect(coloured).not.toBe(bare);
+  it('has the same words in color', () => {
+    const colored = statusText(STATUS, { paint: createPaint({ isTTY: true, env: {} }), columns: undefined });
+    const bare = stripVTControlCharacters(colored);
+    expect(colored).not.toBe(bare);
     expect(bare).toBe(statusText(STATUS, { paint: plain, columns: undefined }));
   });
 });

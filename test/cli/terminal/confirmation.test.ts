@@ -10,26 +10,26 @@ it.each([
   ['', false],
   ['yesterday', false],
 ])('the answer %j means %j', async (answer, meant) => {
-  expect(await confirmation('Go on?', { yes: false, json: false }, ask(answer))).toBe(meant);
+  expect(await confirmation('Continue?', { yes: false, json: false }, ask(answer))).toBe(meant);
 });
 
-it('asks nobody after --yes', async () => {
+it('--yes asks nobody', async () => {
   const shell = { ask: () => Promise.reject(new Error('asked')) };
-  expect(await confirmation('Go on?', { yes: true, json: false }, shell)).toBe(true);
+  expect(await confirmation('Continue?', { yes: true, json: false }, shell)).toBe(true);
 });
 
 it.each([
   [{ yes: false, json: false }, ask(undefined)],
   [{ yes: false, json: true }, ask('y')],
-])('refuses where nobody can be asked', async (args, shell) => {
-  await expect(confirmation('Go on\u001b?', args, shell)).rejects.toMatchObject({
+])('fails if nobody can be asked', async (args, shell) => {
+  await expect(confirmation('Continue\u001b?', args, shell)).rejects.toMatchObject({
     code: 'not-confirmed',
-    message: 'Go on\\u001b? Nobody is there to say yes.',
+    message: 'Continue\\u001b? Confirmation required.',
     remedy: expect.stringContaining('--yes'),
   });
 });
 
-it('shows the question with its answers, escaped', async () => {
+it('shows the question with the possible answers, hidden characters escaped', async () => {
   const asked: string[] = [];
   const shell = { ask: async (question: string) => void asked.push(question) };
   await confirmation('Really\u202e?', { yes: false, json: false }, shell).catch(() => undefined);

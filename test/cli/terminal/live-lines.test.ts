@@ -7,7 +7,7 @@ import type { Batch } from '../../../src/ledger/batches.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
 
 const plain = createPaint({ isTTY: true, env: { NO_COLOR: '1' } });
-const colour = createPaint({ isTTY: true, env: {} });
+const color = createPaint({ isTTY: true, env: {} });
 
 function batchOf(more: Partial<Batch> = {}): Batch {
   return {
@@ -32,14 +32,14 @@ function linesOf(state: Partial<LiveState>, columns = 100, paint = plain): strin
   return liveLines({ now: 200_000, pause: undefined, batches: [], ...state }, { paint, columns });
 }
 
-describe('a batch under way', () => {
-  it('shows how far it is, its pace, what is left, and what needs a person', () => {
+describe('a batch in progress', () => {
+  it('shows progress, pace, time left, and what needs a person', () => {
     expect(linesOf({ batches: [{ batch: batchOf(), pace: 55 }] })).toEqual([
       'orders.csv  ██████████░░░░░░░░░░░░░░   45%  2,250/5,000  55/s  50 s left  3 need a person',
     ]);
   });
 
-  it('stands in columns with others, and has no pace while it waits', () => {
+  it('is aligned with others, and shows no pace while it waits', () => {
     const waiting = batchOf({ name: 'b.csv', total: 60, counts: noOutcomes() });
     const batches = [
       { batch: waiting, pace: 0 },
@@ -51,14 +51,14 @@ describe('a batch under way', () => {
     ]);
   });
 
-  it('shows no end while it is read, and none while delivery pauses', () => {
+  it('shows no time left while it is read or delivery is paused', () => {
     const { total: _, ...reading } = batchOf();
     expect(linesOf({ batches: [{ batch: reading, pace: 7 }] })).toEqual([
       'orders.csv  reading, 2,250 done  7/s  3 need a person',
     ]);
     const pause = { code: 'http-503', reason: 'the API answers 503', since: 80_000 };
     const [first, second] = linesOf({ pause, batches: [{ batch: batchOf(), pace: 0 }] });
-    expect(first).toBe('paused  for 2 min, goes on by itself: the API answers 503');
+    expect(first).toBe('paused  for 2 min (ends automatically): the API answers 503');
     expect(second).not.toMatch(/left|\/s/);
   });
 
@@ -69,12 +69,12 @@ describe('a batch under way', () => {
     );
   });
 
-  it('tells an operator how to end their pause', () => {
+  it("shows what ends an operator's pause", () => {
     const pause = { code: 'operator', reason: 'paused by mia', since: 199_000 };
-    expect(linesOf({ pause })).toEqual(['paused  for 1 s, po-sync resume ends it: paused by mia']);
+    expect(linesOf({ pause })).toEqual(['paused  for 1 s (until po-sync resume): paused by mia']);
   });
 
-  it('is counted only when there are too many', () => {
+  it('is only counted if there are too many', () => {
     const batches = Array.from({ length: 12 }, (_, i) => ({ batch: batchOf({ batch: `b${i}` }), pace: undefined }));
     expect(linesOf({ batches })).toHaveLength(9);
     expect(linesOf({ batches }).at(-1)).toBe('and 4 more; po-sync batches list');
@@ -87,14 +87,14 @@ describe('a batch under way', () => {
     for (const line of linesOf({ pause, batches }, columns)) expect(textWidth(line)).toBeLessThan(columns);
   });
 
-  it('shows what a file name hides', () => {
+  it('shows hidden characters of a file name', () => {
     const [line] = linesOf({ batches: [{ batch: batchOf({ name: '\u001B[2Jx\u202E.csv' }), pace: undefined }] });
     expect(line).toContain('\\u001b[2Jx\\u202e.csv');
   });
 
-  it('says the same with colour as without', () => {
+  it('has the same words with color and without', () => {
     const state = { batches: [{ batch: batchOf(), pace: 55 }] };
-    const [painted = ''] = linesOf(state, 100, colour);
+    const [painted = ''] = linesOf(state, 100, color);
     expect(painted).toContain('\u001B[');
     expect([stripVTControlCharacters(painted)]).toEqual(linesOf(state));
   });
@@ -111,8 +111,8 @@ describe('a finished batch', () => {
     expect(finalLine(empty, '/r', plain)).toBe('✓ orders.csv  0 orders in under a second  /r\n');
   });
 
-  it('that could not be read says so', () => {
+  it('that is unreadable says so', () => {
     const { total: _, ...unreadable } = batchOf();
-    expect(finalLine(unreadable, '/r', plain)).toBe('✗ orders.csv  unreadable, nothing of it was sent  /r\n');
+    expect(finalLine(unreadable, '/r', plain)).toBe('✗ orders.csv  unreadable, nothing was sent  /r\n');
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { measureLivePace } from '../../../src/cli/terminal/live-pace.ts';
 
-it('knows no pace before a second has passed, then that of the last fifteen', () => {
+it('knows the pace after 1 s, measured over the last 15 s', () => {
   const pace = measureLivePace();
   expect(pace.see('b', 0, 0)).toBeUndefined();
   expect(pace.see('b', 10, 500)).toBeUndefined();

@@ -20,7 +20,7 @@ it('writes text as it is while nothing is shown', () => {
   expect(writes).toEqual(['a line\n']);
 });
 
-it('paints in place, and only what changed', () => {
+it('repaints in place, and only if something changed', () => {
   const { writes, screen } = screenOf();
   screen.show(['one', 'two']);
   screen.show(['one', 'two']);
@@ -29,14 +29,14 @@ it('paints in place, and only what changed', () => {
   expect(writes).toEqual(['one\ntwo\n', '\r\u001B[2A\u001B[Jthree\n', '\r\u001B[1A\u001B[J']);
 });
 
-it('writes text above what is shown, in one write', () => {
+it('writes text above the shown lines, in one write', () => {
   const { writes, screen } = screenOf();
   screen.show(['under way']);
   screen.target.write('log line\n');
   expect(writes.at(-1)).toBe('\r\u001B[1A\u001B[Jlog line\nunder way\n');
 });
 
-it('finds its lines again when the terminal became narrower', () => {
+it('replaces its lines after the terminal became narrower', () => {
   const { writes, size, screen } = screenOf();
   screen.show([`\u001B[31m${'x'.repeat(50)}\u001B[39m`]);
   size.columns = 20;
@@ -44,7 +44,7 @@ it('finds its lines again when the terminal became narrower', () => {
   expect(writes.at(-1)).toBe('\r\u001B[3A\u001B[J');
 });
 
-it('paints nothing while the terminal does not keep up', () => {
+it('repaints nothing while the terminal does not keep up', () => {
   const { writes, size, screen } = screenOf();
   size.waiting = 1_000_000;
   screen.show(['one']);

@@ -33,12 +33,12 @@ describe('a table', () => {
     expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(columns);
   });
 
-  it('keeps the end of what is known by its end, and says what was cut', () => {
+  it('cuts at the start or the end, and marks the cut', () => {
     const lines = table(ROWS, COLUMNS, { paint: plain, columns: 50 }).split('\n');
     expect(lines[1]).toMatch(/^…\S*3f2a91c0 +7 {2}articleCode .*…$/);
   });
 
-  it('lets go what can be done without, so that the rest is readable', () => {
+  it('leaves out dispensable columns so that the rest is readable', () => {
     const columns: Column<Row>[] = [
       { title: 'name', of: ({ name }) => name, cut: 'start', wish: 9, leaves: 2 },
       { title: 'count', of: ({ count }) => count, right: true, leaves: 1 },
@@ -52,19 +52,19 @@ describe('a table', () => {
     expect(line).toMatch(/^…\S*3f2a91c0 {2}articleCode is invalid, and m/);
   });
 
-  it('counts wide letters and joined signs as a terminal does', () => {
+  it('measures wide and joined characters as a terminal does', () => {
     expect(['abc', '発注', 'ｱ', 'é', 'e\u0301', '👩‍🚀'].map(textWidth)).toEqual([3, 4, 1, 1, 1, 2]);
     const rows = [{ name: '発注発注発注発注', count: 1, why: 'x' }];
     const [, line = ''] = table(rows, COLUMNS, { paint: plain, columns: 20 }).split('\n');
     expect(textWidth(line)).toBeLessThanOrEqual(20);
   });
 
-  it('escapes what a terminal would act upon', () => {
+  it('escapes hidden characters', () => {
     const rows = [{ name: 'a\u001b[2Jb\u202e\n', count: 1, why: '' }];
     expect(table(rows, COLUMNS, { paint: plain, columns: undefined })).toContain('a\\u001b[2Jb\\u202e\\n');
   });
 
-  it('is nothing without rows', () => {
+  it('is empty without rows', () => {
     expect(table([], COLUMNS, { paint: plain, columns: 80 })).toBe('');
   });
 });

@@ -28,24 +28,24 @@ reports: { path: ${temp.path}/reports }
 }
 
 describe('folders', () => {
-  it('are fine when they are there, or can be made', async () => {
+  it('are fine if they exist or can be created', async () => {
     await mkdir(path.join(temp.path, 'inbox'));
     expect(await check()).toEqual({
-      'folder reports': ['ok', expect.stringContaining('made at the first start'), ''],
-      'folder data': ['ok', expect.stringContaining('made at the first start'), ''],
-      'inbox inbox': ['ok', expect.stringContaining('not marked'), ''],
+      'folder reports': ['ok', expect.stringContaining('created at the first start'), ''],
+      'folder data': ['ok', expect.stringContaining('created at the first start'), ''],
+      'inbox inbox': ['ok', expect.stringContaining('not used'), ''],
     });
   });
 
-  it('that are missing, or no folders, are told with a mend', async () => {
+  it('that are missing or not folders fail with a remedy', async () => {
     await writeFile(path.join(temp.path, 'reports'), '');
     expect(await check()).toMatchObject({
-      'folder reports': ['fail', `${temp.path}/reports is no folder`, expect.stringContaining('Let the user')],
-      'inbox inbox': ['fail', `${temp.path}/inbox is not there`, expect.stringContaining('Make it')],
+      'folder reports': ['fail', `${temp.path}/reports is not a folder`, expect.stringContaining('Give the user')],
+      'inbox inbox': ['fail', `${temp.path}/inbox does not exist`, expect.stringContaining('Create or mount it')],
     });
   });
 
-  it('of another environment are told', async () => {
+  it('of another environment fail', async () => {
     await mkdir(path.join(temp.path, 'inbox'));
     await writeFile(path.join(temp.path, 'inbox', '.po-sync-environment'), 'production\n');
     expect(await check()).toMatchObject({
@@ -53,7 +53,7 @@ describe('folders', () => {
     });
   });
 
-  it('of exports may still be missing', async () => {
+  it('of exports may be missing', async () => {
     const exports = `  - { name: erp, type: export, path: ${temp.path}/erp.csv }
   - { name: web, type: export, path: 'https://erp.example.com/orders.csv?key=secret' }
   - { name: many, type: export, path: '${temp.path}/*.csv' }`;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRedis } from '../../../src/operate/doctor/check-redis.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
 
-describe('what a Redis promises', () => {
+describe('the check of Redis', () => {
   let store: OpenRedis;
   beforeAll(async () => {
     store = await openTestRedis();
@@ -16,9 +16,9 @@ describe('what a Redis promises', () => {
   }
 
   it.each([
-    ['always', 'ok', 'nothing confirmed is lost'],
-    ['everysec', 'warn', 'about a second'],
-    ['no', 'warn', 'up to half a minute'],
+    ['always', 'ok', 'confirmed writes survive'],
+    ['everysec', 'warn', 'about 1 s'],
+    ['no', 'warn', 'up to 30 s'],
   ])('appendfsync %s: %s', async (appendfsync, state, words) => {
     expect(await check({ appendonly: 'yes', appendfsync })).toMatchObject({
       'Redis durability': [state, expect.stringContaining(words)],
@@ -27,19 +27,19 @@ describe('what a Redis promises', () => {
     });
   });
 
-  it('snapshots alone are a doubt, nothing at all a failure', async () => {
+  it('only snapshots are a warning, no persistence is a failure', async () => {
     expect(await check({ appendonly: 'no', save: '3600 1' })).toMatchObject({
       'Redis durability': ['warn', expect.stringContaining('minutes')],
     });
     expect(await check({ appendonly: 'no', save: '' })).toMatchObject({
-      'Redis durability': ['fail', expect.stringContaining('forgets every order')],
+      'Redis durability': ['fail', expect.stringContaining('loses every order')],
     });
   });
 
-  it('one that evicts fails, one that is nearly full is told', async () => {
+  it('eviction is a failure, nearly full memory a warning', async () => {
     const found = await check({ 'maxmemory-policy': 'allkeys-lru', maxmemory: '1mb' });
     expect(found).toMatchObject({
-      'Redis eviction': ['fail', expect.stringContaining('throw orders away')],
+      'Redis eviction': ['fail', expect.stringContaining('drops orders')],
       'Redis memory': ['warn', expect.stringContaining('%')],
     });
   });

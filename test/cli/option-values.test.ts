@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readSince } from '../../src/cli/since.ts';
+import { readSince } from '../../src/cli/option-values.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
@@ -14,5 +14,5 @@ it.each([
 });
 
 it.each(['', 'yesterday', '24', '2026-13-01', '1.5h'])('refuses %j', (text) => {
-  expect(() => readSince(text)).toThrow('Say how long ago');
+  expect(() => readSince(text)).toThrow('Enter a duration such as');
 });

@@ -5,7 +5,7 @@ import type { OutcomeCounts } from '../../order/outcome.ts';
 import type { Shell } from '../shell.ts';
 import type { LiveView } from '../terminal/live-view.ts';
 
-/** One batch in the answer of `start --once --json`. */
+/** A batch in the output of `start --once --json`. */
 type SettledBatch = {
   batch: string;
   source: string;
@@ -15,16 +15,17 @@ type SettledBatch = {
   needPerson: number;
 };
 
-/** How the run ended: nothing is left, a person must say something, the wait was over, or a signal came. */
+/** Why the run ended: nothing is left, a person must decide, the longest wait is over, or a signal. */
 type End = 'done' | 'held' | 'waited' | 'interrupted';
 
+/** Milliseconds between two checks whether the run is done. */
 const LOOK_AGAIN = 100;
 
 /**
- * Takes the files present now, claims whose daemon is gone and orders already queued, and ends when none is left.
- * 0: all is well; 2: something needs a person or is left; 130/143: interrupted.
+ * Takes the files that are present now, claims of dead daemons and orders that are already queued; ends when none is
+ * left. 0: all is well; 2: something needs a person or is left; 130/143: interrupted.
  */
-export async function onceCommand(
+export async function startOnce(
   input: Omit<DaemonInput, 'admin' | 'onSettled'>,
   { json, maxWait }: { json: boolean; maxWait: number },
   shell: Shell,
@@ -54,17 +55,16 @@ async function runUntilDone(
   signal: AbortSignal,
 ): Promise<End> {
   const until = clock.monotonic() + maxWait;
-  const taken = daemon.takePresent();
-  let present = true;
-  taken.then(
+  let isTaking = true;
+  daemon.takePresent().then(
     () => {
-      present = false;
+      isTaking = false;
     },
     () => undefined,
   );
   while (!signal.aborted) {
-    if (!present && (await daemon.unfinished()) === 0) return 'done';
-    if (!present && (await daemon.waitsForPerson()) !== undefined) return 'held';
+    if (!isTaking && (await daemon.unfinished()) === 0) return 'done';
+    if (!isTaking && (await daemon.waitsForPerson()) !== undefined) return 'held';
     if (clock.monotonic() >= until) return 'waited';
     await clock.sleep(LOOK_AGAIN, signal);
   }

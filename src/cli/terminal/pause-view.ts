@@ -1,0 +1,27 @@
+import { duration, iso } from '../../core/format.ts';
+import type { Pause } from '../../deliver/circuit-breaker.ts';
+import { endOf } from '../../operate/pause-delivery.ts';
+
+/** A pause in JSON output. */
+export function pauseJson({ since, nextTryAt, ...pause }: Pause) {
+  return {
+    ...pause,
+    since: iso(since),
+    ...(nextTryAt === undefined ? {} : { nextTryAt: iso(nextTryAt) }),
+    ends: endOf(pause),
+  };
+}
+
+/** What ends a pause, as a clause. */
+export function pauseEndText(pause: Pick<Pause, 'code' | 'nextTryAt'>, now: number): string {
+  switch (endOf(pause)) {
+    case 'operator':
+      return 'until po-sync resume';
+    case 'list':
+      return "ends when the API's list has been read; without a list run po-sync reconcile";
+    case 'automatic': {
+      const wait = (pause.nextTryAt ?? 0) - now;
+      return wait >= 1_000 ? `ends automatically, next try in ${duration(wait)}` : 'ends automatically';
+    }
+  }
+}

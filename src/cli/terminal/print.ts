@@ -1,0 +1,39 @@
+import { type ErrorFacts, PoSyncError, toError } from '../../core/errors.ts';
+import { escapeHidden, escapeHiddenInJson } from '../../order/hidden-characters.ts';
+import type { Shell } from '../shell.ts';
+
+/** Text from a file or a server, safe for a terminal: hidden characters are shown as escapes. */
+export function printable(text: string): string {
+  return escapeHidden(text);
+}
+
+/** A value as JSON, safe for a terminal; it parses to the same value. */
+export function printableJson(value: unknown): string {
+  return escapeHiddenInJson(JSON.stringify(value, null, 2));
+}
+
+/** Prints the one JSON document of a command that runs with `--json`. */
+export function printJson(shell: Pick<Shell, 'out'>, document: unknown): void {
+  shell.out(`${printableJson(document)}\n`);
+}
+
+/** An error in JSON output. `internal` is an error that po-sync did not expect: a bug. */
+export type ErrorDocument = { code: string; message: string; remedy: string | null; facts: ErrorFacts };
+
+export function errorDocument(thrown: unknown): ErrorDocument {
+  const { message } = toError(thrown);
+  if (!(thrown instanceof PoSyncError)) return { code: 'internal', message, remedy: null, facts: {} };
+  return { code: thrown.code, message, remedy: thrown.remedy ?? null, facts: thrown.facts };
+}
+
+/** An error as text: `po-sync: message`, the remedy indented below it; the stack of an unexpected error. */
+export function errorText(thrown: unknown): string {
+  const error = toError(thrown);
+  if (!(error instanceof PoSyncError)) return `po-sync: ${lines(error.stack ?? error.message, '')}\n`;
+  const remedy = error.remedy === undefined ? '' : `  ${lines(error.remedy, '  ')}\n`;
+  return `po-sync: ${lines(error.message, '')}\n${remedy}`;
+}
+
+function lines(text: string, indent: string): string {
+  return text.split('\n').map(printable).join(`\n${indent}`);
+}
