@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { readJsonIfExists, readTextIfExists, writeWhole } from '../../src/core/whole-file.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
+import { watchSyncs } from '../support/watch-syncs.ts';
 
 it('a file is replaced by its new text, with the mode asked for, and no draft is left', async () => {
   await using folder = await makeTempFolder();
@@ -29,4 +30,11 @@ it('a missing file reads as undefined, a damaged one throws', async () => {
   expect(await readJsonIfExists(path.join(file, 'below'))).toBeUndefined();
   await writeFile(file, '{"a":');
   await expect(readJsonIfExists(file)).rejects.toThrow(SyntaxError);
+});
+
+it('a file is durable before it gets its name, and then its folder is', async () => {
+  await using folder = await makeTempFolder();
+  await using syncs = await watchSyncs();
+  await writeWhole(path.join(folder.path, 'state.json'), 'x');
+  expect(syncs.paths).toEqual([expect.stringMatching(/\/\.po-sync-[0-9a-f]+\.tmp$/), folder.path]);
 });

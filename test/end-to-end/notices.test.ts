@@ -64,7 +64,7 @@ it('a run tells what needs a person by webhook and program, tried again, without
 
 it('two daemons tell once that a source is silent and heard again, and that delivery pauses and goes on', async () => {
   await using hook = await openHook();
-  const closed = { kind: 'answer', status: 503, message: 'closed for the night', calls: '1-8' };
+  const closed = { kind: 'answer', status: 503, message: 'closed for the night', calls: '1-20' };
   await using place = await openWorkplace({
     faults: { faults: [closed] },
     source: '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms, expectEvery: 3s }',

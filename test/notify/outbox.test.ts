@@ -89,3 +89,19 @@ it('by default a failed notice waits 1 s before its second attempt, then twice a
   await until('the last attempt', () => lines.some(({ level }) => level === 'error'));
   expect(sleeps.map((ms) => ms / 1000)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256]);
 });
+
+it('without a retry setting the waits double from one second to five minutes over ten attempts', async () => {
+  const waits: number[] = [];
+  const clock = { ...systemClock, sleep: async (ms: number) => void waits.push(ms) };
+  const { log } = capturedLog();
+  let attempts = 0;
+  const send = async () => {
+    attempts += 1;
+    throw new Error('not now');
+  };
+  const outbox = openOutbox({ receiver: 'test', send, clock, log });
+  outbox.put(pauseOf('bad'));
+  await until('the last attempt', () => attempts === 10);
+  expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256].map((seconds) => seconds * 1_000));
+  await outbox[Symbol.asyncDispose]();
+});

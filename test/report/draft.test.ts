@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openDraft } from '../../src/report/draft.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
+import { watchSyncs } from '../support/watch-syncs.ts';
 
 let temp: Awaited<ReturnType<typeof makeTempFolder>>;
 beforeEach(async () => {
@@ -60,4 +61,12 @@ it('two writers of one file each publish a complete file', async () => {
   await other.write('two'.repeat(60_000));
   await Promise.all([one.publish(), other.publish()]);
   expect(['one'.repeat(50_000), 'two'.repeat(60_000)]).toContain(await readFile(path, 'utf8'));
+});
+
+it('a draft is durable before it gets its name, and then its folder is', async () => {
+  await using syncs = await watchSyncs();
+  await using draft = await openDraft(join(temp.path, 'a.txt'));
+  await draft.write('one');
+  await draft.publish();
+  expect(syncs.paths).toEqual([expect.stringMatching(/\.tmp$/), temp.path]);
 });

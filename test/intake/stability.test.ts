@@ -1,0 +1,46 @@
+import { appendFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createReadiness } from '../../src/intake/stability.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const STABLE = 2_000;
+const COMPLETE = 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n';
+
+let folder: Awaited<ReturnType<typeof makeTempFolder>>;
+let file: string;
+beforeEach(async () => {
+  folder = await makeTempFolder();
+  file = path.join(folder.path, 'orders.csv');
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const readyOf = async (readiness: ReturnType<typeof createReadiness>, now: number) =>
+  (await readiness.look([file], now)).ready.map((one) => path.basename(one.file));
+
+it('a file is ready once it was unchanged for the full time, and not before', async () => {
+  await writeFile(file, COMPLETE);
+  const readiness = createReadiness(STABLE);
+  expect(await readyOf(readiness, 0)).toEqual([]);
+  expect(await readyOf(readiness, STABLE - 1)).toEqual([]);
+  expect(await readyOf(readiness, STABLE)).toEqual(['orders.csv']);
+});
+
+it('each change starts the time again', async () => {
+  await writeFile(file, COMPLETE);
+  const readiness = createReadiness(STABLE);
+  await readiness.look([file], 0);
+  await appendFile(file, '2,A,1\n');
+  expect(await readyOf(readiness, STABLE)).toEqual([]);
+  expect(await readyOf(readiness, 2 * STABLE - 1)).toEqual([]);
+  expect(await readyOf(readiness, 2 * STABLE)).toEqual(['orders.csv']);
+});
+
+it('a file that looks incomplete is ready after ten times as long, with the reason', async () => {
+  await writeFile(file, COMPLETE.slice(0, -4));
+  const readiness = createReadiness(STABLE);
+  await readiness.look([file], 0);
+  expect(await readyOf(readiness, 10 * STABLE - 1)).toEqual([]);
+  const { ready } = await readiness.look([file], 10 * STABLE);
+  expect(ready).toMatchObject([{ incomplete: expect.any(String) }]);
+});

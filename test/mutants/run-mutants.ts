@@ -1,0 +1,96 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { MUTANTS, type Mutant } from './mutants.ts';
+
+// `npm run test:mutants`: switches one safeguard off at a time, in a copy of the tree, and expects a test to fail.
+// `npm run test:mutants -- backoff` runs those whose description or file contains the word.
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const COPIES = 2;
+/** A test that hangs without the safeguard has noticed, too. */
+const PATIENCE = 180_000;
+
+type Verdict = 'red' | 'survived' | 'no match' | 'cannot load';
+type Judged = { mutant: Mutant; verdict: Verdict; seconds: number };
+
+/** A copy of what git knows or would add, on the packages of this checkout. */
+async function copyTree(): Promise<AsyncDisposable & { folder: string }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-mutants-'));
+  const list = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
+  const names = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' }).split('\0').filter(Boolean);
+  for (const name of names) {
+    await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+    // A file that was deleted and not committed yet is listed, too.
+    await cp(path.join(ROOT, name), path.join(folder, name)).catch(() => undefined);
+  }
+  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** Runs test files of a copy; `undefined` when they are green. */
+async function failureOf(folder: string, tests: readonly string[]): Promise<'red' | 'cannot load' | undefined> {
+  const report = path.join(folder, 'mutant.json');
+  await rm(report, { force: true });
+  const vitest = path.join(folder, 'node_modules', 'vitest', 'vitest.mjs');
+  const args = [vitest, 'run', '--reporter=json', `--outputFile=${report}`, '--bail=1', ...tests];
+  const failed = await new Promise<boolean>((resolve) => {
+    execFile(process.execPath, args, { cwd: folder, timeout: PATIENCE, maxBuffer: 1e9 }, (error) =>
+      resolve(error !== null),
+    );
+  });
+  if (!failed) return undefined;
+  const text = await readFile(report, 'utf8').catch(() => undefined);
+  if (text === undefined) return 'red';
+  return JSON.parse(text).numFailedTests > 0 ? 'red' : 'cannot load';
+}
+
+async function judge(mutant: Mutant, folder: string): Promise<Judged> {
+  const began = performance.now();
+  const file = path.join(folder, mutant.file);
+  const text = await readFile(file, 'utf8').catch(() => '');
+  if (text.split(mutant.find).length !== 2) return { mutant, verdict: 'no match', seconds: 0 };
+  await writeFile(
+    file,
+    text.replace(mutant.find, () => mutant.replace),
+  );
+  const verdict = (await failureOf(folder, mutant.tests)) ?? 'survived';
+  await writeFile(file, text);
+  return { mutant, verdict, seconds: Math.round((performance.now() - began) / 1000) };
+}
+
+function lineOf({ mutant, verdict, seconds }: Judged): string {
+  return `${verdict.padEnd(12)} ${`${seconds} s`.padStart(6)}  ${mutant.without} (${mutant.file})`;
+}
+
+const words = process.argv.slice(2);
+const chosen = MUTANTS.filter(({ without, file }) => words.every((word) => `${without} ${file}`.includes(word)));
+await using copies = new AsyncDisposableStack();
+const folders = [];
+for (let n = 0; n < COPIES; n += 1) folders.push(copies.use(await copyTree()).folder);
+
+const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))];
+if ((await failureOf(folders[0] ?? '', tests)) !== undefined) {
+  console.error('The tests are red with every safeguard in place; fix them first.');
+  process.exitCode = 1;
+} else {
+  const waiting = [...chosen];
+  const judged: Judged[] = [];
+  const work = async (folder: string) => {
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+      const one = await judge(mutant, folder);
+      judged.push(one);
+      console.log(lineOf(one));
+    }
+  };
+  await Promise.all(folders.map(work));
+  const count = (verdict: Verdict) => judged.filter((one) => one.verdict === verdict).length;
+  const bad = judged.filter(({ verdict }) => verdict !== 'red');
+  if (bad.length > 0) console.log(`\nNot caught:\n${bad.map(lineOf).join('\n')}`);
+  console.log(
+    `${count('red')} of ${judged.length} safeguards are held by a test, ${count('survived')} are not, ` +
+      `${count('no match')} no longer match, ${count('cannot load')} cannot be loaded`,
+  );
+  process.exitCode = bad.length > 0 || judged.length === 0 ? 1 : 0;
+}

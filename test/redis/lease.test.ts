@@ -1,0 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { connectRedis, type Redis } from '../../src/redis/connect.ts';
+import { takeLease } from '../../src/redis/lease.ts';
+import { openDatabase } from '../support/shared-redis.ts';
+import { until } from '../support/until.ts';
+
+let redis: Redis;
+beforeEach(async () => {
+  redis = await connectRedis(await openDatabase());
+});
+afterEach(() => redis.disconnect());
+
+it('a lease has one owner at a time', async () => {
+  const lease = await takeLease(redis, 'lease', 'first', 10_000);
+  expect(await takeLease(redis, 'lease', 'second', 10_000)).toBeUndefined();
+  await lease?.release();
+  const next = await takeLease(redis, 'lease', 'second', 10_000);
+  expect(next).toBeDefined();
+  await next?.release();
+});
+
+it('a lease is renewed for as long as its owner keeps it', async () => {
+  const lease = await takeLease(redis, 'lease', 'first', 300);
+  await delay(900);
+  expect(await redis.get('lease')).toBe('first');
+  expect(lease?.signal.aborted).toBe(false);
+  await lease?.release();
+  expect(await redis.exists('lease')).toBe(0);
+});
+
+it('a lease that another owner took meanwhile is reported as lost, and its release leaves the other one alone', async () => {
+  const lease = await takeLease(redis, 'lease', 'first', 300);
+  await redis.set('lease', 'second');
+  await until('the loss', () => lease?.signal.aborted);
+  await lease?.release();
+  expect(await redis.get('lease')).toBe('second');
+});
