@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { findRedisServer } from '../src/redis/private-server/find-server.ts';
+import { findRedisServer } from '../src/redis/private-server/server-process.ts';
 import { isMet, type Line } from './line.ts';
 import { median } from './median.ts';
 import type { Part } from './table.ts';

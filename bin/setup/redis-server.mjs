@@ -3,7 +3,7 @@ import path from 'node:path';
 import { lastLines, runQuietly } from './run-quietly.mjs';
 import { SetupFailure } from './setup-failure.mjs';
 
-/** Debian's `redis-tools` holds the server under this name, without a system service (see src/redis/private-server/find-server.ts). */
+/** Debian's `redis-tools` holds the server under this name, without a system service (see src/redis/private-server/server-process.ts). */
 const underAnotherName = ['/usr/bin/redis-check-rdb', '/usr/local/bin/redis-check-rdb'];
 
 const MISSING = 'there is no redis-server on this machine';

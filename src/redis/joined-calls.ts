@@ -1,33 +1,33 @@
-/** How a group of requests is answered. */
+/** How requests are grouped. */
 type JoinedOptions = {
-  /** Most requests of a group. */
+  /** Maximum number of requests in a group. */
   most: number;
-  /** Groups under way at the same time: one more is on its way while the other is worked on. */
+  /** Groups in progress at the same time: with two, one is on its way while Redis works on the other. */
   lanes: number;
 };
 
 /**
- * Joins what comes while calls are under way into the next one: alone, a request goes at once; in a crowd many share a
- * trip. `call` answers a group, in its order; when it fails, each of the group does.
+ * Groups requests that arrive while calls are in progress: a single request is sent at once, many share one round trip.
+ * `call` answers a group in its order; when it fails, every request of the group fails.
  */
 export function joinedCalls<Request, Answer>(
   call: (group: readonly Request[]) => Promise<readonly Answer[]>,
   { most, lanes }: JoinedOptions,
 ): (request: Request) => Promise<Answer> {
   let waiting: Waiting<Request, Answer>[] = [];
-  let underWay = 0;
+  let inProgress = 0;
 
-  /** One group after the other, until nobody waits. Never fails: whoever waits is told. */
+  /** Sends group after group until no request waits. Never rejects. */
   async function run(): Promise<void> {
-    underWay += 1;
-    // What else is asked for in this very moment goes along.
+    inProgress += 1;
+    // Requests of the same tick join this group.
     await Promise.resolve();
     while (waiting.length > 0) {
       const group = waiting.length <= most ? waiting : waiting.slice(0, most);
       waiting = group === waiting ? [] : waiting.slice(most);
       await settle(group);
     }
-    underWay -= 1;
+    inProgress -= 1;
   }
 
   async function settle(group: readonly Waiting<Request, Answer>[]): Promise<void> {
@@ -45,7 +45,7 @@ export function joinedCalls<Request, Answer>(
   return (request) =>
     new Promise((resolve, reject) => {
       waiting.push({ request, resolve, reject });
-      if (underWay < lanes) void run();
+      if (inProgress < lanes) void run();
     });
 }
 

@@ -3,16 +3,16 @@ import type { Redis } from './connect.ts';
 const RENEW = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`;
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
-/** A right that ends by itself when its holder does. */
+/** A lease: expires when its owner stops renewing it. */
 export type Lease = {
-  /** Aborts when the lease was lost. */
+  /** Aborts when the lease is lost. */
   signal: AbortSignal;
   release(): Promise<void>;
 };
 
 /**
- * Takes the lease `key` for `owner`, or gives undefined when somebody else holds it.
- * It is renewed every third of `ttl` (milliseconds) until released.
+ * Takes the lease `key` for `owner`; undefined when another owner holds it.
+ * Renews it every third of `ttl` (milliseconds) until released.
  */
 export async function takeLease(redis: Redis, key: string, owner: string, ttl: number): Promise<Lease | undefined> {
   if ((await redis.set(key, owner, 'PX', ttl, 'NX')) !== 'OK') return undefined;

@@ -1,19 +1,19 @@
 import type { Clock } from '../core/clock.ts';
 import type { Redis } from './connect.ts';
 
-/** Redis' clock, the one clock that all daemons share; wall clocks of hosts are never compared. */
+/** The clock of Redis, shared by all daemons. Clocks of hosts are never compared. */
 export type RedisTime = {
-  /** Milliseconds since 1970 by Redis' clock, as far as known. */
+  /** Milliseconds since 1970 by the clock of Redis, estimated since the last `sync`. */
   now(): number;
-  /** Asks Redis again; call now and then, and after a reconnect. */
+  /** Reads the clock again. Call it regularly and after a reconnect. */
   sync(): Promise<void>;
 };
 
-/** An answer that took longer, over an outage or while this process stood still, may be wrong by half as much. */
+/** An answer that took longer than this (milliseconds) can be wrong by half of it, so it is read again. */
 const TRUSTED = 500;
 const TRIES = 5;
 
-/** Asks Redis for its time and counts on from there with the monotonic clock. */
+/** Reads the time of Redis and continues it with the monotonic clock. */
 export async function createRedisTime(redis: Redis, clock: Clock): Promise<RedisTime> {
   let offset = 0;
 

@@ -5,7 +5,7 @@ import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findRedisServer } from '../../src/redis/private-server/find-server.ts';
+import { findRedisServer } from '../../src/redis/private-server/server-process.ts';
 import { freePort } from './free-port.ts';
 
 export type TestRedis = AsyncDisposable & {

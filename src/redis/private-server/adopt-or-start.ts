@@ -1,32 +1,39 @@
 import type { ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import * as tell from '../../events/private-redis.ts';
 import type { Log } from '../../log/log.ts';
-import { lockFolder } from './lock-folder.ts';
-import { closeConnection, type Probe, probeServer, readinessOf } from './probe-server.ts';
-import { lastWords } from './server-folder.ts';
-import { newState, readState, type ServerState } from './server-state.ts';
-import { type FindServer, hasEnded, startServer } from './start-server.ts';
+import { lastWords, newState, readState, type ServerState } from './server-folder.ts';
+import {
+  closeConnection,
+  type FindServer,
+  hasEnded,
+  type Probe,
+  probeServer,
+  readinessOf,
+  startServer,
+} from './server-process.ts';
 
-/** A private Redis that answers, with an open connection that says we use it. */
+/** A private Redis that answers, with the open connection that marks it as in use. */
 export type RunningServer = { state: ServerState; client: Redis; adopted: boolean };
 
 type Deps = { clock: Clock; find: FindServer; signal?: AbortSignal | undefined; log?: Log | undefined };
 
-/** How long a server that neither answers nor ends is waited for. */
+/** How long to wait for a server that neither answers nor ends, in milliseconds. */
 const PATIENCE = 10_000;
 
 /**
- * The server of `folder`: the one that runs, or else a new one, ready to serve. Of several processes that ask at once
- * one starts it and the others adopt it. With `port`, at that port or not at all: others know the address already.
+ * Returns the running server of `folder`, or starts one and waits until it is ready. Of several processes that do this
+ * at once, one starts it and the others adopt it. With `port`, only at that port, because others know the address.
  */
 export async function adoptOrStart(folder: string, deps: Deps, port?: number): Promise<RunningServer> {
   using _alone = await lockFolder(folder, deps.clock, deps.signal);
   const remembered = await readState(folder);
   const probe = remembered ? await look(remembered, folder, deps) : undefined;
-  // Awaited here, because returning lets go of the lock.
+  // Await here: returning releases the lock.
   if (remembered && probe?.found === 'ours') return await adopt(probe.client, remembered, folder, deps);
   const usable = probe?.found === 'stranger' ? undefined : remembered;
   return port === undefined
@@ -40,7 +47,7 @@ async function adopt(client: Redis, state: ServerState, folder: string, deps: De
   return { state, client, adopted: true };
 }
 
-/** At the remembered port, or else at a new one: a port may be taken in a way that only binding shows. */
+/** Tries the remembered port, then a new one: only binding shows whether a port is free. */
 async function startSomewhere(state: ServerState | undefined, folder: string, deps: Deps): Promise<RunningServer> {
   if (!state) return start(folder, await newState(), deps);
   try {
@@ -53,12 +60,12 @@ async function startSomewhere(state: ServerState | undefined, folder: string, de
 
 function requirePort(remembered: ServerState | undefined, port: number): ServerState {
   if (remembered?.port === port) return remembered;
-  throw new PoSyncError('redis-moved', `the private Redis can no longer serve at port ${port}.`, {
-    remedy: 'Another program took the port; start po-sync again to use a new one.',
+  throw new PoSyncError('redis-moved', `the private Redis can no longer use port ${port}.`, {
+    remedy: 'Another program uses the port. Start po-sync again to use a new one.',
   });
 }
 
-/** Looks until the answer is clear. Throws PoSyncError `redis-frozen` when our server lives but never answers. */
+/** Probes until the result is clear. Throws PoSyncError `redis-frozen` when our server runs but never answers. */
 async function look(state: ServerState, folder: string, deps: Deps): Promise<Probe> {
   const since = deps.clock.monotonic();
   for (;;) {
@@ -90,7 +97,7 @@ async function waitUntilOurs(server: ChildProcess, state: ServerState, folder: s
   for (;;) {
     const ended = hasEnded(server);
     const probe = await probeServer(state, folder);
-    // Also when ours has ended: one that a killed process had just started can have won the port.
+    // Check this also after ours has ended: a server that a killed process had just started can have won the port.
     if (probe.found === 'ours') return probe.client;
     if (ended) throw await failed(folder);
     if (deps.clock.monotonic() - since > PATIENCE) throw frozen(state, folder);
@@ -98,7 +105,7 @@ async function waitUntilOurs(server: ChildProcess, state: ServerState, folder: s
   }
 }
 
-/** Waits as long as the server loads its data. */
+/** Waits while the server loads its data. */
 async function waitUntilReady(client: Redis, folder: string, state: ServerState, deps: Deps): Promise<void> {
   let told = false;
   try {
@@ -120,14 +127,46 @@ async function pause({ clock, signal }: Deps): Promise<void> {
 
 async function failed(folder: string): Promise<PoSyncError> {
   return new PoSyncError('redis-start', `the private Redis in ${folder} ended at once:\n${await lastWords(folder)}`, {
-    remedy: 'Mend what it names (disk space, rights); `redis-check-aof` examines its files.',
+    remedy: 'Fix what it reports (disk space, permissions). `redis-check-aof` checks its files.',
   });
 }
 
 function frozen(state: ServerState, folder: string): PoSyncError {
   const facts = { pid: state.pid, port: state.port };
   return new PoSyncError('redis-frozen', `the private Redis in ${folder}, process ${state.pid}, does not answer.`, {
-    remedy: `Let it go on, or end it with \`kill -9 ${state.pid}\`: what it confirmed is on the disk.`,
+    remedy: `Resume it, or end it with \`kill -9 ${state.pid}\`. Everything it confirmed is on disk.`,
     facts,
   });
+}
+
+/** SQLite's error code while another connection holds the lock. */
+const SQLITE_BUSY = 5;
+
+/**
+ * Takes the lock for starting or stopping the server of `folder`; waits until it is free or `signal` aborts
+ * (PoSyncError `interrupted`). Dispose to release it. It is a SQLite lock, because the kernel releases that when its
+ * holder dies, so it is never stale.
+ */
+export async function lockFolder(folder: string, clock: Clock, signal?: AbortSignal): Promise<Disposable> {
+  const database = new DatabaseSync(path.join(folder, 'lock'));
+  try {
+    while (!isTaken(database)) {
+      await clock.sleep(20, signal);
+      if (signal?.aborted) throw new PoSyncError('interrupted', `interrupted while waiting for the lock of ${folder}.`);
+    }
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return { [Symbol.dispose]: () => database.close() };
+}
+
+function isTaken(database: DatabaseSync): boolean {
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return false;
+    throw error;
+  }
 }

@@ -5,17 +5,15 @@ import type { Clock } from '../../core/clock.ts';
 import { codeOf, toError } from '../../core/errors.ts';
 import * as tell from '../../events/private-redis.ts';
 import type { Log } from '../../log/log.ts';
-import { adoptOrStart, type RunningServer } from './adopt-or-start.ts';
-import { findRedisServer } from './find-server.ts';
+import { adoptOrStart, lockFolder, type RunningServer } from './adopt-or-start.ts';
 import { prepareFolder } from './server-folder.ts';
-import type { FindServer } from './start-server.ts';
-import { stopUnlessUsed } from './stop-unless-used.ts';
+import { closeConnection, type FindServer, findRedisServer, probeServer } from './server-process.ts';
 
-/** A Redis of our own that keeps its data below the data folder. */
-export type PrivateRedis = AsyncDisposable & {
-  /** With its password: not for logs. */
+/** A Redis server that po-sync starts and keeps, with its data below the data folder. */
+type PrivateRedis = AsyncDisposable & {
+  /** Contains the password: never log it. */
   url: string;
-  /** It was running already: started by another process of ours, or left behind by one that was killed. */
+  /** It was already running: another po-sync process started it, or a killed one left it behind. */
   adopted: boolean;
 };
 
@@ -25,20 +23,21 @@ type Options = {
   clock: Clock;
   signal?: AbortSignal;
   log?: Log;
-  /** Which server to run; the machine's own unless told otherwise. */
+  /** Which server to run; by default the one installed on this machine. */
   find?: FindServer;
 };
 
 const REVIVE = { initial: 200, max: 30_000 };
 
-type Deps = { clock: Clock; find: FindServer; log?: Log | undefined; signal: AbortSignal };
+type StopDeps = { clock: Clock; log?: Log | undefined };
+type Deps = StopDeps & { find: FindServer; signal: AbortSignal };
 
 /**
- * Adopts the private Redis of a data folder, or starts it, and keeps it: one that dies is started again at the same
- * address. However many processes do this at once, one server runs. Our open connection tells the others that it is
- * in use; the last one to dispose stops it, so close every other connection first.
- * Waits while it loads its data. Throws PoSyncError `redis-missing`, `redis-too-old`, `redis-folder`, `redis-start`
- * (it ended at once: with its last words), `redis-frozen`, `interrupted`.
+ * Adopts the private Redis of a data folder or starts it, and restarts it at the same address when it ends. Any number
+ * of processes may do this at once; one server runs. The open connection shows the others that the server is in use.
+ * The last process to dispose stops it, so close every other connection first. Waits while it loads its data.
+ * Throws PoSyncError `redis-missing`, `redis-too-old`, `redis-folder`, `redis-start` (it ended at once; with its last
+ * log lines), `redis-frozen`, `interrupted`.
  */
 export async function openPrivateRedis(options: Options): Promise<PrivateRedis> {
   const { data, clock, signal, log, find = findRedisServer } = options;
@@ -58,7 +57,7 @@ export async function openPrivateRedis(options: Options): Promise<PrivateRedis> 
   };
 }
 
-/** Starts the server again whenever it ends, until `signal` aborts; gives the one that runs then, if any. */
+/** Restarts the server whenever it ends, until `signal` aborts. Returns the one that runs then, if any. */
 async function keepAlive(first: RunningServer, folder: string, deps: Deps): Promise<RunningServer | undefined> {
   const { port } = first.state;
   let running: RunningServer | undefined = first;
@@ -77,7 +76,7 @@ async function endOf(client: Redis, signal: AbortSignal): Promise<void> {
   await once(client, 'end', { signal }).catch(() => undefined);
 }
 
-/** Tries with growing waits until the server is back at its port; undefined when `signal` aborts before. */
+/** Retries with growing waits until the server is back at its port; undefined when `signal` aborts first. */
 async function revive(port: number, folder: string, deps: Deps): Promise<RunningServer | undefined> {
   for (let attempt = 1; !deps.signal.aborted; attempt++) {
     try {
@@ -90,4 +89,49 @@ async function revive(port: number, folder: string, deps: Deps): Promise<Running
     await deps.clock.sleep(growingWait(attempt, REVIVE), deps.signal);
   }
   return undefined;
+}
+
+/** How long a stop may take, in milliseconds. The next start waits for the end in any case. */
+const PATIENCE = 10_000;
+
+/**
+ * Releases the private Redis and stops it when no other client is connected. Holds the lock that starting takes: a new
+ * process is either connected already or waits and starts it again, and of two that leave at once the second sees that
+ * it is the last. Leaves a server alone that does not answer.
+ */
+async function stopUnlessUsed(running: RunningServer, folder: string, deps: StopDeps): Promise<void> {
+  const { client, state } = running;
+  try {
+    using _alone = await lockFolder(folder, deps.clock, AbortSignal.timeout(PATIENCE));
+    const clients = await countOthers(client, deps.clock);
+    if (clients === 0) await stop(running, folder, deps);
+    else if (deps.log) tell.privateRedisLeft(deps.log, { port: state.port, clients });
+  } catch (error) {
+    if (deps.log) tell.privateRedisNotStopped(deps.log, { port: state.port, error: toError(error).message });
+  } finally {
+    closeConnection(client);
+  }
+}
+
+async function stop({ client, state }: RunningServer, folder: string, { clock, log }: StopDeps): Promise<void> {
+  const since = clock.monotonic();
+  const passed = () => Math.round(clock.monotonic() - since);
+  await client.shutdown().catch(() => undefined);
+  while ((await probeServer(state, folder)).found !== 'nobody' && passed() < PATIENCE) await clock.sleep(10);
+  if (log) tell.privateRedisStopped(log, { port: state.port, durationMs: passed() });
+}
+
+/** Counts the other clients. Looks several times, because connections that were just closed can still be listed. */
+async function countOthers(client: Redis, clock: Clock): Promise<number> {
+  const own = `id=${await client.client('ID')} `;
+  let others = 0;
+  for (let look = 0; look < 10; look++) {
+    const lines = String(await client.client('LIST'))
+      .trim()
+      .split('\n');
+    others = lines.filter((line) => !line.startsWith(own)).length;
+    if (others === 0) break;
+    await clock.sleep(30);
+  }
+  return others;
 }

@@ -1,15 +1,17 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, realpath, rename, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { writeWhole } from '../../core/whole-file.ts';
+import { readJsonIfExists, writeWhole } from '../../core/whole-file.ts';
 
 const CONFIGURATION = 'redis.conf';
 const LOG = 'redis.log';
 const LOG_LIMIT = 1_000_000;
 
 /**
- * The folder of the private Redis below the data folder, made if missing, without symlinks, for our eyes only.
- * Throws PoSyncError `redis-folder` when it cannot be made or entered.
+ * Creates the folder of the private Redis below the data folder, readable for this user only, and returns its real path.
+ * Throws PoSyncError `redis-folder` when it cannot be created or entered.
  */
 export async function prepareFolder(data: string): Promise<string> {
   const folder = path.join(data, 'redis');
@@ -18,16 +20,16 @@ export async function prepareFolder(data: string): Promise<string> {
     return await realpath(folder);
   } catch (error) {
     throw new PoSyncError('redis-folder', `the private Redis cannot use ${folder}: ${toError(error).message}.`, {
-      remedy: 'Let the user who runs po-sync write there, or set another folder as `data`.',
+      remedy: 'Give the user of po-sync permission to write there, or set `data` to another folder.',
       cause: error,
     });
   }
 }
 
 /**
- * Writes the server's configuration and gives its name. Nothing confirmed is lost at a power cut, nothing is evicted.
- * The server's folder is where it is started. `ziplist` is the older word for listpack, which every version reads;
- * the limit keeps a queue's jobs packed, at half the memory.
+ * Writes the server's configuration and returns its file name: no confirmed write is lost in a power cut, nothing is
+ * evicted. `ziplist` is the older name of listpack, which every version reads; the limit keeps the jobs of a queue
+ * packed, in half the memory.
  */
 export async function writeConfiguration(
   folder: string,
@@ -50,7 +52,7 @@ export async function writeConfiguration(
   return CONFIGURATION;
 }
 
-/** Opens the server's log for appending; a long one makes room first, its predecessor goes. */
+/** Opens the server's log for appending, after renaming a long one to `.old`. */
 export async function createServerLog(folder: string) {
   const file = path.join(folder, LOG);
   const size = await stat(file).then(
@@ -61,8 +63,66 @@ export async function createServerLog(folder: string) {
   return open(file, 'a', 0o600);
 }
 
-/** The last lines the server wrote, for a person who must find out why it ended. */
+/** The last lines of the server's log, which show why it ended. */
 export async function lastWords(folder: string): Promise<string> {
   const text = await readFile(path.join(folder, LOG), 'utf8').catch(() => '');
   return text.trim().split('\n').slice(-3).join('\n');
+}
+
+/** How to reach the private Redis of a folder. */
+export type ServerState = {
+  port: number;
+  password: string;
+  /** Process of the last start; 0 before the first. */
+  pid: number;
+};
+
+const STATE = 'server.json';
+
+/** The state of the last start; undefined when there is none or it is damaged. */
+export async function readState(folder: string): Promise<ServerState | undefined> {
+  try {
+    const state: unknown = await readJsonIfExists(path.join(folder, STATE));
+    return isState(state) ? state : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Stores the state atomically. */
+export async function writeState(folder: string, state: ServerState): Promise<void> {
+  await writeWhole(path.join(folder, STATE), `${JSON.stringify(state)}\n`, { mode: 0o600 });
+}
+
+/** The state for a first start: a free port and a random password. */
+export async function newState(): Promise<ServerState> {
+  return { port: await findFreePort(), password: randomBytes(24).toString('hex'), pid: 0 };
+}
+
+function isState(value: unknown): value is ServerState {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('port' in value && 'password' in value && 'pid' in value)) return false;
+  const { port, password, pid } = value;
+  return Number.isInteger(port) && Number.isInteger(pid) && typeof password === 'string' && /^\w+$/.test(password);
+}
+
+/**
+ * Finds a free port below the range that the kernel uses for outgoing connections, so that it is still free at the next
+ * start.
+ */
+async function findFreePort(): Promise<number> {
+  for (let tries = 0; tries < 50; tries++) {
+    const port = 20_000 + (randomBytes(2).readUInt16BE(0) % 12_000);
+    if (await isFree(port)) return port;
+  }
+  throw new PoSyncError('redis-port', 'no free port for the private Redis between 20000 and 32000.');
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
