@@ -1,17 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { jsonReply } from './json-reply.ts';
-import type { Route } from './route.ts';
+import { jsonReply, type Route } from './route.ts';
 
-/** Whether the daemon can do its work: each check with `ok` or what is wrong. */
+/** Whether the daemon can do its work: each check with `ok` or the problem. */
 type Readiness = { ok: boolean; checks: Record<string, string> };
 
 export type Checks = { ready(): Promise<Readiness> };
 
-/** A check that takes longer has not passed. */
-const PATIENCE = 2_000;
+/** Milliseconds after which a check has failed. */
+const TIME_LIMIT = 2_000;
 
-/** `/healthz`: the process lives. `/readyz`: Redis and folders are fine; not the partner's API (product.md). */
-export function healthRoutes(checks: Checks, patience = PATIENCE): Route[] {
+/** `/healthz`: the process is alive. `/readyz`: Redis and folders work; not the partner's API (docs/contract.md). */
+export function healthRoutes(checks: Checks, timeLimit = TIME_LIMIT): Route[] {
   const ready = oneAtATime(() => checks.ready());
   return [
     { method: 'GET', path: '/healthz', handle: () => jsonReply(200, { ok: true }) },
@@ -19,16 +18,18 @@ export function healthRoutes(checks: Checks, patience = PATIENCE): Route[] {
       method: 'GET',
       path: '/readyz',
       async handle() {
-        const readiness = await within(ready(), patience);
+        const readiness = await within(ready(), timeLimit);
         return jsonReply(readiness.ok ? 200 : 503, readiness);
       },
     },
   ];
 }
 
-async function within(check: Promise<Readiness>, patience: number): Promise<Readiness> {
+async function within(check: Promise<Readiness>, timeLimit: number): Promise<Readiness> {
   const timer = new AbortController();
-  const late = delay(patience, undefined, { signal: timer.signal }).then(() => notReady(`no answer in ${patience} ms`));
+  const late = delay(timeLimit, undefined, { signal: timer.signal }).then(() =>
+    notReady(`no answer in ${timeLimit} ms`),
+  );
   const failed = check.catch(() => notReady('the check failed'));
   try {
     return await Promise.race([failed, late]);
@@ -42,7 +43,7 @@ function notReady(why: string): Readiness {
   return { ok: false, checks: { ready: why } };
 }
 
-/** Probes that come while a check hangs wait for that one, and do not start more. */
+/** Requests that come during a check share its result instead of starting another. */
 function oneAtATime<Result>(run: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined;
   return () => {

@@ -5,8 +5,7 @@ import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { adminGuard } from './guard.ts';
 import { type Checks, healthRoutes } from './health.ts';
-import { jsonReply } from './json-reply.ts';
-import type { Reply, Route } from './route.ts';
+import { jsonReply, type Reply, type Route } from './route.ts';
 
 export type AdminOptions = {
   host: string;
@@ -14,16 +13,15 @@ export type AdminOptions = {
   port: number;
   token?: Secret;
   checks: Checks;
-  /** What else is served beside health. */
+  /** Routes besides health. */
   routes?: readonly Route[];
 };
 
 export type Admin = AsyncDisposable & { port: number };
 
 /**
- * Serves the admin port: health, and the routes that are given.
- * Throws PoSyncError `port-occupied`, `admin-unavailable` when the address cannot be used, `admin-token-missing`
- * when other machines could reach it without a token.
+ * Serves the admin port: health, and the given routes. Throws PoSyncError `port-occupied`, `admin-unavailable` if the
+ * address cannot be used, `admin-token-missing` if other machines could reach it without a token.
  */
 export async function startAdmin({ host, port, token, checks, routes = [] }: AdminOptions): Promise<Admin> {
   if (token === undefined && !isLoopback(host)) throw unguarded(host);
@@ -35,7 +33,7 @@ export async function startAdmin({ host, port, token, checks, routes = [] }: Adm
     request.resume();
     const reply = guard(request) ?? answer(request);
     Promise.resolve(reply)
-      .catch(() => jsonReply(500, { error: 'this page failed' }))
+      .catch(() => jsonReply(500, { error: 'Internal error.' }))
       .then((ready) => send(request, response, ready))
       .catch(() => response.destroy());
   });
@@ -47,17 +45,17 @@ function answering(routes: readonly Route[]): (request: IncomingMessage) => Prom
   return (request) => {
     const url = new URL(request.url?.startsWith('/') ? `http://admin${request.url}` : 'http://admin/');
     const here = routes.filter(({ path }) => path === url.pathname);
-    if (here.length === 0) return jsonReply(404, { error: 'there is nothing here' });
+    if (here.length === 0) return jsonReply(404, { error: 'Not found.' });
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const route = here.find((candidate) => candidate.method === method);
-    if (route) return inTime(() => route.handle({ url }));
+    if (route) return settled(() => route.handle({ url }));
     const allowed = here.flatMap((candidate) => (candidate.method === 'GET' ? ['GET', 'HEAD'] : [candidate.method]));
-    return jsonReply(405, { error: `only ${allowed.join(', ')} here` }, { allow: allowed.join(', ') });
+    return jsonReply(405, { error: `Use ${allowed.join(' or ')}.` }, { allow: allowed.join(', ') });
   };
 }
 
-/** A route that throws at once fails like one that rejects. */
-async function inTime(handle: () => Promise<Reply> | Reply): Promise<Reply> {
+/** A route that throws synchronously fails like one that rejects. */
+async function settled(handle: () => Promise<Reply> | Reply): Promise<Reply> {
   return handle();
 }
 
@@ -87,12 +85,13 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
 function unavailable(host: string, port: number, cause: unknown): PoSyncError {
   const facts = { host, port };
   if (codeOf(cause) === 'EADDRINUSE') {
-    const remedy = 'Set another admin.port, or PO_SYNC_ADMIN_PORT=0 for any free one; perhaps po-sync runs already.';
-    return new PoSyncError('port-occupied', `the admin port ${host}:${port} is occupied.`, { remedy, facts, cause });
+    const remedy =
+      'Set another admin.port, or PO_SYNC_ADMIN_PORT=0 for any free port. Check whether po-sync is already running.';
+    return new PoSyncError('port-occupied', `The admin port ${host}:${port} is occupied.`, { remedy, facts, cause });
   }
   const reason = codeOf(cause) ?? toError(cause).message;
   const remedy = 'Correct admin.host and admin.port.';
-  return new PoSyncError('admin-unavailable', `the admin port cannot be opened at ${host}:${port} (${reason}).`, {
+  return new PoSyncError('admin-unavailable', `The admin port cannot be opened at ${host}:${port} (${reason}).`, {
     remedy,
     facts,
     cause,
@@ -100,10 +99,14 @@ function unavailable(host: string, port: number, cause: unknown): PoSyncError {
 }
 
 function unguarded(host: string): PoSyncError {
-  return new PoSyncError('admin-token-missing', `the admin port at ${host} could be reached by other machines.`, {
-    remedy: 'Set PO_SYNC_ADMIN_TOKEN, or admin.host to 127.0.0.1.',
-    facts: { host },
-  });
+  return new PoSyncError(
+    'admin-token-missing',
+    `Other machines could reach the admin port at ${host} without a token.`,
+    {
+      remedy: 'Set PO_SYNC_ADMIN_TOKEN, or set admin.host to 127.0.0.1.',
+      facts: { host },
+    },
+  );
 }
 
 async function close(server: Server): Promise<void> {

@@ -2,22 +2,22 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Notice } from './notice.ts';
 
 type Options = {
-  /** All that the program sees of our environment. */
+  /** The program's environment variables, besides those of the notice. */
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  /** After so many milliseconds it is killed. */
+  /** Milliseconds after which the program is killed. */
   timeout: number;
   signal: AbortSignal;
 };
 
-/** What is kept of a program's output. */
+/** Characters of a program's output that are kept. */
 const MOST_OUTPUT = 2_000;
-/** How long output may come after the program has ended: what it started may hold the pipe for ever. */
-const LAST_WORDS = 200;
+/** Milliseconds to wait for output after the program has ended: a child process may keep the pipe open. */
+const OUTPUT_WAIT = 200;
 
 /**
  * Runs a program without a shell, the notice as JSON on its standard input and in `PO_SYNC_NOTICE_…` variables.
- * Exit code 0 is success. Throws with how it ended and the beginning of its output.
+ * Exit code 0 is success. Throws with the exit code or signal and the beginning of the output.
  */
 export function runCommand(command: readonly string[], notice: Notice, options: Options): Promise<void> {
   const { env, cwd, timeout, signal } = options;
@@ -40,10 +40,10 @@ export function runCommand(command: readonly string[], notice: Notice, options: 
         if (code === 0) resolve();
         else reject(new Error(`${endingOf(code, killed, timeout)}${output() === '' ? '' : `: ${output()}`}`));
       };
-      const late = setTimeout(settle, LAST_WORDS);
+      const late = setTimeout(settle, OUTPUT_WAIT);
       child.once('close', settle);
     });
-    // A program that does not read what it is told is none of our business.
+    // A program need not read its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(notice)}\n`);
   });
@@ -61,16 +61,16 @@ function keepOutput({ stdout, stderr }: ChildProcess): () => string {
 }
 
 function endingOf(code: number | null, killed: NodeJS.Signals | null, timeout: number): string {
-  if (code !== null) return `the program ended with ${code}`;
-  return `the program was ended by ${killed} (it has ${timeout / 1000} s)`;
+  if (code !== null) return `the program exited with ${code}`;
+  return `the program was killed by ${killed} (time limit ${timeout / 1000} s)`;
 }
 
-/** `needPerson` → `PO_SYNC_NOTICE_NEED_PERSON`; tables such as the counts are in the JSON only. */
+/** `needPerson` becomes `PO_SYNC_NOTICE_NEED_PERSON`; objects such as the counts are only in the JSON. */
 function variablesOf(notice: Notice): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(notice)) {
     if (typeof value === 'object') continue;
-    variables[`PO_SYNC_NOTICE_${name.replace(/[A-Z]/g, (deadLetter) => `_${deadLetter}`).toUpperCase()}`] = `${value}`;
+    variables[`PO_SYNC_NOTICE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`] = `${value}`;
   }
   return variables;
 }

@@ -2,7 +2,7 @@ import { iso } from '../core/format.ts';
 import { onOneLine } from '../order/hidden-characters.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 
-/** What a person or a program outside is told. Neither order content nor a secret is ever part of it. */
+/** A message to a person or another program. It never contains order content or secrets. */
 export type Notice = {
   version: 1;
   event: NoticeEvent;
@@ -10,13 +10,13 @@ export type Notice = {
   environment: string;
   /** ISO 8601, UTC. */
   at: string;
-  /** The same in one English sentence. */
+  /** The notice as one English sentence. */
   text: string;
   source?: string;
   batch?: string;
   /** The folder of the batch's report. */
   report?: string;
-  /** Orders of the batch in all. */
+  /** Number of orders in the batch. */
   orders?: number;
   needPerson?: number;
   counts?: OutcomeCounts;
@@ -28,10 +28,10 @@ export type Notice = {
 /** As in `notify[].on` of the configuration. */
 export type NoticeEvent = 'attention' | 'paused' | 'silent';
 
-type KnownInvalid = { environment: string; at: number };
-type BatchFacts = KnownInvalid & { batch: string; source: string; report: string };
+type CommonFacts = { environment: string; at: number };
+type BatchFacts = CommonFacts & { batch: string; source: string; report: string };
 
-/** A batch has ended and some of its orders need a person. */
+/** A batch is finished and some of its orders need a person. */
 export function batchNeedsPerson(
   facts: BatchFacts & { orders: number; needPerson: number; counts: OutcomeCounts },
 ): Notice {
@@ -42,38 +42,38 @@ export function batchNeedsPerson(
 
 /** A file cannot be read as orders; nothing of it was sent. */
 export function fileUnreadable(facts: BatchFacts): Notice {
-  return noticeOf('attention', 'unreadable', `${facts.batch}: the file is unreadable, nothing of it was sent.`, facts);
+  return noticeOf('attention', 'unreadable', `${facts.batch}: the file is unreadable; nothing of it was sent.`, facts);
 }
 
-/** Nothing more of a batch is sent until a person says so. `since` is milliseconds. */
+/** A batch waits until a person releases it. `since` is in milliseconds. */
 export function batchIsHeld(facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number }): Notice {
   const reason = withoutContent(facts.reason);
   return noticeOf('attention', 'held', `${facts.batch} is held: ${reason}`, { ...facts, reason });
 }
 
-/** Delivery of the environment pauses. */
-export function deliveryPauses(facts: KnownInvalid & { reason: string; since: number }): Notice {
-  return noticeOf('paused', 'paused', `Delivery to ${facts.environment} pauses: ${facts.reason}`, facts);
+/** Delivery of the environment is paused. */
+export function deliveryPaused(facts: CommonFacts & { reason: string; since: number }): Notice {
+  return noticeOf('paused', 'paused', `Delivery to ${facts.environment} is paused: ${facts.reason}`, facts);
 }
 
-/** And goes on. */
-export function deliveryGoesOn(facts: KnownInvalid & { since: number }): Notice {
-  return noticeOf('paused', 'resumed', `Delivery to ${facts.environment} goes on.`, facts);
+/** Delivery resumed after a pause. */
+export function deliveryResumed(facts: CommonFacts & { since: number }): Notice {
+  return noticeOf('paused', 'resumed', `Delivery to ${facts.environment} resumed.`, facts);
 }
 
-/** Nothing came from a source for longer than expected. */
-export function sourceSilent(facts: KnownInvalid & { source: string; since: number }): Notice {
-  const text = `Nothing came from source ${facts.source} since ${iso(facts.since)}, longer than expected.`;
+/** A source had no file for longer than expected. */
+export function sourceSilent(facts: CommonFacts & { source: string; since: number }): Notice {
+  const text = `Source ${facts.source} has had no file since ${iso(facts.since)}, longer than expected.`;
   return noticeOf('silent', 'silent', text, facts);
 }
 
-/** Something came again. */
-export function sourceHeard(facts: KnownInvalid & { source: string; since: number }): Notice {
-  const text = `Something came from source ${facts.source} again, after silence since ${iso(facts.since)}.`;
+/** A silent source had a file again. */
+export function sourceHeard(facts: CommonFacts & { source: string; since: number }): Notice {
+  const text = `Source ${facts.source} has a file again, after silence since ${iso(facts.since)}.`;
   return noticeOf('silent', 'heard', text, facts);
 }
 
-type Facts = KnownInvalid & Omit<Partial<Notice>, 'at' | 'since'> & { since?: number };
+type Facts = CommonFacts & Omit<Partial<Notice>, 'at' | 'since'> & { since?: number };
 
 function noticeOf(event: NoticeEvent, kind: Notice['kind'], text: string, { at, since, reason, ...facts }: Facts) {
   return {
@@ -88,7 +88,7 @@ function noticeOf(event: NoticeEvent, kind: Notice['kind'], text: string, { at, 
   } satisfies Notice;
 }
 
-/** Longest text that another system is handed. */
+/** Most characters of a text in a notice. */
 const LONGEST = 500;
 
 /** One line of bounded length. */
@@ -97,7 +97,7 @@ function shown(text: string): string {
   return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
 }
 
-/** The API's own words, after the colon, may name orders and articles: what is quoted or holds a digit is left out. */
+/** The API's words, after the colon, may name orders and articles: quoted words and words with digits are left out. */
 function withoutContent(reason: string): string {
   const [ours = '', ...theirs] = reason.split(': ');
   const plain = theirs

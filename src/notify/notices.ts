@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { Config, Notice as Receiver } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
-import { openHttp } from '../core/http.ts';
+import { type Http, openHttp } from '../core/http.ts';
 import { noticeTrouble } from '../events/notify.ts';
 import type { Batch } from '../ledger/batches.ts';
 import type { Log } from '../log/log.ts';
@@ -15,9 +15,9 @@ import { callWebhook } from './webhook.ts';
 
 /** What notices may use of the process. */
 export type NoticeSurroundings = {
-  /** Variables that a notified program may see; ours, which may hold credentials, are left out. */
+  /** Variables for programs that are run. po-sync's own, which may contain credentials, are removed. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Takes secrets out of a line of JSON. */
+  /** Removes secrets from a line of JSON. */
   redactLine: (line: string) => string;
 };
 
@@ -30,82 +30,88 @@ type Deps = {
   surroundings?: NoticeSurroundings | undefined;
 };
 
-/** Of one call or one run of a program. */
+/** Milliseconds for one call of a webhook or one run of a program. */
 const TIMEOUT = 10_000;
 
-const NOTHING_AROUND: NoticeSurroundings = { env: {}, redactLine: (line) => line };
+const NO_SURROUNDINGS: NoticeSurroundings = { env: {}, redactLine: (line) => line };
 
-/** Tells the receivers of `notify` what they want to know. Never waited for by what delivers orders. */
-export function openNotices({ config, store, side, clock, log, surroundings = NOTHING_AROUND }: Deps) {
+/** Sends notices to the receivers of `notify`. Delivery never waits for it. */
+export function openNotices(deps: Deps) {
+  const { config, store, side, clock, log } = deps;
   const resources = new AsyncDisposableStack();
   const http = resources.use(openHttp({ connections: 2 }));
-  const outboxes = config.notify.flatMap((receiver) => openOutboxes(receiver));
+  const receivers = config.notify.flatMap(({ on, ...receiver }) =>
+    waysTo(receiver, http, deps).map((way) => ({ on, outbox: resources.use(openOutbox({ ...way, clock, log })) })),
+  );
   const notifier = createNotifier({
-    ...store,
-    ...side,
+    store,
     clock,
     environment: config.environment,
     sources: config.sources,
+    breaker: side.breaker,
+    batches: side.batches,
     reportOf: (batch) => join(config.reports.path, batch),
-    tell,
+    send: (notice) => put(notice, receivers),
   });
-  const beside = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
 
-  function openOutboxes({ on, webhook, command }: Receiver): { on: readonly NoticeEvent[]; outbox: Outbox }[] {
-    const { env: all, redactLine } = surroundings;
-    const env = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('PO_SYNC_')));
-    const cwd = dirname(config.file);
-    const ways = [
-      webhook && {
-        receiver: `webhook ${new URL(webhook).host}`,
-        send: (notice: Notice, signal: AbortSignal) => callWebhook(webhook, notice, { http, timeout: TIMEOUT, signal }),
-      },
-      command && {
-        receiver: `command ${command[0]}`,
-        send: (notice: Notice, signal: AbortSignal) =>
-          runCommand(command, notice, { env, cwd, timeout: TIMEOUT, signal }),
-      },
-    ];
-    return ways.flatMap((way) => {
-      if (!way) return [];
-      const clean = (notice: Notice): Notice => JSON.parse(redactLine(JSON.stringify(notice)));
-      const send = (notice: Notice, signal: AbortSignal) => way.send(clean(notice), signal);
-      return [{ on, outbox: resources.use(openOutbox({ receiver: way.receiver, send, clock, log })) }];
-    });
-  }
-
-  function tell(notice: Notice): void {
-    for (const { on, outbox } of outboxes) if (on.includes(notice.event)) outbox.put(notice);
-  }
-
-  /** Nobody waits for it. */
-  function aside(work: Promise<void>): void {
+  /** Runs work that nobody waits for. */
+  function runAside(work: Promise<void>): void {
     const kept = work
       .catch((error: unknown) => noticeTrouble(log, { reason: codeOf(error) ?? toError(error).message }))
-      .finally(() => beside.delete(kept));
-    beside.add(kept);
+      .finally(() => running.delete(kept));
+    running.add(kept);
   }
 
   async function tick(): Promise<void> {
-    if (outboxes.length > 0) await notifier.tick();
+    if (receivers.length > 0) await notifier.tick();
   }
 
   return {
     /** Call about once a second. */
     tick,
     /** A file of the source was taken. */
-    heard: (source: string, claimedAt: number): void => aside(notifier.heard(source, claimedAt)),
-    /** A batch was settled by this daemon. */
+    heard: (source: string, claimedAt: number): void => runAside(notifier.heard(source, claimedAt)),
+    /** This daemon settled a batch. */
     settled: (batch: Batch, needPerson: number): void => {
-      if (outboxes.length > 0) aside(notifier.settled(batch, needPerson));
+      if (receivers.length > 0) runAside(notifier.settled(batch, needPerson));
     },
-    /** Looks a last time, unless Redis is away, and gives the receivers a short while. */
+    /** Checks one last time, unless Redis is unreachable, and gives the receivers a few seconds. */
     async [Symbol.asyncDispose](): Promise<void> {
       if (store.redis.status === 'ready') {
-        aside(tick());
-        await Promise.all(beside);
+        runAside(tick());
+        await Promise.all(running);
       }
       await resources.disposeAsync();
     },
   };
+}
+
+function put(notice: Notice, receivers: readonly { on: readonly NoticeEvent[]; outbox: Outbox }[]): void {
+  for (const { on, outbox } of receivers) if (on.includes(notice.event)) outbox.put(notice);
+}
+
+/** How a notice reaches a receiver; `receiver` is its name in the log, without secrets. */
+type Way = { receiver: string; send: (notice: Notice, signal: AbortSignal) => Promise<void> };
+
+function waysTo({ webhook, command }: Omit<Receiver, 'on'>, http: Http, deps: Deps): Way[] {
+  const { env: all, redactLine } = deps.surroundings ?? NO_SURROUNDINGS;
+  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('PO_SYNC_')));
+  const cwd = dirname(deps.config.file);
+  const redacted = (notice: Notice): Notice => JSON.parse(redactLine(JSON.stringify(notice)));
+  const ways: (Way | undefined)[] = [
+    webhook === undefined
+      ? undefined
+      : {
+          receiver: `webhook ${new URL(webhook).host}`,
+          send: (notice, signal) => callWebhook(webhook, redacted(notice), { http, timeout: TIMEOUT, signal }),
+        },
+    command === undefined
+      ? undefined
+      : {
+          receiver: `command ${command[0]}`,
+          send: (notice, signal) => runCommand(command, redacted(notice), { env, cwd, timeout: TIMEOUT, signal }),
+        },
+  ];
+  return ways.filter((way) => way !== undefined);
 }

@@ -2,14 +2,12 @@ import type { Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
+import type { Store } from '../redis/store.ts';
 import {
   batchIsHeld,
   batchNeedsPerson,
-  deliveryGoesOn,
-  deliveryPauses,
+  deliveryPaused,
+  deliveryResumed,
   fileUnreadable,
   type Notice,
   sourceHeard,
@@ -17,114 +15,127 @@ import {
 } from './notice.ts';
 
 export type NotifierDeps = {
-  redis: Redis;
-  keys: Keys;
+  store: Pick<Store, 'redis' | 'keys' | 'time'>;
   clock: Clock;
-  time: RedisTime;
   environment: string;
   sources: readonly Source[];
   breaker: Pick<CircuitBreaker, 'reasons'>;
   batches: Pick<Batches, 'held' | 'find'>;
   /** The report folder of a batch. */
   reportOf(batch: string): string;
-  tell: (notice: Notice) => void;
+  send: (notice: Notice) => void;
 };
 
-/** A pause that is over sooner wakes nobody. */
-const PASSING = 2_000;
-/** How long it is remembered that a batch was told, in seconds. */
+/** A shorter pause is not reported. Milliseconds. */
+const SHORTEST_PAUSE = 2_000;
+/** How long it is remembered that a batch was reported, in seconds. */
 const REMEMBERED = 30 * 86_400;
 
 /**
- * Sees what is to be told, once over all daemons and restarts: what was told stands in Redis, and whoever writes it
- * there is the one that tells.
+ * Decides what is reported, once over all daemons and restarts: what was reported is a field in Redis, and the daemon
+ * that creates the field sends the notice.
  */
 export function createNotifier(deps: NotifierDeps) {
-  const { redis, keys, clock, time, environment, breaker, batches, tell } = deps;
-  const began = clock.monotonic();
+  const { redis, keys, time } = deps.store;
+  const startedAt = deps.clock.monotonic();
 
-  /** Looks at everything that lasts: pauses, held batches, silent sources. */
+  /** Checks everything that lasts: pauses, held batches, silent sources. */
   async function tick(): Promise<void> {
-    // Read before the rest: what is told and then found over is over, for every daemon alike.
-    const told = await redis.hkeys(keys.notices);
-    const begun = (prefix: string) => told.filter((field) => field.startsWith(prefix));
-    await lookAtGate(begun('paused:'));
-    await lookAtHeld(begun('held:'));
-    for (const source of deps.sources) await lookAtSource(source, begun(`silent:${source.name}:`));
-  }
-
-  async function lookAtGate(told: readonly string[]): Promise<void> {
-    const [pause] = await breaker.reasons();
-    const at = time.now();
-    if (pause === undefined) {
-      if (await over(told)) tell(deliveryGoesOn({ environment, at, since: sinceOf(told) }));
-    } else if (told.length === 0 && at - pause.since >= PASSING && (await begins(`paused:${pause.since}`))) {
-      tell(deliveryPauses({ environment, at, reason: pause.reason, since: pause.since }));
+    // Read first: every daemon must see the end of what was reported before it checks the current state.
+    const reported = await redis.hkeys(keys.notices);
+    const reportedAs = (prefix: string) => reported.filter((field) => field.startsWith(prefix));
+    await checkPause(reportedAs('paused:'), deps);
+    await checkHeldBatches(reportedAs('held:'), deps);
+    for (const source of deps.sources) {
+      await checkSource(source, reportedAs(`silent:${source.name}:`), deps.clock.monotonic() - startedAt, deps);
     }
   }
 
-  async function lookAtHeld(told: readonly string[]): Promise<void> {
-    const still = new Set<string>();
-    for (const name of await batches.held()) {
-      const batch = await batches.find(name);
-      if (batch?.held === undefined) continue;
-      const field = `held:${name}:${batch.held.since}`;
-      still.add(field);
-      if (told.includes(field) || !(await begins(field))) continue;
-      tell(batchIsHeld({ ...factsOf(batch), counts: batch.counts, ...batch.held }));
-    }
-    // A person released it, who need not be told.
-    await over(told.filter((field) => !still.has(field)));
-  }
-
-  async function lookAtSource(source: Source, told: readonly string[]): Promise<void> {
-    const { name, expectEvery, stable, poll } = source;
-    if (expectEvery === undefined) return;
-    const at = time.now();
-    // One that was never heard counts from the first daemon that listened.
-    await redis.hsetnx(keys.heard, name, String(at));
-    const heardAt = Number(await redis.hget(keys.heard, name));
-    if (at - heardAt <= expectEvery) {
-      if (await over(told)) tell(sourceHeard({ environment, at, source: name, since: sinceOf(told) }));
-      return;
-    }
-    // What came while no daemon ran is about to be taken.
-    if (clock.monotonic() - began < poll + 10 * stable) return;
-    if (told.length === 0 && (await begins(`silent:${name}:${heardAt}`))) {
-      tell(sourceSilent({ environment, at, source: name, since: heardAt }));
-    }
-  }
-
-  /** A file of the source was taken, by this host's clock at `claimedAt`. */
+  /** A file of the source was taken at `claimedAt`, by the clock of this host. */
   async function heard(source: string, claimedAt: number): Promise<void> {
-    const at = time.now() - Math.max(0, clock.now() - claimedAt);
+    const at = time.now() - Math.max(0, deps.clock.now() - claimedAt);
     const before = Number((await redis.hget(keys.heard, source)) ?? 0);
     if (at > before) await redis.hset(keys.heard, source, String(at));
   }
 
-  /** A batch was settled here. */
+  /** This daemon settled a batch. */
   async function settled(batch: Batch, needPerson: number): Promise<void> {
     if (needPerson === 0) return;
-    const fresh = await redis.set(keys.notice(`settled:${batch.batch}`), '1', 'EX', REMEMBERED, 'NX');
-    if (fresh !== 'OK') return;
+    const isNew = await redis.set(keys.notice(`settled:${batch.batch}`), '1', 'EX', REMEMBERED, 'NX');
+    if (isNew !== 'OK') return;
     const { total, counts } = batch;
-    if (total === undefined) tell(fileUnreadable(factsOf(batch)));
-    else tell(batchNeedsPerson({ ...factsOf(batch), orders: total, needPerson, counts }));
-  }
-
-  function factsOf({ batch, source }: Batch) {
-    return { environment, at: time.now(), batch, source, report: deps.reportOf(batch) };
-  }
-
-  async function begins(field: string): Promise<boolean> {
-    return (await redis.hsetnx(keys.notices, field, String(time.now()))) === 1;
-  }
-
-  async function over(fields: readonly string[]): Promise<boolean> {
-    return fields.length > 0 && (await redis.hdel(keys.notices, ...fields)) > 0;
+    const facts = factsOf(batch, deps);
+    deps.send(
+      total === undefined ? fileUnreadable(facts) : batchNeedsPerson({ ...facts, orders: total, needPerson, counts }),
+    );
   }
 
   return { tick, heard, settled };
+}
+
+async function checkPause(reported: readonly string[], deps: NotifierDeps): Promise<void> {
+  const { environment, store, send } = deps;
+  const [pause] = await deps.breaker.reasons();
+  const at = store.time.now();
+  if (pause === undefined) {
+    if (await ends(reported, deps)) send(deliveryResumed({ environment, at, since: sinceOf(reported) }));
+    return;
+  }
+  const { reason, since } = pause;
+  if (reported.length > 0 || at - since < SHORTEST_PAUSE) return;
+  if (await begins(`paused:${since}`, deps)) send(deliveryPaused({ environment, at, reason, since }));
+}
+
+async function checkHeldBatches(reported: readonly string[], deps: NotifierDeps): Promise<void> {
+  const current = new Set<string>();
+  for (const name of await deps.batches.held()) {
+    const batch = await deps.batches.find(name);
+    if (batch?.held === undefined) continue;
+    const field = `held:${name}:${batch.held.since}`;
+    current.add(field);
+    if (reported.includes(field) || !(await begins(field, deps))) continue;
+    deps.send(batchIsHeld({ ...factsOf(batch, deps), counts: batch.counts, ...batch.held }));
+  }
+  // A person released these; that needs no notice.
+  const released = reported.filter((field) => !current.has(field));
+  await ends(released, deps);
+}
+
+/** `running`: milliseconds since this daemon started. */
+async function checkSource(
+  { name, expectEvery, stable, poll }: Source,
+  reported: readonly string[],
+  running: number,
+  deps: NotifierDeps,
+): Promise<void> {
+  if (expectEvery === undefined) return;
+  const { environment, send } = deps;
+  const { redis, keys, time } = deps.store;
+  const at = time.now();
+  // A source that never had a file counts from the first daemon that watched it.
+  await redis.hsetnx(keys.heard, name, String(at));
+  const heardAt = Number(await redis.hget(keys.heard, name));
+  if (at - heardAt <= expectEvery) {
+    if (await ends(reported, deps)) send(sourceHeard({ environment, at, source: name, since: sinceOf(reported) }));
+    return;
+  }
+  // The daemon may still take files that came before it started.
+  if (running < poll + 10 * stable || reported.length > 0) return;
+  if (await begins(`silent:${name}:${heardAt}`, deps)) {
+    send(sourceSilent({ environment, at, source: name, since: heardAt }));
+  }
+}
+
+function factsOf({ batch, source }: Batch, { environment, store, reportOf }: NotifierDeps) {
+  return { environment, at: store.time.now(), batch, source, report: reportOf(batch) };
+}
+
+async function begins(field: string, { store: { redis, keys, time } }: NotifierDeps): Promise<boolean> {
+  return (await redis.hsetnx(keys.notices, field, String(time.now()))) === 1;
+}
+
+async function ends(fields: readonly string[], { store: { redis, keys } }: NotifierDeps): Promise<boolean> {
+  return fields.length > 0 && (await redis.hdel(keys.notices, ...fields)) > 0;
 }
 
 /** The time at the end of a field such as `paused:1763709300000`. */

@@ -5,27 +5,27 @@ import { noticeDelayed, noticeDropped, noticeLost, noticeSent } from '../events/
 import type { Log } from '../log/log.ts';
 import type { Notice } from './notice.ts';
 
-/** Sends notices to one receiver, one after another, beside everything else. Disposing gives it a last short while. */
+/** Sends notices to one receiver, one after another, in the background. Disposing waits a few seconds for them. */
 export type Outbox = AsyncDisposable & { put(notice: Notice): void };
 
 type OutboxDeps = {
-  /** Whom it goes to, as the log may say it. */
+  /** The receiver's name in the log, without secrets. */
   receiver: string;
-  /** Throws when the receiver did not take it. */
+  /** Throws if the receiver does not accept the notice. */
   send: (notice: Notice, signal: AbortSignal) => Promise<void>;
   clock: Clock;
   log: Log;
   retry?: Backoff & { attempts: number };
 };
 
-/** More waiting notices than these are no news any more. */
+/** Notices that may wait; older ones are dropped. */
 const MOST = 100;
-/** About nine minutes in all. */
+/** About nine minutes in total. */
 const RETRY = { attempts: 10, initial: 1_000, max: 300_000 };
-/** For what is left at the end. */
-const LAST_WHILE = 3_000;
+/** Milliseconds for the notices that are left at the end. */
+const DRAIN = 3_000;
 
-/** Opens the way to one receiver; its troubles touch no other. */
+/** Opens the outbox of one receiver; its failures do not affect others. */
 export function openOutbox({ receiver, send, clock, log, retry = RETRY }: OutboxDeps): Outbox {
   const waiting: Notice[] = [];
   const closing = new AbortController();
@@ -56,10 +56,10 @@ export function openOutbox({ receiver, send, clock, log, retry = RETRY }: Outbox
     }
   }
 
-  /** Why the receiver did not take it; undefined when it did. */
+  /** Why the receiver did not accept the notice; undefined if it did. */
   async function failureOf(notice: Notice): Promise<string | undefined> {
     try {
-      if (over.signal.aborted) return 'there was no time left';
+      if (over.signal.aborted) return 'po-sync is stopping';
       await send(notice, over.signal);
       return undefined;
     } catch (error) {
@@ -72,7 +72,7 @@ export function openOutbox({ receiver, send, clock, log, retry = RETRY }: Outbox
     async [Symbol.asyncDispose]() {
       closing.abort();
       const done = new AbortController();
-      await Promise.race([running, clock.sleep(LAST_WHILE, done.signal)]);
+      await Promise.race([running, clock.sleep(DRAIN, done.signal)]);
       done.abort();
       over.abort();
       await running;

@@ -1,12 +1,13 @@
 import type { Http } from '../core/http.ts';
 import type { Notice } from './notice.ts';
 
-type Deps = { http: Http /** Of one call, in milliseconds. */; timeout: number; signal: AbortSignal };
+/** `timeout`: of one call, in milliseconds. */
+type Deps = { http: Http; timeout: number; signal: AbortSignal };
 
-/** An answer longer than this is not looked at. */
+/** Bytes of an answer that are read. */
 const MOST_BYTES = 64 * 1024;
 
-/** Posts a notice as JSON; any 2xx is success. Throws with what was seen, never with the address: it may be a secret. */
+/** Posts a notice as JSON; any 2xx is success. Errors never contain the address, which may be a secret. */
 export async function callWebhook(address: string, notice: Notice, { http, timeout, signal }: Deps): Promise<void> {
   signal.throwIfAborted();
   const call = http.call({
@@ -25,10 +26,10 @@ export async function callWebhook(address: string, notice: Notice, { http, timeo
   throw new Error(`no answer from the webhook: ${end.error.message}`);
 }
 
-/** Rejects when `signal` aborts; listens until `unneeded`. */
+/** Rejects when `signal` aborts; stops listening when `unneeded` aborts. */
 function whenAborted(signal: AbortSignal, unneeded: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const giveUp = () => reject(new Error('there was no time left'));
+    const giveUp = () => reject(new Error('po-sync is stopping'));
     signal.addEventListener('abort', giveUp, { once: true, signal: unneeded });
   });
 }

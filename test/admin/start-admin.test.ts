@@ -11,7 +11,7 @@ const start = (more: Partial<AdminOptions> = {}) => startAdmin({ host: '127.0.0.
 
 type Answer = { status: number; headers: Record<string, unknown>; body: string };
 
-/** One call with exactly these headers, as fetch sets Host by itself. */
+/** One call with exactly these headers; fetch would set Host. */
 async function call(port: number, path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false });
   sent.end();
@@ -22,7 +22,7 @@ async function call(port: number, path: string, headers: Record<string, string> 
 }
 
 describe('health', () => {
-  it('is alive as long as it answers', async () => {
+  it('is alive while the process answers', async () => {
     await using admin = await start({ checks: { ready: () => Promise.reject(new Error('x')) } });
     const { status, body, headers } = await call(admin.port, '/healthz');
     expect([status, JSON.parse(body)]).toEqual([200, { ok: true }]);
@@ -43,13 +43,13 @@ describe('health', () => {
     expect([status, JSON.parse(body)]).toEqual([expected, readiness]);
   });
 
-  it('is not ready when a check fails, without telling secrets of the error', async () => {
+  it('is not ready if a check fails; the answer contains nothing of the error', async () => {
     await using admin = await start({ checks: { ready: () => Promise.reject(new Error('redis://:canary@h')) } });
     const { status, body } = await call(admin.port, '/readyz');
     expect([status, JSON.parse(body)]).toEqual([503, { ok: false, checks: { ready: 'the check failed' } }]);
   });
 
-  it('is not ready when a check hangs for 2 s, and asks only once meanwhile', async () => {
+  it('is not ready if a check takes 2 s, and checks only once in this time', async () => {
     let asked = 0;
     const ready = () => {
       asked += 1;
@@ -86,7 +86,7 @@ describe('other paths and methods', () => {
   });
 });
 
-it('serves the routes it is given, and outlives one that fails', async () => {
+it('serves the given routes, and survives one that fails', async () => {
   const text = { status: 200, type: 'text/plain', body: 'po_sync_up 1\n' };
   await using admin = await start({
     routes: [
@@ -102,7 +102,7 @@ it('serves the routes it is given, and outlives one that fails', async () => {
   });
   expect(await call(admin.port, '/metrics')).toMatchObject({ status: 200, body: text.body });
   const broken = await call(admin.port, '/broken', {}, 'POST');
-  expect([broken.status, broken.body]).toEqual([500, '{"error":"this page failed"}\n']);
+  expect([broken.status, broken.body]).toEqual([500, '{"error":"Internal error."}\n']);
 });
 
 describe('on loopback, the Host header', () => {
@@ -112,7 +112,7 @@ describe('on loopback, the Host header', () => {
   });
 
   it.each(['evil.example', 'evil.example:9464', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1'])(
-    '%j is turned away: it may be another name for this machine',
+    '%j is refused: a web page may use it to reach this machine',
     async (host) => {
       await using admin = await start();
       expect((await call(admin.port, '/healthz', { host })).status).toBe(403);
@@ -141,33 +141,33 @@ describe('with a token', () => {
     }
   });
 
-  it('serves other machines, under whichever name', async () => {
+  it('serves other machines under any name', async () => {
     await using admin = await start({ host: '0.0.0.0', token });
     const headers = { authorization: 'Bearer canary-token', host: 'po-sync.example.com' };
     expect((await call(admin.port, '/healthz', headers)).status).toBe(200);
   });
 });
 
-describe('does not start', () => {
+describe('it does not start', () => {
   it('on a port that is occupied', async () => {
     await using first = await start();
     await expect(start({ port: first.port })).rejects.toMatchObject({
       code: 'port-occupied',
-      message: `the admin port 127.0.0.1:${first.port} is occupied.`,
+      message: `The admin port 127.0.0.1:${first.port} is occupied.`,
       remedy: expect.stringContaining('PO_SYNC_ADMIN_PORT=0'),
     });
   });
 
-  it.each(['no-such-host.invalid', '192.0.2.1'])('at an address that is not of this machine: %s', async (host) => {
+  it.each(['no-such-host.invalid', '192.0.2.1'])('at an address of another machine: %s', async (host) => {
     await expect(start({ host, token: new Secret('x') })).rejects.toMatchObject({ code: 'admin-unavailable' });
   });
 
-  it('without a token where other machines could reach it', async () => {
+  it('without a token if other machines could reach it', async () => {
     await expect(start({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'admin-token-missing' });
   });
 });
 
-it('ends at once with open connections, and twice without harm', async () => {
+it('ends at once despite open connections, and may be disposed of twice', async () => {
   const admin = await start();
   const socket = createConnection(admin.port, '127.0.0.1');
   await once(socket, 'connect');

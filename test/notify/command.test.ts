@@ -27,7 +27,7 @@ async function scriptIn(folder: string, text: string): Promise<string> {
 }
 
 describe('a notified program', () => {
-  it('has the notice on standard input and in variables, its arguments as they are, and no other variables', async () => {
+  it('gets the notice on standard input and in variables, its arguments unchanged, and no other variables', async () => {
     await using folder = await makeTempFolder();
     const script = await scriptIn(folder.path, 'cat > seen.json; printf "%s" "$1" > argument; env > env');
     const env = { PATH: '/usr/bin:/bin' };
@@ -53,15 +53,15 @@ describe('a notified program', () => {
     const script = await scriptIn(folder.path, 'echo no route >&2; head -c 100000 /dev/zero | tr "\\0" x; exit 3');
     const failure = runCommand([script], NOTICE, { env: { PATH: '/usr/bin:/bin' }, cwd: '/', timeout: 5000, signal });
     const error = await failure.catch((thrown: unknown) => String(thrown));
-    expect(error).toMatch(/the program ended with 3: .*(no route|x{100})/s);
+    expect(error).toMatch(/the program exited with 3: .*(no route|x{100})/s);
     expect(String(error).length).toBeLessThan(2_100);
   });
 
-  it('is killed when it takes too long, also when what it started holds its output', async () => {
+  it('is killed after its time limit, even if a child process keeps its output open', async () => {
     const command = ['sh', '-c', 'trap "" TERM; sleep 60 & sleep 60'];
     const env = { PATH: '/usr/bin:/bin' };
     await expect(runCommand(command, NOTICE, { env, cwd: '/', timeout: 100, signal })).rejects.toThrow(
-      'the program was ended by SIGKILL (it has 0.1 s)',
+      'the program was killed by SIGKILL (time limit 0.1 s)',
     );
   });
 

@@ -11,7 +11,7 @@ import { openTestRedis } from '../support/open-redis.ts';
 
 const HOUR = 3_600_000;
 
-/** Two daemons that look at one Redis; time goes on when told. */
+/** Two daemons that share one Redis and a clock that `pass` moves forward. */
 async function openTwo(sources: readonly Source[] = []) {
   const store = await openTestRedis();
   let ahead = 0;
@@ -21,7 +21,7 @@ async function openTwo(sources: readonly Source[] = []) {
     now: () => systemClock.now() + ahead,
     monotonic: () => systemClock.monotonic() + ahead,
   };
-  const told: Notice[] = [];
+  const sent: Notice[] = [];
   const { redis, keys } = store;
   const batches = createBatches({ redis, keys, owner: 'me' });
   const breaker = createCircuitBreaker({
@@ -33,31 +33,30 @@ async function openTwo(sources: readonly Source[] = []) {
   });
   const open = () =>
     createNotifier({
-      ...store,
+      store: { redis, keys, time },
       clock,
-      time,
       sources,
       breaker,
       batches,
       environment: 'staging',
       reportOf: (batch) => `/reports/${batch}`,
-      tell: (notice) => void told.push(notice),
+      send: (notice) => void sent.push(notice),
     });
-  let lookouts = [open(), open()];
+  let notifiers = [open(), open()];
   return {
-    told,
+    sent,
     breaker,
     batches,
     time,
     clock,
-    first: () => lookouts[0] ?? open(),
+    first: () => notifiers[0] ?? open(),
     restart: () => {
-      lookouts = [open(), open()];
+      notifiers = [open(), open()];
     },
     pass: (ms: number) => {
       ahead += ms;
     },
-    look: () => Promise.all(lookouts.map(({ tick }) => tick())),
+    look: () => Promise.all(notifiers.map(({ tick }) => tick())),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
 }
@@ -70,40 +69,40 @@ describe('a pause', () => {
     return () => two[Symbol.asyncDispose]();
   });
 
-  it('is told once by all daemons, also after a restart, and so is its end', async () => {
+  it('is reported once by all daemons, also after a restart, and so is its end', async () => {
     await two.breaker.trip('api-down', 'the API answers 503');
     two.pass(3_000);
     for (let i = 0; i < 3; i += 1) await two.look();
     two.restart();
     await two.look();
-    expect(two.told).toMatchObject([{ event: 'paused', kind: 'paused', reason: 'the API answers 503' }]);
+    expect(two.sent).toMatchObject([{ event: 'paused', kind: 'paused', reason: 'the API answers 503' }]);
     await two.breaker.reset();
     await two.look();
     await two.look();
-    expect(two.told.slice(1)).toMatchObject([{ event: 'paused', kind: 'resumed', since: two.told[0]?.since }]);
+    expect(two.sent.slice(1)).toMatchObject([{ event: 'paused', kind: 'resumed', since: two.sent[0]?.since }]);
   });
 
-  it('that passes at once is not told', async () => {
+  it('of less than 2 s is not reported', async () => {
     await two.breaker.trip('api-down', 'hiccup');
     await two.look();
     await two.breaker.reset();
     two.pass(3_000);
     await two.look();
-    expect(two.told).toEqual([]);
+    expect(two.sent).toEqual([]);
   });
 
   it('with a second reason is one pause, until none is left', async () => {
     await two.breaker.trip('api-down', 'the API is away');
     two.pass(3_000);
     await two.look();
-    await two.breaker.hold('operator', 'an operator said so');
+    await two.breaker.hold('operator', 'paused by an operator');
     await two.breaker.reset();
     two.pass(3_000);
     await two.look();
-    expect(two.told).toHaveLength(1);
+    expect(two.sent).toHaveLength(1);
     await two.breaker.release('operator');
     await two.look();
-    expect(two.told.map(({ kind }) => kind)).toEqual(['paused', 'resumed']);
+    expect(two.sent.map(({ kind }) => kind)).toEqual(['paused', 'resumed']);
   });
 });
 
@@ -115,18 +114,18 @@ describe('a batch', () => {
     return () => two[Symbol.asyncDispose]();
   });
 
-  it('that is held is told once, without what the API said of an order', async () => {
+  it("that is held is reported once, without the API's words about an order", async () => {
     await two.batches.begin(file, two.time.now());
     await two.batches.hold('b-1', '40 of the last 40 answers refuse alike: article "A B" of PO-7 is unknown', 1);
     await two.look();
     await two.look();
-    expect(two.told).toMatchObject([
+    expect(two.sent).toMatchObject([
       { kind: 'held', batch: 'b-1', reason: '40 of the last 40 answers refuse alike: article … of … is unknown' },
     ]);
-    expect(JSON.stringify(two.told)).not.toMatch(/PO-7|A B/);
+    expect(JSON.stringify(two.sent)).not.toMatch(/PO-7|A B/);
   });
 
-  it('that is held again after a release is told again', async () => {
+  it('that is held again after a release is reported again', async () => {
     await two.batches.begin(file, two.time.now());
     for (const since of [1, 2]) {
       await two.batches.hold('b-1', 'alike', since);
@@ -134,22 +133,22 @@ describe('a batch', () => {
       await two.batches.release('b-1');
       await two.look();
     }
-    expect(two.told.map(({ kind }) => kind)).toEqual(['held', 'held']);
+    expect(two.sent.map(({ kind }) => kind)).toEqual(['held', 'held']);
   });
 
-  it('that was settled is told when it needs a person, once', async () => {
+  it('that is settled is reported once if it needs a person', async () => {
     const batch = { ...(await two.batches.begin(file, two.time.now())), total: 5 };
     await two.first().settled(batch, 0);
-    expect(two.told).toEqual([]);
+    expect(two.sent).toEqual([]);
     await Promise.all([two.first().settled(batch, 2), two.first().settled(batch, 2)]);
-    expect(two.told).toMatchObject([
+    expect(two.sent).toMatchObject([
       { event: 'attention', kind: 'finished', orders: 5, needPerson: 2, report: '/reports/b-1' },
     ]);
   });
 
-  it('whose file cannot be read is told as unreadable', async () => {
+  it('whose file cannot be read is reported as unreadable', async () => {
     await two.first().settled(await two.batches.begin(file, two.time.now()), 1);
-    expect(two.told).toMatchObject([{ event: 'attention', kind: 'unreadable', batch: 'b-1' }]);
+    expect(two.sent).toMatchObject([{ event: 'attention', kind: 'unreadable', batch: 'b-1' }]);
   });
 });
 
@@ -159,27 +158,27 @@ describe('a source', () => {
     return () => two[Symbol.asyncDispose]();
   });
 
-  it('never heard is silent after its time from the first daemon on, told once, and told when it is heard', async () => {
+  it('without a file since the first daemon started is reported once as silent, and again when it is heard', async () => {
     await two.look();
     two.pass(HOUR / 2);
     two.restart();
     await two.look();
-    expect(two.told).toEqual([]);
+    expect(two.sent).toEqual([]);
     two.pass(HOUR);
     await two.look();
     two.pass(5 * HOUR);
     await two.look();
-    expect(two.told).toMatchObject([{ event: 'silent', kind: 'silent', source: 'erp' }]);
+    expect(two.sent).toMatchObject([{ event: 'silent', kind: 'silent', source: 'erp' }]);
     await two.first().heard('erp', two.clock.now());
     await two.look();
     await two.look();
-    expect(two.told.slice(1)).toMatchObject([{ event: 'silent', kind: 'heard', source: 'erp' }]);
+    expect(two.sent.slice(1)).toMatchObject([{ event: 'silent', kind: 'heard', source: 'erp' }]);
     two.pass(2 * HOUR);
     await two.look();
-    expect(two.told.map(({ kind }) => kind)).toEqual(['silent', 'heard', 'silent']);
+    expect(two.sent.map(({ kind }) => kind)).toEqual(['silent', 'heard', 'silent']);
   });
 
-  it('is not silent before a new daemon could take what lies there', async () => {
+  it('is not silent before a new daemon could take the files that are present', async () => {
     await two.first().heard('erp', two.clock.now());
     two.pass(48 * HOUR);
     two.restart();
@@ -187,14 +186,14 @@ describe('a source', () => {
     await two.first().heard('erp', two.clock.now());
     two.pass(5_000);
     await two.look();
-    expect(two.told).toEqual([]);
+    expect(two.sent).toEqual([]);
   });
 
-  it('counts an old claim that is taken up again as old', async () => {
+  it('is not heard by an old claim that is continued', async () => {
     await two.look();
     two.pass(2 * HOUR);
     await two.first().heard('erp', two.clock.now() - 3 * HOUR);
     await two.look();
-    expect(two.told.map(({ kind }) => kind)).toEqual(['silent']);
+    expect(two.sent.map(({ kind }) => kind)).toEqual(['silent']);
   });
 });

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { deliveryPauses, type Notice } from '../../src/notify/notice.ts';
+import { deliveryPaused, type Notice } from '../../src/notify/notice.ts';
 import { openOutbox } from '../../src/notify/outbox.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { until } from '../support/until.ts';
 
-const pauseOf = (reason: string): Notice => deliveryPauses({ environment: 'staging', at: 0, since: 0, reason });
+const pauseOf = (reason: string): Notice => deliveryPaused({ environment: 'staging', at: 0, since: 0, reason });
 
 function outboxTo(
   send: (notice: Notice, signal: AbortSignal) => Promise<void>,

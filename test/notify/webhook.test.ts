@@ -30,7 +30,7 @@ async function openHook(status: number | 'never') {
 const { signal } = new AbortController();
 
 describe('a webhook', () => {
-  it('is sent the notice as JSON, and has it with any 2xx', async () => {
+  it('gets the notice as JSON and accepts it with any 2xx', async () => {
     await using hook = await openHook(204);
     await hook.post(signal);
     expect(hook.received).toHaveLength(1);
@@ -39,22 +39,25 @@ describe('a webhook', () => {
     expect(hook.received[0]?.request.headers['content-type']).toBe('application/json');
   });
 
-  it.each([301, 404, 500])('that answers %d has not taken it; its address is not told', async (status) => {
-    await using hook = await openHook(status);
-    const told = await hook.post(signal).catch(String);
-    expect(told).toBe(`Error: the webhook answered ${status}`);
-  });
+  it.each([301, 404, 500])(
+    'that answers %d did not accept the notice; the error does not contain its address',
+    async (status) => {
+      await using hook = await openHook(status);
+      const error = await hook.post(signal).catch(String);
+      expect(error).toBe(`Error: the webhook answered ${status}`);
+    },
+  );
 
-  it('that does not answer in time has not taken it', async () => {
+  it('that does not answer in time did not accept it', async () => {
     await using hook = await openHook('never');
     await expect(hook.post(signal, 50)).rejects.toThrow(/no answer from the webhook: (?!.*s3cret)/);
   });
 
-  it('is not waited for any longer at the end', async () => {
+  it('is not waited for when po-sync stops', async () => {
     await using hook = await openHook('never');
     const end = new AbortController();
     const posting = hook.post(end.signal);
     end.abort();
-    await expect(posting).rejects.toThrow('there was no time left');
+    await expect(posting).rejects.toThrow('po-sync is stopping');
   });
 });
