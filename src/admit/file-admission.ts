@@ -1,4 +1,4 @@
-import { mappingFor } from '../config/mapping-for.ts';
+import { mappingFor } from '../config/config.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import { createCorrectedExport } from '../ledger/corrected-export.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';

@@ -1,4 +1,4 @@
-import { environmentOf } from '../config/environment-of.ts';
+import { environmentOf } from '../config/config.ts';
 import type { Secrets } from '../config/secrets.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { type Http, type HttpEnd, openHttp } from '../core/http.ts';

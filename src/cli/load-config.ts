@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import { readConfigFile } from '../config/config-file.ts';
-import { requireConfirmation } from '../config/confirm.ts';
 import { loadConfig } from '../config/load.ts';
+import { requireConfirmation } from '../config/overrides.ts';
 import { type ConfigProblem, sentenceOf } from '../config/problem.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { parseDuration } from '../config/duration.ts';
+import { parseDuration } from '../config/fields.ts';
 
 /** A point in time, given the current time; both milliseconds since 1970. */
 export type Since = (now: number) => number;

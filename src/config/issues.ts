@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import { configJsonSchema, keysAt } from './json-schema.ts';
 import { nearest } from './nearest.ts';
-import type { Finding, KeyPath } from './problem.ts';
-import { shown } from './shown.ts';
+import { type Finding, type KeyPath, shown } from './problem.ts';
 
 /** Keys that people try when they look for a place for credentials. */
 const CREDENTIAL = /^(client_?(id|secret)|secret|password|token|api_?key|credentials)$/i;

@@ -1,16 +1,18 @@
 import path from 'node:path';
-import type { Config } from './config.ts';
+import type { Config, Source } from './config.ts';
 import { findingsOf, wordingOf } from './issues.ts';
-import { chooseEnvironment, readOverrides } from './overrides.ts';
+import { chooseEnvironment, type Overrides, readOverrides } from './overrides.ts';
 import { type ConfigProblem, type Finding, pathText } from './problem.ts';
-import { readableParts } from './readable.ts';
-import { resolveConfig } from './resolve.ts';
-import { applyRules } from './rules/all-rules.ts';
-import { configSchema } from './schema.ts';
+import { type Readable, readableParts } from './readable.ts';
+import { deliveryRule, environmentRule, exposureRule } from './rules/environments.ts';
+import { type Ruling, type Surroundings, together } from './rules/ruling.ts';
+import { folderRule, mappingRule, sourceRule } from './rules/sources.ts';
+import { configSchema, type Settings } from './schema.ts';
+import { isWebAddress, type SourceSettings } from './source-schema.ts';
 import type { Variables } from './variables.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
 
-export type ConfigSource = {
+type ConfigSource = {
   /** The YAML text. */
   text: string;
   /** Where it was read, absolute: relative paths in it start at this file's folder. */
@@ -67,4 +69,47 @@ function placed({ path: where, at, ...rest }: Finding, file: string, yaml: YamlF
 
 function byPlace(one: ConfigProblem, other: ConfigProblem): number {
   return one.line - other.line || one.column - other.column;
+}
+
+/** Where the settings come from and what is said instead of them. */
+type Circumstances = { file: string; environment: string; overrides: Overrides };
+
+/** The file's settings as the program uses them: paths absolute from the file's folder, overrides in, frozen. */
+function resolveConfig(settings: Settings, { file, environment, overrides }: Circumstances): Config {
+  const folder = path.dirname(file);
+  const absolute = (written: string) => path.resolve(folder, written);
+  const url = overrides.redisUrl ?? settings.redis.url;
+  return frozen({
+    ...settings,
+    file,
+    environment,
+    data: absolute(settings.data),
+    redis: url === undefined ? {} : { url },
+    sources: settings.sources.map((source) => resolveSource(source, absolute)),
+    reports: { ...settings.reports, path: absolute(settings.reports.path) },
+    notify: settings.notify.map(({ command, ...notice }) =>
+      command === undefined ? notice : { ...notice, command: resolveCommand(command, absolute) },
+    ),
+    admin: { ...settings.admin, port: overrides.adminPort ?? settings.admin.port },
+  });
+}
+
+function resolveSource(source: SourceSettings, absolute: (written: string) => string): Source {
+  return source.type === 'export' && isWebAddress(source.path) ? source : { ...source, path: absolute(source.path) };
+}
+
+/** `./notify.sh` is a file beside the configuration; a bare name is looked for in PATH. */
+function resolveCommand([program = '', ...args]: readonly string[], absolute: (written: string) => string): string[] {
+  return [program.includes('/') ? absolute(program) : program, ...args];
+}
+
+function frozen<Value extends object>(value: Value): Value {
+  for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) frozen(inner);
+  return Object.freeze(value);
+}
+
+/** Everything the parts of a configuration must be to one another. */
+function applyRules(parts: Readable, surroundings: Surroundings): Ruling {
+  const rules = [environmentRule, sourceRule, mappingRule, folderRule, deliveryRule, exposureRule];
+  return together(rules.map((rule) => rule(parts, surroundings)));
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { environmentSchema } from './environment-schema.ts';
 import { mappingSchema } from './mapping-schema.ts';
-import { configSchema, type Settings } from './schema.ts';
+import { configSchema, environmentSchema, type Settings } from './schema.ts';
 import { sourceFields } from './source-schema.ts';
 
 /** One part as far as it is right: keys with a fault are left out. */

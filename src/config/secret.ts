@@ -1,4 +1,10 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
 import { inspect } from 'node:util';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { controlCharacterIn } from '../order/hidden-characters.ts';
+import type { Variables } from './variables.ts';
 
 const HIDDEN = '[redacted]';
 
@@ -26,4 +32,66 @@ export class Secret {
   [inspect.custom](): string {
     return HIDDEN;
   }
+}
+
+/** Reads one file that holds a secret: its text and its permissions. Rejects with the system's error. */
+export type SecretReader = (file: string) => Promise<{ text: string; mode: number }>;
+
+const MOST_BYTES = 64 * 1024;
+
+/** Reads secret files of this machine; relative paths start at `folder`, the process's working directory. */
+export function secretFilesFrom(folder: string): SecretReader {
+  return async (file) => {
+    // A FIFO would wait for its writer for ever.
+    await using handle = await open(path.resolve(folder, file), constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw new Error('it is not a file');
+    if (stat.size > MOST_BYTES) throw new Error('it is larger than 64 KB');
+    return { text: await handle.readFile('utf8'), mode: stat.mode };
+  };
+}
+
+/** A secret as found: `warning` tells of a file that others can read. */
+export type FoundSecret = { value: string; warning?: string };
+
+const OTHERS_READ = 0o004;
+
+/**
+ * The secret of a variable `NAME`, or of the file that `NAME_FILE` points to; undefined when neither is set.
+ * One line end at the end of a file belongs to the file, not to the secret.
+ * Throws PoSyncError `secret-ambiguous` when both are set, `secret-unreadable` when the file cannot be read,
+ * `secret-invalid` when it is empty or holds control characters.
+ */
+export async function readSecret(name: string, env: Variables, read: SecretReader): Promise<FoundSecret | undefined> {
+  const direct = env[name];
+  const file = env[`${name}_FILE`];
+  if (direct !== undefined && file !== undefined) {
+    throw new PoSyncError('secret-ambiguous', `${name} and ${name}_FILE are both set.`, {
+      remedy: 'Unset one of them.',
+    });
+  }
+  if (direct !== undefined) return { value: sound(direct, name) };
+  if (file === undefined) return undefined;
+  if (file === '') throw unusable(name, `${name}_FILE`, 'is set to nothing');
+  const { text, mode } = await read(file).catch((error: unknown) => {
+    const reason = codeOf(error) ?? toError(error).message;
+    throw new PoSyncError('secret-unreadable', `${name}_FILE: ${file} cannot be read (${reason}).`, {
+      remedy: 'Correct the path, or let this user read the file.',
+      facts: { file },
+      cause: error,
+    });
+  });
+  const value = sound(text.replace(/^\uFEFF/, '').replace(/\r?\n$/, ''), `${name}_FILE`);
+  if ((mode & OTHERS_READ) === 0) return { value };
+  return { value, warning: `${name}_FILE: ${file} can be read by every user of this machine (chmod 600)` };
+}
+
+function sound(value: string, name: string): string {
+  if (value === '') throw unusable(name, name, 'is empty');
+  if (controlCharacterIn(value) !== undefined) throw unusable(name, name, 'holds a line break or a control character');
+  return value;
+}
+
+function unusable(name: string, subject: string, how: string): PoSyncError {
+  return new PoSyncError('secret-invalid', `${subject} ${how}.`, { remedy: `Give ${name} its value, or unset it.` });
 }

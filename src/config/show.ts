@@ -2,8 +2,8 @@ import { stringify } from 'yaml';
 import type { z } from 'zod';
 import type { Config, Notice, Source } from './config.ts';
 import { notation } from './fields.ts';
+import { withoutCredentials } from './problem.ts';
 import { configSchema } from './schema.ts';
-import { withoutCredentials } from './shown.ts';
 import { isWebAddress } from './source-schema.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Partner } from '../api/partner.ts';
-import { environmentOf } from '../config/environment-of.ts';
+import { environmentOf } from '../config/config.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import type { Context } from '../redis/store.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';

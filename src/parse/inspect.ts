@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import type { Mapping } from '../config/config.ts';
-import { plainMapping } from '../config/plain-mapping.ts';
+import { type Mapping, plainMapping } from '../config/config.ts';
 import { openRegularFile, type Stamp, stampOf } from '../core/regular-file.ts';
 import type { FileFormat } from '../order/record.ts';
 import { readContent } from './content.ts';

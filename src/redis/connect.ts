@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { withoutCredentials } from '../config/shown.ts';
+import { withoutCredentials } from '../config/problem.ts';
 import { growingWait } from '../core/backoff.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 

@@ -1,7 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
-import { mappingFor } from '../config/mapping-for.ts';
+import { type Config, mappingFor } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, type PoSyncError } from '../core/errors.ts';
 import { hashFile } from '../core/hash-file.ts';

@@ -1,5 +1,4 @@
-import type { Mapping } from '../config/config.ts';
-import { plainMapping } from '../config/plain-mapping.ts';
+import { type Mapping, plainMapping } from '../config/config.ts';
 import type { CheckedOrder } from '../order/checked-order.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { Inspection, TableReading } from '../parse/inspection.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { secretFilesFrom } from '../../src/config/secret-file.ts';
+import { secretFilesFrom } from '../../src/config/secret.ts';
 import { loadAdminToken, loadSecrets } from '../../src/config/secrets.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';

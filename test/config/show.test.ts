@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatDuration } from '../../src/config/duration.ts';
+import { formatDuration } from '../../src/config/fields.ts';
 import { redactedConfig, showConfig } from '../../src/config/show.ts';
 import { CONFIG_FILE, configOf, LEAST } from '../support/config-text.ts';
 

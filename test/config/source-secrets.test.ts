@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { secretFilesFrom } from '../../src/config/secret-file.ts';
-import { loadSourceSecrets } from '../../src/config/source-secrets.ts';
+import { secretFilesFrom } from '../../src/config/secret.ts';
+import { loadSourceSecrets } from '../../src/config/secrets.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 

@@ -1,5 +1,4 @@
-import type { Config } from '../../config/config.ts';
-import { environmentOf } from '../../config/environment-of.ts';
+import { type Config, environmentOf } from '../../config/config.ts';
 import { loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';

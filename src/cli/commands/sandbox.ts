@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { secretFilesFrom } from '../../config/secret-file.ts';
-import { readSecret } from '../../config/secret-variable.ts';
+import { readSecret, secretFilesFrom } from '../../config/secret.ts';
 import { ENVIRONMENT, variablePrefix } from '../../config/variables.ts';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import type { FaultFile } from '../../sandbox/faults/fault-file.ts';

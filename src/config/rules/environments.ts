@@ -1,7 +1,9 @@
 import { isLoopback } from '../address.ts';
+import { formatDuration } from '../fields.ts';
 import type { Finding } from '../problem.ts';
 import type { EnvironmentParts, Readable } from '../readable.ts';
-import { type Variables, variablePrefix } from '../variables.ts';
+import { redisUrl } from '../schema.ts';
+import { ADMIN_TOKEN, REDIS_URL, type Variables, variable, variablePrefix } from '../variables.ts';
 import { type Rule, type Ruling, repeated } from './ruling.ts';
 
 /** Environments never share an address or a variable: what is meant for one must not reach another. */
@@ -57,4 +59,58 @@ function doubtsOf(name: string, { baseUrl, protected: isProtected }: Environment
     (isProtected ? ruling.problems : ruling.warnings).push(finding);
   }
   return ruling;
+}
+
+/** Below this, an API of the open network may still be busy with a call that we have given up. */
+const SHORT_SETTLE = 10_000;
+
+/** Waits that grow begin below where they end; the settle time fits an API that is not on this machine. */
+export const deliveryRule: Rule = ({ delivery, environments }) => {
+  if (delivery === undefined) return { problems: [], warnings: [] };
+  const remote = environments.some(
+    ([, { baseUrl }]) => baseUrl !== undefined && !isLoopback(new URL(baseUrl).hostname),
+  );
+  const short: Finding = {
+    path: ['delivery', 'settle'],
+    message: `${formatDuration(delivery.settle)} is short: an order that the API stores later than that can be sent twice`,
+  };
+  return {
+    problems: [...growing('backoff', delivery.backoff), ...growing('probe', delivery.probe)],
+    warnings: remote && delivery.settle < SHORT_SETTLE ? [short] : [],
+  };
+};
+
+function growing(key: string, { initial, max }: { initial: number; max: number }): Finding[] {
+  if (initial <= max) return [];
+  const message = `${formatDuration(initial)} is longer than ${key}.max, which is ${formatDuration(max)}`;
+  return [{ path: ['delivery', key, 'initial'], message }];
+}
+
+/** What others can reach or read: the admin port, and the way to Redis. */
+export const exposureRule: Rule = ({ admin, redis }, { env }) => {
+  return { problems: openAdmin(admin, env), warnings: redisDoubts(redis, env) };
+};
+
+function openAdmin(admin: Readable['admin'], env: Variables): Finding[] {
+  if (admin === undefined || isLoopback(admin.host)) return [];
+  if ([ADMIN_TOKEN, `${ADMIN_TOKEN}_FILE`].some((name) => variable(env, name) !== undefined)) return [];
+  const message = `${admin.host} can be reached from other machines and needs a token`;
+  return [{ path: ['admin', 'host'], message, hint: `set ${ADMIN_TOKEN}, or use 127.0.0.1` }];
+}
+
+function redisDoubts(redis: Readable['redis'], env: Variables): Finding[] {
+  const given = variable(env, REDIS_URL);
+  if (given !== undefined) return redisUrl.safeParse(given).success ? unencrypted(given, REDIS_URL) : [];
+  if (redis?.url === undefined) return [];
+  const path = ['redis', 'url'];
+  const hint = `give the address by ${REDIS_URL} instead`;
+  const open: Finding[] = new URL(redis.url).password === '' ? [] : [{ path, message: 'holds a password', hint }];
+  return [...open, ...unencrypted(redis.url, path)];
+}
+
+function unencrypted(address: string, path: Finding['path']): Finding[] {
+  const { protocol, hostname } = new URL(address);
+  if (protocol !== 'redis:' || isLoopback(hostname)) return [];
+  const message = 'goes over the network unencrypted, with the orders and the password';
+  return [{ path, message, hint: 'use rediss://' }];
 }

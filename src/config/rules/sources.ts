@@ -1,6 +1,8 @@
+import path from 'node:path';
 import { nearest } from '../nearest.ts';
-import type { Finding } from '../problem.ts';
-import type { Readable } from '../readable.ts';
+import type { Finding, KeyPath } from '../problem.ts';
+import type { MappingParts, Readable, SourceParts } from '../readable.ts';
+import { isWebAddress } from '../source-schema.ts';
 import { type Rule, repeated } from './ruling.ts';
 
 /** Sources have names of their own and mappings that exist. */
@@ -33,4 +35,76 @@ function unusedMappings({ sources, mappings }: Readable): Finding[] {
   return mappings.flatMap(([name]): Finding[] =>
     used.has(name) ? [] : [{ path: ['mappings', name], at: 'key', message: 'is not used by any source' }],
   );
+}
+
+/** A column feeds one field: an article code must not end as an order number by a slip of the hand. */
+export const mappingRule: Rule = (parts) => {
+  return { problems: parts.mappings.flatMap(([name, mapping]) => sharedColumns(name, mapping)), warnings: [] };
+};
+
+function sharedColumns(name: string, { fields }: MappingParts): Finding[] {
+  const uses = Object.entries(fields ?? {}).flatMap(([field, columns]) => columns.map((column) => ({ field, column })));
+  return repeated(uses, ({ column }) => column.trim().toLowerCase()).map(([{ field, column }, first]) => ({
+    path: ['mappings', name, 'fields', field],
+    message:
+      field === first.field
+        ? `names the column ${JSON.stringify(column)} twice`
+        : `takes the column ${JSON.stringify(column)}, which ${first.field} takes already`,
+  }));
+}
+
+type Folder = { path: KeyPath; called: string; folder: string };
+
+/** Folders whose content is ours never lie in one another: what one part writes another would take or delete. */
+export const folderRule: Rule = (parts, { folder: base }) => {
+  const sources = parts.sources.flatMap(([index, source]) => sourceFolder(index, source, base));
+  const inboxes = sources.filter(({ type }) => type === 'inbox');
+  const exports = sources.filter(({ type }) => type === 'export');
+  const reports: Folder[] = given(parts.reports, ['reports', 'path'], 'the reports', base);
+  const data: Folder[] = given(parts.data, ['data'], 'the data folder', base);
+  return {
+    problems: [
+      ...pairsOf(inboxes).flatMap(([one, other]) => apart(one, other)),
+      ...inboxes.flatMap((inbox) => [...reports, ...data].flatMap((own) => apart(inbox, own))),
+      ...exports.flatMap((source) => inboxes.flatMap((inbox) => outside(source, inbox))),
+      ...data.flatMap((own) => reports.flatMap((cleaned) => outside(own, cleaned))),
+    ],
+    warnings: [],
+  };
+};
+
+function sourceFolder(index: number, { name, type, path: written }: SourceParts, base: string) {
+  if (type === undefined || written === undefined || isWebAddress(written)) return [];
+  const place = path.resolve(base, written);
+  const called = `the ${type} ${name ?? `in sources[${index}]`}`;
+  return [{ type, path: ['sources', index, 'path'], called, folder: type === 'inbox' ? place : fixedFolder(place) }];
+}
+
+function given(written: string | undefined, path_: KeyPath, called: string, base: string): Folder[] {
+  return written === undefined ? [] : [{ path: path_, called, folder: path.resolve(base, written) }];
+}
+
+function apart(one: Folder, other: Folder): Finding[] {
+  return [...outside(other, one), ...(one.folder === other.folder ? [] : outside(one, other))];
+}
+
+/** `inner` must not be or lie in `outer`. */
+function outside(inner: Folder, outer: Folder): Finding[] {
+  if (!isWithin(inner.folder, outer.folder)) return [];
+  const how = inner.folder === outer.folder ? 'is the same folder as' : 'lies in the folder of';
+  return [{ path: inner.path, message: `${how} ${outer.called}`, hint: 'they must lie apart' }];
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  const way = path.relative(outer, inner);
+  return way === '' || (way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way));
+}
+
+/** The folder of a file or pattern, up to its first wildcard. */
+function fixedFolder(pattern: string): string {
+  return path.dirname(pattern.replace(/[*?[{].*$/, 'x'));
+}
+
+function pairsOf<Item>(items: readonly Item[]): [Item, Item][] {
+  return items.flatMap((one, index) => items.slice(index + 1).map((other): [Item, Item] => [one, other]));
 }
