@@ -4,6 +4,21 @@ import { defineConfig } from 'vitest/config';
 
 const SLOW = ['process', 'volume', 'worlds', 'faults', 'trouble', 'desktop', 'corpora', 'mutants'];
 
+/** Files with properties that are worth more cases than `npm test` draws. */
+const PROPERTIES = [
+  'config/yaml-file',
+  'ledger/state.property',
+  'parse/dialect',
+  'parse/xlsx/workbook',
+  'report/fix-file',
+  'report/refresh-report',
+  'report/round-trip',
+  'sandbox/fuzz',
+  'sandbox/plain-order',
+  'simulation/scripts',
+  'validate/spill',
+];
+
 const common = {
   setupFiles: ['test/support/fixed-seed.ts'],
   globalSetup: ['test/support/shared-redis.setup.ts'],
@@ -12,6 +27,7 @@ const common = {
   testTimeout: 180_000,
   hookTimeout: 120_000,
   maxWorkers: 2,
+  provide: { isThorough: true },
 };
 
 export default defineConfig({
@@ -21,6 +37,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'fast',
+          provide: { isThorough: false },
           include: ['test/**/*.test.ts'],
           exclude: SLOW.map((folder) => `test/${folder}/**`),
           // Tests clean up after themselves, so files can share a worker and what it has loaded.
@@ -30,6 +47,14 @@ export default defineConfig({
         },
       },
       { test: { ...common, name: 'process', include: ['test/process/**/*.test.ts'] } },
+      {
+        test: {
+          ...common,
+          name: 'properties',
+          include: PROPERTIES.map((name) => `test/${name}.test.ts`),
+          isolate: false,
+        },
+      },
       { test: { ...common, name: 'volume', include: ['test/volume/**/*.test.ts'] } },
       { test: { ...common, name: 'worlds', include: ['test/worlds/**/*.test.ts'], testTimeout: 600_000 } },
       {

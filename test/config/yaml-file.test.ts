@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readYaml } from '../../src/config/yaml-file.ts';
+import { runs } from '../support/runs.ts';
 
 const faultsIn = (text: string) =>
   readYaml(text).faults.map(({ line, column, message }) => `${line}:${column} ${message}`);
@@ -98,6 +99,6 @@ it('turns every text into a value or faults', () => {
       const read = readYaml(text);
       return read.broken ? read.faults.length > 0 : read.positionOf(['a', 0, 'b']).line >= 1;
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });

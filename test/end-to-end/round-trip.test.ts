@@ -166,7 +166,7 @@ async function goAround({ name, content, fix, encoding = 'utf-8', remedy = MENDE
   const beside = (await readdir(path.dirname(page))).filter((one) => one.startsWith(`${name}.`));
   expect(beside).toEqual([`${name}.result.html`]);
   const { out } = await place.run(['dead-letters', 'list', '--batch', first.batch]);
-  expect(out).toBe('No order waits for a person here.\n');
+  expect(out).toBe('No orders need a person.\n');
 }
 
 describe('a fix file goes around', () => {

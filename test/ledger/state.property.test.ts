@@ -4,6 +4,7 @@ import { type Decision, decide } from '../../src/ledger/decide.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { type LedgerEvent, next, type Policy, type Step, type Verdict } from '../../src/ledger/state.ts';
 import { entryOf, policy as usual } from '../support/entry.ts';
+import { runs } from '../support/runs.ts';
 
 const policy: Policy = { ...usual, attempts: 2 };
 const { settle } = policy;
@@ -101,7 +102,7 @@ function always(of: fc.Arbitrary<Happening['of']>, holds: (taken: Taken) => void
     fc.property(happenings(of), (all) => {
       for (const taken of lived(all)) holds(taken);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 }
 
@@ -149,7 +150,7 @@ describe('the rule book, whatever happens in whatever order', () => {
           if (state !== before.state && (state === 'sending' || state === 'failed')) expect(doubt).toBeUndefined();
         }
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 

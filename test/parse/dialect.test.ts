@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Order } from '../../src/order/order.ts';
 import { inShort, mappingOf, readText } from '../support/read-text.ts';
+import { runs } from '../support/runs.ts';
 
 type Dialect = {
   delimiter: string;
@@ -93,7 +94,7 @@ describe('any orders in any dialect', () => {
         expect(inShort(orders)).toEqual(list);
         expect(inspection.records).toBe(rowsOf(list).length);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -105,7 +106,7 @@ describe('any orders in any dialect', () => {
         expect(inShort(orders)).toEqual(list);
         expect(inspection.shape.format).toMatchObject({ delimiter, encoding });
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -136,7 +137,7 @@ describe('any orders in any dialect', () => {
         expect(sorted(found)).toEqual(sorted(expected));
         expect(orders.map(({ ordinal }) => ordinal)).toEqual(orders.map((_, index) => index));
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -167,7 +168,7 @@ describe('any orders in any dialect', () => {
         const { orders } = await readText(dialect.gzip ? gzipSync(bytes) : bytes);
         expect(inShort(orders)).toEqual(list);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

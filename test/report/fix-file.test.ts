@@ -7,6 +7,7 @@ import type { FileShape } from '../../src/order/record.ts';
 import { fixFile, fixFileName } from '../../src/report/fix-file.ts';
 import type { ReportedOrder } from '../../src/report/write-report.ts';
 import { CSV_SHAPE, dead, problem, rows, wrong } from '../support/reported.ts';
+import { runs } from '../support/runs.ts';
 
 const BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
 const ERRORS = ['_error_line', '_error_code', '_error_message', '_error_check'];
@@ -132,7 +133,7 @@ it('every cell survives any dialect and encoding', () => {
       expect(read.map((row) => row.slice(0, 3).map(restore))).toEqual(cells);
       expect(read.map((row) => row[4])).toEqual(cells.map((_, index) => (index === 0 ? '400' : '')));
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });
 

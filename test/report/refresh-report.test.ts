@@ -7,6 +7,7 @@ import type { FileShape, SourceRecord } from '../../src/order/record.ts';
 import { refreshReport } from '../../src/report/refresh-report.ts';
 import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
 import { dead, done, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
+import { runs } from '../support/runs.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const CLOSING = { at: '2026-11-22T08:00:00.000Z', by: 'fixed', batch: '20261122T080000Z-inbox-orders-00000000' };
@@ -149,7 +150,7 @@ it.each([
       await refreshReport(folder, left.length, close(...numbers));
       expect(await fixFile()).toBe(expected);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

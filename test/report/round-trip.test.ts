@@ -11,6 +11,7 @@ import { fixFile } from '../../src/report/fix-file.ts';
 import { csvLine } from '../../src/report/lines.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
 import { AT } from '../support/reported.ts';
+import { runs } from '../support/runs.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 // What po-sync writes for people to mend, po-sync reads: the whole way through the real reader.
@@ -75,7 +76,7 @@ it('gives the same orders again in every dialect', async () => {
       expect(contentOf(second.orders)).toEqual(contentOf(first.orders));
       expect(cellsOf(second.orders)).toEqual(cellsOf(first.orders));
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 

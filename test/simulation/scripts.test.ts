@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Redis } from '../../src/redis/connect.ts';
 import { readScript, runScript, type Script } from '../../src/redis/script.ts';
 import { openTestRedis } from '../support/open-redis.ts';
+import { runs } from '../support/runs.ts';
 import { loadScripts } from './scripts.ts';
 import { KEYS } from './setting.ts';
 import { openStore, type Store } from './store.ts';
@@ -172,7 +173,7 @@ describe('the simulated Redis', () => {
         }
         expect(simulated(store)).toEqual(await held(redis));
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openSpill } from '../../src/validate/spill.ts';
+import { runs } from '../support/runs.ts';
 
 type Line = readonly [key: string, text: string];
 
@@ -34,7 +35,7 @@ describe('lines laid aside', () => {
         }
         expect(portions.flat()).toHaveLength(all.length);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

@@ -11,6 +11,7 @@ import { inspectFile } from '../../../src/parse/inspect.ts';
 import { storeZip } from '../../../src/parse/xlsx/store-zip.ts';
 import { unzipParts } from '../../../src/parse/xlsx/zip-parts.ts';
 import { readOrders } from '../../../src/validate/read-orders.ts';
+import { runs } from '../../support/runs.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 import { textRows, writeWorkbook, writeWorkbooks } from '../../support/write-workbook.ts';
 
@@ -122,7 +123,7 @@ describe('a workbook', () => {
         const sorted = (all: unknown[]) => all.map((one) => JSON.stringify(one)).toSorted((a, b) => (a < b ? -1 : 1));
         expect(sorted(found)).toEqual(sorted(groups));
       }),
-      { numRuns: 8 },
+      { numRuns: runs(8) },
     );
   });
 
