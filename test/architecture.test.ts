@@ -56,6 +56,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   'pino-pretty': { units: ['log'] },
   undici: { units: ['core'] },
   yaml: { units: ['config', 'sandbox'] },
+  yazl: { units: ['report'] },
   zod: { units: ['config', 'sandbox', 'api'] },
 };
 

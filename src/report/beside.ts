@@ -12,11 +12,11 @@ import { findBeside, placeBeside } from './place-file.ts';
 const PAGE_SUFFIX = '.result.html';
 
 /** A fix file by its name in the report's folder and by its name next to the settled file. */
-type PlacedFix = { name: string; placedAs: string };
+export type PlacedFix = { name: string; placedAs: string };
 
 /**
  * Puts a batch's page and fix file next to the settled file, for people who have only the share:
- * `<name>.result.html` and `<name>.fix.csv` (`.fix.json`, `.fix.ndjson`). Each appears complete. A name that is taken
+ * `<name>.result.html`, and `<name>.fix.csv` with `.fix.xlsx` (`.fix.json`, `.fix.ndjson`). Each appears complete. A name that is taken
  * gets a number; only an earlier page of the same batch is replaced, so a fix file that somebody corrected and that
  * settled under its own name stays. Throws `report-not-written`.
  */
@@ -26,9 +26,11 @@ export async function layBeside(
   { needsFix }: { needsFix: boolean },
 ): Promise<void> {
   await written(settledPath, async () => {
-    const name = needsFix ? await needFixFile(folder) : undefined;
-    const fix = name && { name, placedAs: await placeFixFile(settledPath, join(folder, name)) };
-    await placePage(settledPath, folder, fix);
+    const fixes: PlacedFix[] = [];
+    for (const name of needsFix ? await needFixFiles(folder) : []) {
+      fixes.push({ name, placedAs: await placeFixFile(settledPath, join(folder, name)) });
+    }
+    await placePage(settledPath, folder, fixes);
     await syncFolder(dirname(settledPath));
   });
 }
@@ -39,27 +41,32 @@ export async function layBeside(
  * Throws `report-not-written`.
  */
 export async function refreshBeside(settledPath: string, folder: string, refresh: () => Promise<void>): Promise<void> {
-  const before = await fixFileIn(folder);
-  const copy =
-    before && (await findBeside(settledPath, fixSuffix(before), (path) => sameBytes(path, join(folder, before))));
+  const copies: [name: string, copy: string][] = [];
+  for (const name of await fixFilesIn(folder)) {
+    const copy = await findBeside(settledPath, fixSuffix(name), (path) => sameBytes(path, join(folder, name)));
+    if (copy !== undefined) copies.push([name, copy]);
+  }
   await refresh();
-  const now = await fixFileIn(folder);
-  if (copy !== undefined && now === undefined) await written(copy, () => rm(copy, { force: true }));
-  if (copy !== undefined && now !== undefined) await writeFileWhole(copy, createReadStream(join(folder, now)));
+  const now: string[] = await fixFilesIn(folder);
+  for (const [name, copy] of copies) {
+    if (now.includes(name)) await writeFileWhole(copy, createReadStream(join(folder, name)));
+    else await written(copy, () => rm(copy, { force: true }));
+  }
   await refreshPage(settledPath, folder, now);
 }
 
-/** The fix file's name in a report's folder; undefined when there is none. */
-export async function fixFileIn(folder: string): Promise<FixFileName | undefined> {
+/** The names of the fix files in a report's folder, the workbook last. */
+export async function fixFilesIn(folder: string): Promise<FixFileName[]> {
+  const found: FixFileName[] = [];
   for (const name of FIX_FILE_NAMES) {
-    if ((await lstat(join(folder, name)).catch(() => undefined))?.isFile()) return name;
+    if ((await lstat(join(folder, name)).catch(() => undefined))?.isFile()) found.push(name);
   }
-  return undefined;
+  return found;
 }
 
-async function needFixFile(folder: string): Promise<FixFileName> {
-  const name = await fixFileIn(folder);
-  if (name !== undefined) return name;
+async function needFixFiles(folder: string): Promise<FixFileName[]> {
+  const names = await fixFilesIn(folder);
+  if (names.length > 0) return names;
   throw new PoSyncError('report-not-written', `${folder} has no fix file.`, {
     remedy: 'Restart po-sync: it writes the report again.',
     facts: { path: folder },
@@ -79,8 +86,8 @@ function placeFixFile(settledPath: string, source: string): Promise<string> {
   });
 }
 
-async function placePage(settledPath: string, folder: string, fix: PlacedFix | undefined): Promise<void> {
-  const page = await pageFor(folder, fix);
+async function placePage(settledPath: string, folder: string, fixes: readonly PlacedFix[]): Promise<void> {
+  const page = await pageFor(folder, fixes);
   await placeBeside(settledPath, {
     suffix: PAGE_SUFFIX,
     make: (temporary) => writeFile(temporary, page),
@@ -88,19 +95,22 @@ async function placePage(settledPath: string, folder: string, fix: PlacedFix | u
   });
 }
 
-async function refreshPage(settledPath: string, folder: string, fix: string | undefined): Promise<void> {
-  const plain = await pageFor(folder, undefined).catch(() => undefined);
+async function refreshPage(settledPath: string, folder: string, names: readonly string[]): Promise<void> {
+  const plain = await pageFor(folder, []).catch(() => undefined);
   const copy = plain && (await findBeside(settledPath, PAGE_SUFFIX, (path) => isPageOf(plain, path)));
   if (plain === undefined || copy === undefined) return;
-  const placedAs = fix && basename((await findBeside(settledPath, fixSuffix(fix), async () => true)) ?? fix);
-  await writeFileWhole(copy, [fix && placedAs ? await pageFor(folder, { name: fix, placedAs }) : plain]);
+  const fixes: PlacedFix[] = [];
+  for (const name of names) {
+    const placed = await findBeside(settledPath, fixSuffix(name), async () => true);
+    fixes.push({ name, placedAs: basename(placed ?? name) });
+  }
+  await writeFileWhole(copy, [await pageFor(folder, fixes)]);
 }
 
 /** The report's page with the links of its copy next to the settled file. */
-async function pageFor(folder: string, fix: PlacedFix | undefined): Promise<string> {
+async function pageFor(folder: string, fixes: readonly PlacedFix[]): Promise<string> {
   const page = await readFile(join(folder, 'report.html'), 'utf8');
-  const report = `${basename(dirname(folder))}/${basename(folder)}`;
-  return pageBeside(page, { report, ...(fix && { fix }) });
+  return pageBeside(page, { report: `${basename(dirname(folder))}/${basename(folder)}`, fixes });
 }
 
 /** Whether a file is a page of the same batch as `page`. */

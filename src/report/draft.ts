@@ -9,6 +9,8 @@ import { written } from './disk.ts';
  */
 export type Draft = {
   readonly path: string;
+  /** Where the text is until the draft is published. */
+  readonly temporary: string;
   /** Adds text (as UTF-8) or bytes. Buffers small pieces, so one call a row is cheap. */
   write(piece: string | Uint8Array): Promise<void>;
   /** Writes everything to the disk; fails here at the latest when the disk is full. */
@@ -47,6 +49,7 @@ export async function openDraft(path: string): Promise<Draft> {
 
   return {
     path,
+    temporary,
     seal,
     async write(piece) {
       buffered.push(piece);

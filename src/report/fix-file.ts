@@ -3,8 +3,16 @@ import type { FixForm } from './fix-form.ts';
 import { fixObjects } from './fix-objects.ts';
 import { fixRows } from './fix-rows.ts';
 
-/** Every name that a fix file may have in a report's folder. */
-export const FIX_FILE_NAMES = ['dead-letters.csv', 'dead-letters.fix.json', 'dead-letters.ndjson'] as const;
+/** The rows of `dead-letters.csv` as a workbook. */
+export const FIX_WORKBOOK = 'dead-letters.xlsx';
+
+/** Every name that a fix file may have in a report's folder; one of the first three is always there. */
+export const FIX_FILE_NAMES = [
+  'dead-letters.csv',
+  'dead-letters.fix.json',
+  'dead-letters.ndjson',
+  FIX_WORKBOOK,
+] as const;
 
 export type FixFileName = (typeof FIX_FILE_NAMES)[number];
 

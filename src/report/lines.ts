@@ -57,3 +57,30 @@ export async function* splitLines(chunks: AsyncIterable<string>, quotes: boolean
   }
   if (line !== '') yield line;
 }
+
+/** The cells of a line that `csvLine` wrote, which may end with its line end. */
+export function splitCells(line: string, delimiter: string): string[] {
+  const text = line.replace(/\r\n$|[\r\n]$/, '');
+  const cells: string[] = [];
+  for (let start = 0; start <= text.length; ) {
+    const [cell, end] = text[start] === '"' ? quotedCell(text, start) : plainCell(text, start, delimiter);
+    cells.push(cell);
+    start = end + delimiter.length;
+  }
+  return cells;
+}
+
+function plainCell(text: string, start: number, delimiter: string): [cell: string, end: number] {
+  const at = text.indexOf(delimiter, start);
+  const end = at === -1 ? text.length : at;
+  return [text.slice(start, end), end];
+}
+
+/** A cell in quotes, with doubled quotes for its own. */
+function quotedCell(text: string, start: number): [cell: string, end: number] {
+  let end = start;
+  do end = text.indexOf('"', end + 1) + 1;
+  while (end > 0 && text[end] === '"');
+  const last = end === 0 ? text.length + 1 : end;
+  return [text.slice(start + 1, last - 1).replaceAll('""', '"'), last];
+}

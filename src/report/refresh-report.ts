@@ -1,17 +1,17 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { type Closings, closingFor } from '../order/closing.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { fixFileIn } from './beside.ts';
+import { fixFilesIn } from './beside.ts';
 import { createDeadLetterList, readDeadLetters } from './dead-letters.ts';
-import { written } from './disk.ts';
 import { type Draft, openDraft } from './draft.ts';
+import { fixFileName } from './fix-file.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
 import { addDeadLetter, addTime, newStory, type Story } from './story.ts';
 import { openThinning, type Thinning } from './thin-fix-file.ts';
+import { removeFixFiles, sealFixes } from './write-report.ts';
 
 /**
  * Rewrites a finished report after dead letters were closed: the list, the page, the number of open ones, and the fix
@@ -26,22 +26,34 @@ export async function refreshReport(folder: string, open: number, closings: Clos
   const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
 
   const deadLetters = await draft('dead-letters.json');
-  const fixName = report.format === null ? undefined : await fixFileIn(folder);
+  const fixName = await fixFileOf(folder, report);
   const fix = fixName && open > 0 ? await draft(fixName) : undefined;
   const thinning = fix && report.format ? drafts.use(await openThinning(fix.path, report.format, fix)) : undefined;
   const page = await draft('report.html');
   const summary = await draft('report.json');
 
   const story = { ...(await closeDeadLetters(folder, closings, deadLetters, thinning)), open };
-  const isThinned = await thinning?.finish();
-  await page.write(reportPage({ report, story, fixFiles: fix && fixName ? [fixName] : [] }));
+  // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
+  const isThinned = (await thinning?.finish()) ?? false;
+  const fixes = isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
+  for (const one of fixes) drafts.use(one);
+  const kept = isThinned ? fixes.map(({ path }) => basename(path)) : open > 0 ? await fixFilesIn(folder) : [];
+  await page.write(reportPage({ report, story, fixFiles: kept }));
   await summary.write(reportJson(report));
 
-  // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
-  const files = [deadLetters, ...(fix && isThinned ? [fix] : []), page, summary];
+  const files = [deadLetters, ...fixes, page, summary];
   for (const file of files) await file.seal();
-  if (fixName && open === 0) await written(fixName, () => rm(join(folder, fixName), { force: true }));
+  await removeFixFiles(
+    folder,
+    kept.map((name) => join(folder, name)),
+  );
   for (const file of files) await file.publish();
+}
+
+/** The name of the fix file that the workbook is made from; undefined when it does not exist. */
+async function fixFileOf(folder: string, { format }: Report): Promise<string | undefined> {
+  const name = format === null ? undefined : fixFileName(format);
+  return (await fixFilesIn(folder)).find((one) => one === name);
 }
 
 async function closeDeadLetters(

@@ -1,7 +1,7 @@
 import { neutralise, restore } from '../order/formula.ts';
 import type { OrderResult } from '../order/order-result.ts';
 import { OUTCOMES } from '../order/outcome.ts';
-import { csvLine, PLAIN_DIALECT, readText, splitLines } from './lines.ts';
+import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
 
 /** The header of `results.csv`. The file is UTF-8 with commas and line feeds, independent of the input. */
 export const RESULTS_HEADER = csvLine(
@@ -22,16 +22,9 @@ export function resultLine(result: OrderResult): string {
 /** Reads the results of a `results.csv` one at a time; skips lines that `resultLine` did not write. */
 export async function* readResults(path: string): AsyncGenerator<OrderResult> {
   for await (const line of splitLines(readText(path, 'utf-8'), true)) {
-    const result = resultOf(cellsOf(line.replace(/\n$/, '')));
+    const result = resultOf(splitCells(line, ',').map(restore));
     if (result !== undefined) yield result;
   }
-}
-
-/** A cell that `csvLine` wrote: quoted with doubled quotes, or plain. */
-const CELL = /(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/gy;
-
-function cellsOf(line: string): string[] {
-  return [...line.matchAll(CELL)].map(([, quoted, plain = '']) => restore(quoted?.replaceAll('""', '"') ?? plain));
 }
 
 function resultOf([line, number = '', word, attempts, at = '', code = '', message = '']: string[]) {

@@ -1,13 +1,14 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { OrderResult } from '../order/order-result.ts';
-import type { FileShape } from '../order/record.ts';
+import type { FileFormat, FileShape } from '../order/record.ts';
 import { createDeadLetterList } from './dead-letters.ts';
 import { makeFolder, written } from './disk.ts';
 import { clearDrafts, type Draft, openDraft, writeFileWhole } from './draft.ts';
 import { FIX_FILE_NAMES, fixFile, fixFileName } from './fix-file.ts';
+import { openFixWorkbook } from './fix-workbook.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, reportJson } from './report.ts';
 import { RESULTS_HEADER, resultLine } from './results.ts';
@@ -45,15 +46,27 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
   await clearDrafts(folder);
 
   const story = await writeOrders(orders, { batch: report.batch, results, deadLetters, fix, shape });
-  const needed = story.open > 0 ? fix : undefined;
-  await page.write(reportPage({ report, story, fixFiles: needed && shape ? [fixFileName(shape.format)] : [] }));
+  const fixes = story.open > 0 && fix && shape ? await sealFixes(folder, fix, shape.format) : [];
+  for (const one of fixes) drafts.use(one);
+  await page.write(reportPage({ report, story, fixFiles: fixes.map(({ path }) => basename(path)) }));
   await summary.write(reportJson(report));
 
-  const files = [results, deadLetters, needed, page, summary].filter((file) => file !== undefined);
+  const files = [results, deadLetters, ...fixes, page, summary];
   for (const file of files) await file.seal();
-  await removeFixFiles(folder, needed?.path);
+  await removeFixFiles(
+    folder,
+    fixes.map(({ path }) => path),
+  );
   for (const file of files) await file.publish();
-  return { needsFix: needed !== undefined };
+  return { needsFix: fixes.length > 0 };
+}
+
+/** Seals the fix file; a table also becomes a workbook, unless that is too large. */
+export async function sealFixes(folder: string, fix: Draft, format: FileFormat): Promise<Draft[]> {
+  await fix.seal();
+  if (fixFileName(format) !== 'dead-letters.csv') return [fix];
+  const workbook = await openFixWorkbook(folder, { path: fix.temporary, format });
+  return workbook === undefined ? [fix] : [fix, workbook];
 }
 
 /**
@@ -97,7 +110,8 @@ async function writeOrders(orders: AsyncIterable<ReportedOrder>, files: OrderFil
   return story;
 }
 
-async function removeFixFiles(folder: string, except: string | undefined): Promise<void> {
-  const paths = FIX_FILE_NAMES.map((name) => join(folder, name)).filter((path) => path !== except);
+/** Removes the fix files of an earlier report. */
+export async function removeFixFiles(folder: string, except: readonly string[]): Promise<void> {
+  const paths = FIX_FILE_NAMES.map((name) => join(folder, name)).filter((path) => !except.includes(path));
   for (const path of paths) await written(path, () => rm(path, { force: true }));
 }

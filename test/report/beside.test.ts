@@ -30,24 +30,29 @@ async function settle(name: string, orders = refused, shape?: FileShape): Promis
   await layBeside(join(day, name), folder, { needsFix });
 }
 
-it('lays page and fix file beside the settled file', async () => {
+it('page and fix files are put next to the settled file', async () => {
   await settle('orders.csv');
-  expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.fix.csv', 'orders.csv.result.html']);
+  expect((await readdir(day)).sort()).toEqual([
+    'orders.csv',
+    'orders.csv.fix.csv',
+    'orders.csv.fix.xlsx',
+    'orders.csv.result.html',
+  ]);
   expect(await readFile(join(day, 'orders.csv.fix.csv'))).toEqual(await readFile(join(folder, 'dead-letters.csv')));
 });
 
-it('lays the page alone when nothing needs a person', async () => {
+it('without open dead letters only the page is put there', async () => {
   await settle('orders.csv', accepted);
   expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.result.html']);
 });
 
-it.each(['json', 'ndjson'] as const)('keeps the form of %s in the fix file’s name', async (type) => {
+it.each(['json', 'ndjson'] as const)('the fix file of %s input keeps its extension', async (type) => {
   const object = { kind: 'object' as const, place: { line: 1 }, value: { id: '7' } };
   await settle(`orders.${type}`, [dead([object], 'refused', '400', 'No')], { format: { type } });
   expect(await readdir(day)).toContain(`orders.${type}.fix.${type}`);
 });
 
-it('links what lies beside it and names the place of the rest', async () => {
+it('the page links the files next to it and names the path of the others', async () => {
   await settle('Aufträge #1 & "neu".csv');
   const page = await readFile(join(day, 'Aufträge #1 & "neu".csv.result.html'), 'utf8');
   expect(page).toContain('href="Auftr%C3%A4ge%20%231%20%26%20%22neu%22.csv.fix.csv"');
@@ -56,14 +61,14 @@ it('links what lies beside it and names the place of the rest', async () => {
   expect(page).not.toContain('href="dead-letters.csv"');
 });
 
-it('changes nothing when it is called once more', async () => {
+it('a second call changes nothing', async () => {
   await settle('orders.csv');
   const before = await readdir(day);
   await settle('orders.csv');
   expect(await readdir(day)).toEqual(before);
 });
 
-it('replaces its own page when the report changed', async () => {
+it('the page is replaced when the report changed', async () => {
   await settle('orders.csv');
   await settle('orders.csv', accepted);
   const page = await readFile(join(day, 'orders.csv.result.html'), 'utf8');
@@ -71,18 +76,18 @@ it('replaces its own page when the report changed', async () => {
   expect(await readdir(day)).not.toContain('orders.csv.result-2.html');
 });
 
-it('never takes over the file of anybody else', async () => {
-  await writeFile(join(day, 'orders.csv.fix.csv'), 'mended by hand');
+it('a file of somebody else is never replaced', async () => {
+  await writeFile(join(day, 'orders.csv.fix.csv'), 'corrected by hand');
   await writeFile(join(day, 'orders.csv.result.html'), 'of another batch');
   await mkdir(join(day, 'orders.csv.fix-2.csv'));
   await settle('orders.csv');
-  expect(await readFile(join(day, 'orders.csv.fix.csv'), 'utf8')).toBe('mended by hand');
+  expect(await readFile(join(day, 'orders.csv.fix.csv'), 'utf8')).toBe('corrected by hand');
   expect(await readFile(join(day, 'orders.csv.result.html'), 'utf8')).toBe('of another batch');
   expect(await readFile(join(day, 'orders.csv.result-2.html'), 'utf8')).toContain('orders.csv.fix-3.csv');
   expect(await readdir(day)).toContain('orders.csv.fix-3.csv');
 });
 
-it('keeps a fix file that was mended, dropped in and settled under its own name', async () => {
+it('a corrected fix file that settled under its own name stays', async () => {
   await settle('orders.csv');
   const fix = join(day, 'orders.csv.fix.csv');
   await rename(fix, join(temp.path, 'dropped'));
@@ -92,7 +97,7 @@ it('keeps a fix file that was mended, dropped in and settled under its own name'
   expect(await readFile(fix, 'utf8')).toBe('fixed');
 });
 
-it('finds a name for files whose own name is as long as names can be', async () => {
+it('files with the longest possible names get unique names next to them', async () => {
   const long = `${'ä'.repeat(125)}1.csv`;
   const longer = `${'ä'.repeat(125)}2.csv`;
   expect(Buffer.byteLength(long)).toBe(255);
@@ -102,18 +107,18 @@ it('finds a name for files whose own name is as long as names can be', async () 
   await writeReport(inputOf(folder, refused, { report }));
   await layBeside(join(day, longer), folder, { needsFix: true });
   const laid = (await readdir(day)).filter((name) => name !== long);
-  expect(laid).toHaveLength(4);
-  expect(laid.filter((name) => /~[0-9a-f]{8}\.(?:fix\.csv|result\.html)$/.test(name))).toHaveLength(4);
+  expect(laid).toHaveLength(6);
+  expect(laid.filter((name) => /~[0-9a-f]{8}\.(?:fix\.csv|fix\.xlsx|result\.html)$/.test(name))).toHaveLength(6);
 });
 
-it('cuts names between characters', () => {
+it('names are cut between characters', () => {
   const name = besideName('𝒳'.repeat(63), '.result.html', 12);
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
   expect(name.isWellFormed()).toBe(true);
   expect(name).toMatch(/𝒳~[0-9a-f]{8}\.result-12\.html$/u);
 });
 
-it('tells where it could not write, and leaves no draft', async () => {
+it('a folder that is gone is reported, and no draft stays', async () => {
   const { needsFix } = await writeReport(inputOf(folder, refused));
   const settled = join(temp.path, 'gone', 'orders.csv');
   await expect(layBeside(settled, folder, { needsFix })).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import { AT, problem, rows } from '../support/reported.ts';
 
 const records = rows(4, ['7', 'A', '1'], ['7', 'B', '1,5']);
 
-it('tells the first problem, all problems, and every line of the order', () => {
+it('a dead letter has the first problem, all problems, and every line of the order', () => {
   const problems = [problem(5), problem(5, { field: 'MATNR', code: 'missing' })];
   const deadLetter = deadLetterOf({ ordinal: 0, number: '7', place: { line: 5 }, records, valid: false, problems }, AT);
   expect(deadLetter).toMatchObject({
@@ -21,14 +21,14 @@ it('tells the first problem, all problems, and every line of the order', () => {
   expect(deadLetter).not.toHaveProperty('payload');
 });
 
-it('keeps the pointer of JSON input', () => {
+it('the pointer of JSON input is kept', () => {
   const place = { line: 1, pointer: '/orders/3' };
   const object = { kind: 'object' as const, place, value: {} };
   const order = { ordinal: 0, number: '', place, records: [object], valid: false as const, problems: [problem(1)] };
   expect(deadLetterOf(order, AT).location).toEqual(place);
 });
 
-it('groups orders whose numbers and values alone differ', () => {
+it('orders that differ only in numbers and values share a signature', () => {
   const one = { ordinal: 0, number: '7', place: { line: 5 }, records, valid: false as const };
   const signature = (number: string, value: string) => {
     const message = `${value} of order ${number} is not whole.`;

@@ -13,29 +13,29 @@ const refused = (line: number, at = AT) => {
   return deadLetter && { ...deadLetter, firstAt: at, lastAt: at };
 };
 
-it('tells the first and the last time of a kind, whatever the sequence', () => {
+it('a group has the first and last time, independent of the sequence', () => {
   const [group] = groupsOf(refused(2, '2026-11-21T08:00:00Z'), refused(3, '2026-11-21T07:00:00Z'));
   expect(group).toMatchObject({ count: 2, firstAt: '2026-11-21T07:00:00Z', lastAt: '2026-11-21T08:00:00Z' });
 });
 
-it('keeps kinds apart that share a signature', () => {
+it('kinds with the same signature are separate groups', () => {
   const { deadLetter } = dead(rows(9, ['PO-9']), 'failed', '400', 'Parameters are invalid');
   expect(groupsOf(refused(2), deadLetter).map(({ kind }) => kind)).toEqual(['refused', 'failed']);
 });
 
-it('keeps fifty orders of a kind and counts them all', () => {
+it('a group keeps 50 orders and counts them all', () => {
   const [group] = groupsOf(...Array.from({ length: 120 }, (_, index) => refused(index + 2)));
   expect(group?.count).toBe(120);
   expect(group?.orders).toHaveLength(50);
 });
 
-it('names what else is wrong in an order, shortly', () => {
+it('an order names its other problems in short', () => {
   const problems = ['A', 'B', 'C', 'D', 'E'].map((field) => problem(2, { field, code: 'missing' }));
   const [group] = groupsOf(wrong(rows(2, ['7']), ...problems).deadLetter);
   expect(group?.orders[0]?.also).toBe('B missing, C missing, D missing, 1 more');
 });
 
-it('joins what comes after two hundred kinds', () => {
+it('errors after the first 200 groups share one group for each kind', () => {
   const deadLetters = Array.from({ length: 300 }, (_, index) => {
     const code = `kind-${String.fromCharCode(97 + (index % 26))}${String.fromCharCode(97 + Math.floor(index / 26))}`;
     return dead(rows(index + 2, ['7']), 'refused', code, 'No').deadLetter;

@@ -24,7 +24,7 @@ describe('reports', () => {
   const expire = (keepOpen: (batch: string) => boolean = () => false) =>
     expireReports({ path: temp.path, keep: 90 * DAY, now: NOW, keepOpen: async (batch) => keepOpen(batch) });
 
-  it('go when their batch is older than they are kept', async () => {
+  it('are removed when their batch is older than `keep`', async () => {
     await folders('20260823T115959Z-inbox-a-00000000', '20260823T120001Z-inbox-b-00000000');
     const { removed, failed } = await expire();
     expect(removed).toEqual([join(temp.path, '20260823T115959Z-inbox-a-00000000')]);
@@ -32,13 +32,13 @@ describe('reports', () => {
     expect(await readdir(temp.path)).toEqual(['20260823T120001Z-inbox-b-00000000']);
   });
 
-  it('stay while a dead letter of theirs is open', async () => {
+  it('stay while they have open dead letters', async () => {
     await folders('20250101T000000Z-inbox-a-00000000', '20250101T000000Z-inbox-b-00000000');
     await expire((batch) => batch.includes('-a-'));
     expect(await readdir(temp.path)).toEqual(['20250101T000000Z-inbox-a-00000000']);
   });
 
-  it('are told from whatever else lies there', async () => {
+  it('are the only folders removed', async () => {
     await folders('notes', '20251399T000000Z-inbox-a-00000000', 'elsewhere/kept');
     await writeFile(join(temp.path, '20250101T000000Z-inbox-file-00000000'), '');
     await symlink(join(temp.path, 'elsewhere'), join(temp.path, '20250101T000000Z-inbox-link-00000000'));
@@ -46,13 +46,13 @@ describe('reports', () => {
     expect(await readdir(temp.path)).toHaveLength(5);
   });
 
-  it('that were being removed when the process died are removed to the end', async () => {
+  it('whose removal was interrupted are removed', async () => {
     await folders('.leaving-20250101T000000Z-inbox-a-00000000');
     await expire();
     expect(await readdir(temp.path)).toEqual([]);
   });
 
-  it('that cannot be removed are told and do not stop the others', async () => {
+  it('that cannot be removed are reported and do not stop the others', async () => {
     const [first, second] = ['20250101T000000Z-inbox-a-00000000', '20250101T000000Z-inbox-b-00000000'];
     await folders(first, second);
     await writeFile(join(temp.path, `.leaving-${first}`), 'in the way');
@@ -61,14 +61,14 @@ describe('reports', () => {
     expect(failed).toMatchObject([{ path: join(temp.path, first), error: { code: 'ENOTDIR' } }]);
   });
 
-  it('are none where there is no folder yet', async () => {
+  it('are none while the folder does not exist', async () => {
     const nowhere = { path: join(temp.path, 'none'), keep: DAY, now: NOW, keepOpen: async () => false };
     expect(await expireReports(nowhere)).toEqual({ removed: [], failed: [] });
   });
 });
 
 describe('settled files', () => {
-  it('go by the day, when the whole day is older than they are kept', async () => {
+  it('are removed by day, when the complete day is older than `keep`', async () => {
     await folders(
       'done/2026-11-17',
       'done/2026-11-19',
@@ -81,7 +81,7 @@ describe('settled files', () => {
     expect(await readdir(join(temp.path, 'processing'))).toEqual(['2026-01-01']);
   });
 
-  it('stay where the folder is not named like a day', async () => {
+  it('stay in folders that are not named like a day', async () => {
     await folders('done/2020', 'done/2020-13-45', 'done/old', 'done/x2020-01-01');
     expect((await expireSettled(temp.path, DAY, NOW)).removed).toEqual([]);
   });

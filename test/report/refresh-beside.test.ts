@@ -39,7 +39,7 @@ function close(open: number, ...numbers: string[]): Promise<void> {
 
 const beside = (name: string) => readFile(join(day, name), 'utf8');
 
-it('keeps the copies current: what is settled leaves them, and the fix file goes with the last', async () => {
+it('copies lose settled orders, and the fix files are removed with the last one', async () => {
   await close(1, '7');
   expect(await beside('orders.csv.result.html')).toContain('<h1>1 of 3 orders needs you</h1>');
   expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix.csv"');
@@ -49,7 +49,7 @@ it('keeps the copies current: what is settled leaves them, and the fix file goes
   expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
 });
 
-it('leaves a fix file alone that somebody is mending there', async () => {
+it('a fix file that somebody changed there is left alone', async () => {
   await writeFile(join(day, 'orders.csv.fix.csv'), 'half mended');
   await close(1, '7');
   expect(await beside('orders.csv.fix.csv')).toBe('half mended');
@@ -58,7 +58,7 @@ it('leaves a fix file alone that somebody is mending there', async () => {
   expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
 });
 
-it('leaves a page of another batch alone, and finds its own', async () => {
+it('the page of another batch is left alone, and the own page is found', async () => {
   await writeFile(join(day, 'orders.csv.result-2.html'), await beside('orders.csv.result.html'));
   await writeFile(join(day, 'orders.csv.result.html'), '<html>somebody else</html>');
   await close(1, '7');
@@ -66,9 +66,8 @@ it('leaves a page of another batch alone, and finds its own', async () => {
   expect(await beside('orders.csv.result-2.html')).toContain('1 of 3 orders needs you');
 });
 
-it('brings nothing back that somebody took away', async () => {
-  await rm(join(day, 'orders.csv.fix.csv'));
-  await rm(join(day, 'orders.csv.result.html'));
+it('copies that somebody removed do not come back', async () => {
+  for (const copy of ['fix.csv', 'fix.xlsx', 'result.html']) await rm(join(day, `orders.csv.${copy}`));
   await close(1, '7');
   expect(await readdir(day)).toEqual(['orders.csv']);
   await rm(day, { recursive: true });

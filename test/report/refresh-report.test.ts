@@ -30,7 +30,7 @@ const mixed: ReportedOrder[] = [
 const read = (name: string) => readFile(join(folder, name), 'utf8');
 const close = (...numbers: string[]) => closingsOf(numbers.map((number) => ({ number, ...CLOSING })));
 
-it('closes the entries, counts what is open, and takes what is settled out of the fix file', async () => {
+it('entries are closed, open ones counted, and settled orders removed from the fix file', async () => {
   await writeReport(inputOf(folder, mixed));
   await refreshReport(folder, 2, close('3'));
   expect(JSON.parse(await read('report.json'))).toEqual({ ...reportOf(mixed), open: 2 });
@@ -44,7 +44,7 @@ it('closes the entries, counts what is open, and takes what is settled out of th
   expect(await read('report.html')).toContain('<h1>2 of 4 orders need you</h1>');
 });
 
-it('tells the same timeline as before', async () => {
+it('the timeline does not change', async () => {
   await writeReport(inputOf(folder, mixed));
   const timeline = (page: string) => /<section aria-labelledby="timeline">[\s\S]*?<\/section>/.exec(page)?.[0];
   const before = timeline(await read('report.html'));
@@ -53,14 +53,14 @@ it('tells the same timeline as before', async () => {
   expect(timeline(await read('report.html'))).toBe(before);
 });
 
-it('removes the fix file with the last open entry', async () => {
+it('the fix file is removed with the last open entry', async () => {
   await writeReport(inputOf(folder, mixed));
   await refreshReport(folder, 0, close('1', '3', '4'));
   expect(await readdir(folder)).not.toContain('dead-letters.csv');
   expect(await read('report.html')).toContain('<h1>Nothing here needs you</h1>');
 });
 
-it('keeps every text of the list as it was', async () => {
+it('texts of the list do not change', async () => {
   const message = 'a\u2028b\u2029c\r\n"d", {e},';
   const orders = [dead(rows(2, ['1']), 'refused', '400', message), dead(rows(3, ['2']), 'refused', '400', message)];
   await writeReport(inputOf(folder, orders));
@@ -69,7 +69,7 @@ it('keeps every text of the list as it was', async () => {
   expect(deadLetters.map((deadLetter: { message: string }) => deadLetter.message)).toEqual([message, message]);
 });
 
-it('may be done step by step, and again', async () => {
+it('refreshing can be done in steps and repeated', async () => {
   await writeReport(inputOf(folder, mixed));
   await refreshReport(folder, 2, close('4'));
   await refreshReport(folder, 1, close('4', '1'));
@@ -81,7 +81,7 @@ it('may be done step by step, and again', async () => {
   ]);
 });
 
-it('keeps a fix file whole that does not hold what the list says', async () => {
+it('a fix file that does not match the list is kept unchanged', async () => {
   await writeReport(inputOf(folder, mixed));
   const cut = (await read('dead-letters.csv')).split('\n').slice(0, 3).join('\n');
   await writeFile(join(folder, 'dead-letters.csv'), cut);
@@ -90,7 +90,7 @@ it('keeps a fix file whole that does not hold what the list says', async () => {
   expect(JSON.parse(await read('report.json')).open).toBe(2);
 });
 
-it('goes on without a fix file, and leaves an expired report alone', async () => {
+it('a missing fix file is no obstacle, and an expired report is left alone', async () => {
   await writeReport(inputOf(folder, mixed));
   await rm(join(folder, 'dead-letters.csv'));
   await refreshReport(folder, 2, close('3'));
@@ -125,7 +125,7 @@ const toObject = ([first = []]: string[][], number: number): SourceRecord[] => {
 it.each([
   ['table', tableShape, toRows],
   ['JSON', jsonShape, toObject],
-] as const)('leaves a %s as it would have been written without the settled orders', async (_, shapes, toRecords) => {
+] as const)('a %s is as it would have been written without the settled orders', async (_, shapes, toRecords) => {
   const order = fc.record({
     cells: fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 3 }),
     closes: fc.boolean(),

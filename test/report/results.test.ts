@@ -21,7 +21,7 @@ const results: fc.Arbitrary<OrderResult> = fc.record({
   message: text,
 });
 
-it('reads back what was written, whatever the texts', async () => {
+it('results are read as they were written, with any text', async () => {
   await using temp = await makeTempFolder();
   const path = join(temp.path, 'results.csv');
   await fc.assert(

@@ -14,7 +14,7 @@ import { AT } from '../support/reported.ts';
 import { runs } from '../support/runs.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-// What po-sync writes for people to mend, po-sync reads: the whole way through the real reader.
+// po-sync reads the fix files that it writes: tested with the real reader.
 
 let temp: Awaited<ReturnType<typeof makeTempFolder>>;
 beforeEach(async () => {
@@ -64,7 +64,7 @@ const dialect = fc.record({
   encoding: fc.constantFrom('utf-8' as const, 'utf-16le' as const, 'windows-1252' as const, 'iso-8859-1' as const),
 });
 
-it('gives the same orders again in every dialect', async () => {
+it('a fix file gives the same orders in every dialect', async () => {
   await fc.assert(
     fc.asyncProperty(dialect, table, async ({ delimiter, newline, encoding }, cells) => {
       const mapping: Mapping = { ...plainMapping(), delimiter, encoding };
@@ -80,7 +80,7 @@ it('gives the same orders again in every dialect', async () => {
   );
 });
 
-it.each(['json', 'ndjson'] as const)('gives the same orders again from %s', async (format) => {
+it.each(['json', 'ndjson'] as const)('a fix file gives the same orders from %s', async (format) => {
   const line = '{"purchaseOrderNumber":"1","items":[{"articleCode":"=A","quantity":1.50}],"n":12345678901234567890}';
   const text = format === 'json' ? `{"orders":[${line},\n${line.replace('"1"', '""')}]}` : `${line}\n{"x":1}\n`;
   const { first, second } = await around(Buffer.from(text), { ...plainMapping(), format });
@@ -89,7 +89,7 @@ it.each(['json', 'ndjson'] as const)('gives the same orders again from %s', asyn
   expect(cellsOf(second.orders)).toEqual(cellsOf(first.orders));
 });
 
-it('keeps a row of the wrong width invalid until somebody mends it', async () => {
+it('a row of the wrong width stays invalid until it is corrected', async () => {
   const { second } = await around(
     Buffer.from('purchaseOrderNumber,articleCode,quantity,note\n1,A,1,5,urgent\n2,B,1\n'),
     plainMapping(),

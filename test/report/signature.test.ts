@@ -11,25 +11,25 @@ const same: [string, string][] = [
   ['Parameters  are invalid\n', 'parameters are invalid'],
 ];
 
-it.each(same)('names %j and %j alike', (one, other) => {
+it.each(same)('%j and %j have one signature', (one, other) => {
   expect(signatureOf({ code: '400', message: one })).toBe(signatureOf({ code: '400', message: other }));
 });
 
-it('blanks an order number without digits, wherever the message repeats it', () => {
+it('an order number without digits does not count, wherever the message repeats it', () => {
   const one = signatureOf({ code: '400', message: 'Order ALPHA exists', known: ['ALPHA'] });
   expect(one).toBe(signatureOf({ code: '400', message: 'Order BETA exists', known: ['BETA'] }));
 });
 
-it('keeps an apostrophe within a word from opening a quotation', () => {
+it('an apostrophe in a word does not open a quotation', () => {
   expect(wordingOf({ code: 'x', message: "It isn't known and can't be" })).toBe("it isn't known and can't be");
 });
 
-it('leaves words alone that merely contain a known text', () => {
+it('words that only contain a known text are kept', () => {
   const one = signatureOf({ code: '400', message: 'Quantity a of an article', known: ['a'] });
   expect(one).toBe(signatureOf({ code: '400', message: 'Quantity b of an article', known: ['b', '(', '\\'] }));
 });
 
-it('tells another code, another field and another wording apart', () => {
+it('another code, field or wording has another signature', () => {
   const names = [
     signatureOf({ code: '400', message: 'Article unknown' }),
     signatureOf({ code: '401', message: 'Article unknown' }),
@@ -39,19 +39,19 @@ it('tells another code, another field and another wording apart', () => {
   expect(new Set(names).size).toBe(4);
 });
 
-it('stays short and plain whatever it is given', () => {
+it('a signature is short and plain for any text', () => {
   const name = signatureOf({ code: 'a b/c', field: 'x'.repeat(300), message: '$(rm -rf) `x` \u202e'.repeat(9999) });
   expect(name.length).toBeLessThan(100);
   expect(name).toMatch(/^[\p{L}\p{N}._:-]+$/u);
 });
 
-it('is quick on a message made to be slow', () => {
+it('a hostile message takes no long time', () => {
   const start = performance.now();
   signatureOf({ code: 'x', message: `${'"'.repeat(50_000)}${"'".repeat(50_000)}${'a'.repeat(100_000)}`, known: ['a'] });
   expect(performance.now() - start).toBeLessThan(500);
 });
 
-it('does not change from version to version', () => {
+it('signatures do not change from version to version', () => {
   expect(signatureOf({ code: 'quantity-not-whole', field: 'MENGE', message: 'Quantity "1,5" is not whole.' })).toBe(
     'quantity-not-whole:MENGE:3b527b75',
   );

@@ -23,14 +23,14 @@ const mixed: ReportedOrder[] = [
 
 const read = (name: string) => readFile(join(folder, name), 'utf8');
 
-it('writes the five files of a batch', async () => {
+it('a batch with dead letters has six files', async () => {
   expect(await writeReport(inputOf(folder, mixed))).toEqual({ needsFix: true });
-  const names = ['dead-letters.csv', 'dead-letters.json', 'report.html', 'report.json', 'results.csv'];
-  expect((await readdir(folder)).sort()).toEqual(names);
+  const names = ['dead-letters.csv', 'dead-letters.json', 'dead-letters.xlsx', 'report.html', 'report.json'];
+  expect((await readdir(folder)).sort()).toEqual([...names, 'results.csv']);
   expect(JSON.parse(await read('report.json'))).toEqual(reportOf(mixed));
 });
 
-it('writes a line for every order into results.csv', async () => {
+it('results.csv has a line for every order', async () => {
   await writeReport(inputOf(folder, mixed));
   expect(parse(await read('results.csv'))).toEqual([
     ['line', 'purchaseOrderNumber', 'outcome', 'attempts', 'at', 'code', 'message'],
@@ -40,21 +40,21 @@ it('writes a line for every order into results.csv', async () => {
   ]);
 });
 
-it('lists the dead letters, one a line', async () => {
+it('dead-letters.json has one entry a line', async () => {
   await writeReport(inputOf(folder, mixed));
   const text = await read('dead-letters.json');
   expect(JSON.parse(text)).toEqual([mixed[1]?.deadLetter, mixed[2]?.deadLetter]);
   expect(text.trimEnd().split('\n')).toHaveLength(4);
 });
 
-it('writes no fix file when nothing needs a person, and removes the old one', async () => {
+it('without open dead letters there is no fix file, and an old one is removed', async () => {
   await writeReport(inputOf(folder, mixed));
   expect(await writeReport(inputOf(folder, mixed.slice(0, 1)))).toEqual({ needsFix: false });
   expect(await readdir(folder)).not.toContain('dead-letters.csv');
   expect(JSON.parse(await read('dead-letters.json'))).toEqual([]);
 });
 
-it('keeps settled dead letters in the list and leaves them out of the fix file', async () => {
+it('settled dead letters are in the list but not in the fix file', async () => {
   const [, second, third] = mixed;
   if (second?.deadLetter === undefined || third === undefined) throw new Error('the sample lacks dead letters');
   const settled = { ...second, deadLetter: { ...second.deadLetter, closed: { at: AT, by: 'retry', batch: 'b2' } } };
@@ -64,7 +64,7 @@ it('keeps settled dead letters in the list and leaves them out of the fix file',
   expect(await writeReport(inputOf(folder, [settled]))).toEqual({ needsFix: false });
 });
 
-it('gives an unreadable file its report, without a fix file', async () => {
+it('an unreadable file has a report without a fix file', async () => {
   const error = {
     code: 'unclosed-quote',
     message: 'The quote that opens in line 7 is not closed.',
@@ -77,7 +77,7 @@ it('gives an unreadable file its report, without a fix file', async () => {
   expect(await read('report.html')).toContain('The quote that opens in line 7 is not closed.');
 });
 
-it('names the fix file of JSON input so that it does not meet the list', async () => {
+it('the fix file of JSON input has another name than the list', async () => {
   const place = { line: 1, pointer: '/0' };
   const order = dead([{ kind: 'object', place, value: { id: '7' } }], 'refused', '400', 'No');
   await writeReport(inputOf(folder, [order], { shape: { format: { type: 'json' } } }));
@@ -87,7 +87,7 @@ it('names the fix file of JSON input so that it does not meet the list', async (
   expect(JSON.parse(await read('dead-letters.json'))).toMatchObject([{ kind: 'refused' }]);
 });
 
-it('lets an error of the orders through as it is, and leaves the old report as it was', async () => {
+it('an error of the orders is passed on, and the old report stays', async () => {
   await writeReport(inputOf(folder, mixed));
   const before = await read('results.csv');
   async function* breaking() {
@@ -99,7 +99,7 @@ it('lets an error of the orders through as it is, and leaves the old report as i
   expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
 
-it('removes what a killed writer left an hour ago, and nothing younger or of other names', async () => {
+it('drafts that a killed writer left more than an hour ago are removed; other files are not', async () => {
   await mkdir(folder, { recursive: true });
   const names = { old: '.po-sync-0123456789abcdef.tmp', young: '.po-sync-fedcba9876543210.tmp', other: '.mine.tmp' };
   for (const name of Object.values(names)) await writeFile(join(folder, name), 'half');
@@ -112,42 +112,43 @@ it('removes what a killed writer left an hour ago, and nothing younger or of oth
   expect(left).not.toContain(names.old);
 });
 
-it('writes report.json last: it stands only where all the others do', async () => {
+it('report.json is written last, after all others', async () => {
   await mkdir(join(folder, 'report.html', 'in the way'), { recursive: true });
   await expect(writeReport(inputOf(folder, mixed))).rejects.toMatchObject({ code: 'report-not-written' });
   expect((await readdir(folder)).sort()).toEqual([
     'dead-letters.csv',
     'dead-letters.json',
+    'dead-letters.xlsx',
     'report.html',
     'results.csv',
   ]);
 });
 
-describe('where the disk refuses', () => {
+describe('when the disk refuses', () => {
   async function refusal(path: string): Promise<PoSyncError> {
     const thrown = await writeReport(inputOf(path, mixed)).catch((error: unknown) => error);
     if (!(thrown instanceof PoSyncError)) throw new Error(`not a refusal: ${String(thrown)}`);
     return thrown;
   }
 
-  it('tells a file that stands where the folder should be', async () => {
+  it('a file with the name of the folder is reported', async () => {
     await writeFile(join(temp.path, 'reports'), '');
     const error = await refusal(folder);
     expect(error).toMatchObject({ code: 'report-not-written', facts: { path: folder, reason: 'ENOTDIR' } });
     expect(error.message).toContain(`${folder} could not be written: a file has the name of a folder that is needed`);
   });
 
-  it('tells a folder that stands where a file should be, and leaves no draft', async () => {
+  it('a folder with the name of a file is reported, and no draft stays', async () => {
     await mkdir(join(folder, 'results.csv'), { recursive: true });
     expect(await refusal(folder)).toMatchObject({ facts: { path: join(folder, 'results.csv'), reason: 'EISDIR' } });
     expect(await readdir(folder)).toEqual(['results.csv']);
   });
 
-  it('comes complete when the place is mended', async () => {
+  it('the report is complete once the disk accepts it', async () => {
     await writeFile(join(temp.path, 'reports'), '');
     await refusal(folder);
     const elsewhere = join(temp.path, 'fixed');
     await writeReport(inputOf(elsewhere, mixed));
-    expect(await readdir(elsewhere)).toHaveLength(5);
+    expect(await readdir(elsewhere)).toHaveLength(6);
   });
 });

@@ -55,7 +55,7 @@ it.each(['closings', 'find'] as const)(
   },
 );
 
-it('a report that cannot be written keeps no other waiting', async () => {
+it('a report that cannot be written does not delay the others', async () => {
   await using store = await openTestRedis();
   await using reports = await makeTempFolder();
   const { redis, keys } = store;
@@ -69,7 +69,7 @@ it('a report that cannot be written keeps no other waiting', async () => {
     await redis.hset(keys.closed(batch), '0', JSON.stringify({ number: '1', at: CLOSED_AT, by: 'accepted' }));
     await redis.sadd(keys.refresh, batch);
   }
-  // A folder where the list belongs.
+  // A folder with the name of the list.
   const [broken = '', ...others] = names;
   await rm(join(reports.path, broken, 'dead-letters.json'));
   await mkdir(join(reports.path, broken, 'dead-letters.json'));

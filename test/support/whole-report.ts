@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 
-/** The files of a report's folder that stand under a final name; throws when one of them is not whole. */
+/** The files of a report's folder that have their final name; throws when one of them is not complete. */
 export async function wholeFilesOf(folder: string, orders: number): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
   for (const name of names) {
@@ -25,6 +25,9 @@ function isWhole(name: string, text: string, orders: number): boolean {
       return JSON.parse(text).counts.orders === orders;
     case 'report.html':
       return text.endsWith('</html>\n');
+    case 'dead-letters.xlsx':
+      // The end-of-central-directory record is the last part of a zip archive.
+      return text.includes('PK\x05\x06');
     default:
       return false;
   }

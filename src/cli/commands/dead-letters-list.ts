@@ -4,7 +4,7 @@ import { deadLetters } from '../../operate/dead-letters.ts';
 import type { FoundDeadLetter } from '../../operate/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { escapeHiddenInJson } from '../../order/hidden-characters.ts';
-import { fixFileIn } from '../../report/beside.ts';
+import { fixFilesIn } from '../../report/beside.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../../report/error-groups.ts';
 import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../operator-context.ts';
@@ -90,7 +90,7 @@ async function nextText(batches: readonly string[], reports: string): Promise<st
 }
 
 async function fixFileOf(folder: string): Promise<string | undefined> {
-  const name = await fixFileIn(folder);
+  const [name] = await fixFilesIn(folder);
   return name === undefined ? undefined : join(folder, name);
 }
 

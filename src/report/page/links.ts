@@ -16,10 +16,15 @@ const IN_REPORT = /<a data-in-report href="[^"]*">([^<]*)<\/a>/g;
  * The page for the folder of the settled file: links the fix file by its name there, and names the report's other files
  * by their path. Replacing in the finished text is safe, because quotes in data are escaped and ours are not.
  */
-export function pageBeside(page: string, place: { report: string; fix?: { name: string; placedAs: string } }): string {
-  const placed = page.replace(IN_REPORT, (_, name: string) => html`<code>${place.report}/${name}</code>`.markup);
-  if (place.fix === undefined) return placed;
-  return placed.replaceAll(fixLink(place.fix.name).markup, () => fixLink(place.fix?.placedAs ?? '').markup);
+export function pageBeside(
+  page: string,
+  { report, fixes }: { report: string; fixes: readonly { name: string; placedAs: string }[] },
+): string {
+  const placed = page.replace(IN_REPORT, (_, name: string) => html`<code>${report}/${name}</code>`.markup);
+  return fixes.reduce(
+    (text, { name, placedAs }) => text.replaceAll(fixLink(name).markup, () => fixLink(placedAs).markup),
+    placed,
+  );
 }
 
 /** Marks a page with its batch, so that a later page of the batch can replace it. */

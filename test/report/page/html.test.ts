@@ -11,18 +11,18 @@ it.each([
   ['\ud800x', '\\ud800x'],
   ['\u{e0041}', '\\udb40\\udc41'],
   ['\ufeff', '\\ufeff'],
-])('writes out what cannot be seen in %j', (text, shown) => {
+])('hidden characters of %j are written out', (text, shown) => {
   expect(visible(text)).toBe(shown);
 });
 
-it.each(['Größe 5', '漢字　', 'שלום', '👍🏽', "O'Neill <b>"])('leaves %j as it is', (text) => {
+it.each(['Größe 5', '漢字　', 'שלום', '👍🏽', "O'Neill <b>"])('%j is left as it is', (text) => {
   expect(visible(text)).toBe(text);
 });
 
-it('ends a long text with an ellipsis, never within a character', () => {
+it('a long text ends with an ellipsis, never inside a character', () => {
   expect(visible('👍'.repeat(10), 3)).toBe('👍\ufffd…');
 });
 
-it('leaves no control or format character in any text', () => {
+it('no control or format character is left in any text', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(visible(text))));
 });
