@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { plainMapping } from '../../src/config/plain-mapping.ts';
+import { plainMapping } from '../../src/config/config.ts';
 import type { CheckedOrder } from '../../src/order/checked-order.ts';
 import { closingsOf } from '../../src/order/closing.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
