@@ -138,7 +138,12 @@ function scores(step: { due?: number; doubt?: number }): Pick<Change, 'due' | 'd
 
 function acceptance(entry: Entry, attempts: number, at: number): Settling {
   const compact = encodeCompact({ digest: entry.digest, attempts, at, batchNo: entry.batchNo });
-  return { compact, outcome: 'accepted', closes: true, at };
+  const lost = entry.state === 'unknown' ? entry.history?.at(-1) : undefined;
+  if (lost === undefined) return { compact, outcome: 'accepted', closes: true, at };
+  // The entry with its history goes; the report must still say which attempt had no clear answer.
+  const message = `attempt ${lost.attempt}: ${lost.message}; found in the API's list`;
+  const result: StoredResult = { outcome: 'accepted', attempts, at, code: 'listed', message };
+  return { compact, outcome: 'accepted', result, closes: true, at };
 }
 
 function cancellation(at: number, attempts: number): Settling {

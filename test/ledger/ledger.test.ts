@@ -87,6 +87,22 @@ describe('ledger', () => {
     expect(await ledger.unsettled()).toBe(0);
   });
 
+  it('keeps for the report which attempt had no clear answer when the list settles an order', async () => {
+    const sending = await go(await enter(), BEGIN);
+    const answer = { code: 'connection', message: 'read ECONNRESET' };
+    const unknown = await go(sending, { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'unknown', answer } });
+    await go(unknown, { kind: 'found', at: 70_000, same: true });
+    expect(await batches.results('b1', [0])).toEqual([
+      {
+        outcome: 'accepted',
+        attempts: 1,
+        at: 70_000,
+        code: 'listed',
+        message: "attempt 1: read ECONNRESET; found in the API's list",
+      },
+    ]);
+  });
+
   it('keeps a refused order whole, for its dead letter', async () => {
     await go(await go(await enter(), BEGIN), REFUSED);
     const [known] = await ledger.lookup(['4711']);
