@@ -11,6 +11,15 @@ const oneOrMore = written(
   (names) => (names.length === 1 ? names[0] : names),
 );
 
+/** The encodings that a file may have: those of the platform's decoder, and the DOS code pages of western Europe. */
+export const ENCODINGS = [
+  ...(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1', 'iso-8859-15', 'macintosh'] as const),
+  ...(['windows-1250', 'windows-1251', 'windows-1253', 'windows-1254', 'windows-1255', 'windows-1256'] as const),
+  ...(['windows-1257', 'windows-1258', 'iso-8859-2', 'iso-8859-5', 'iso-8859-7', 'iso-8859-13'] as const),
+  ...(['cp437', 'cp850', 'cp852', 'cp858', 'ibm866', 'koi8-r', 'koi8-u', 'x-mac-cyrillic'] as const),
+  ...(['shift_jis', 'euc-jp', 'gbk', 'gb18030', 'big5', 'euc-kr'] as const),
+] as const;
+
 const SEPARATOR = 'expected auto, or one character such as "," ";" "|" or "\\t"';
 
 const delimiter = z
@@ -43,16 +52,28 @@ const defaults = z.strictObject({
 
 /** How the columns of a file become the fields of an order; `{}` is the specification's own names (spec part 2). */
 export const mappingSchema = z.strictObject({
-  format: z.enum(['csv', 'json', 'ndjson', 'xlsx', 'auto']).prefault('auto').describe('csv stands for TSV too.'),
+  format: z.enum(['csv', 'json', 'ndjson', 'xlsx', 'auto']).prefault('auto').describe('csv includes TSV.'),
   delimiter: delimiter.prefault('auto').describe('One character, tab, or auto.'),
   encoding: z
-    .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1', 'auto'])
+    .enum([...ENCODINGS, 'auto'])
     .prefault('auto')
-    .describe('How the letters are written as bytes.'),
+    .describe('auto holds orders whose text depends on a guess.'),
   decimal: z
     .enum(['.', ',', 'auto'])
     .prefault('auto')
-    .describe('auto tells 1,000 and 1.234 as ambiguous instead of guessing.'),
+    .describe('auto reports 1,000 and 1.234 as ambiguous instead of guessing.'),
+  quote: z
+    .enum(['auto', '"', 'none'])
+    .prefault('auto')
+    .describe('none: quotes are ordinary characters. " reads quoted fields without looking for stray quotes.'),
+  fillDown: z
+    .boolean()
+    .prefault(false)
+    .describe('Tables only: a blank order number repeats the one above (merged cells, grouped lists).'),
+  finalNewline: z
+    .enum(['required', 'optional'])
+    .prefault('required')
+    .describe('optional: the program that writes the file leaves out the last line end.'),
   sheet: line.exactOptional().describe('XLSX only: the name of the sheet; without it the first is read.'),
   fields: fields.prefault({}).describe('The column of each field: one name, or several accepted names.'),
   defaults: defaults.prefault({}).describe('Used where the file has no such column or the cell is empty.'),

@@ -22,7 +22,7 @@ async function lookAt(handle: FileHandle): Promise<string | undefined> {
   const end = await bytesAt(handle, Math.max(0, size - LOOKED_AT), size);
   if (end.length >= width && end.subarray(-width).every((byte) => byte === 0)) return 'it ends in zeros';
   const [head, tail] = [textOf(start, width), textOf(end, width)];
-  return /^\s*[[{]/.test(head) ? endOfJson(tail) : endOfTable(head, tail, size <= LOOKED_AT);
+  return /^\s*[[{]/.test(head) ? endOfJson(head, tail, size <= LOOKED_AT) : endOfTable(head, tail, size <= LOOKED_AT);
 }
 
 async function bytesAt(handle: FileHandle, from: number, to: number): Promise<Buffer> {
@@ -47,8 +47,16 @@ function endOfZip(end: Buffer): string | undefined {
   return end.includes(Buffer.from('PK\x05\x06', 'latin1')) ? undefined : 'its zip archive has no end';
 }
 
-function endOfJson(tail: string): string | undefined {
-  return /[\]}]\s*$/.test(tail) ? undefined : 'its JSON does not end with a bracket';
+function endOfJson(head: string, tail: string, isAll: boolean): string | undefined {
+  const ending = /^\s*\[/.test(head) ? /\]\s*$/ : /\}\s*$/;
+  if (!ending.test(tail)) return 'its JSON does not end with the bracket that closes it';
+  return isAll && openBrackets(head) > 0 ? 'its JSON has brackets that are not closed' : undefined;
+}
+
+/** Brackets outside of strings that are opened and not closed. */
+function openBrackets(text: string): number {
+  const outside = text.replace(/"(?:[^"\\]|\\.)*"/gs, '');
+  return (outside.match(/[[{]/g)?.length ?? 0) - (outside.match(/[\]}]/g)?.length ?? 0);
 }
 
 /** A last row without line end is whole when it is as wide as the header. */

@@ -17,12 +17,30 @@ const HIDDEN_IN_JSON = /[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}]--[ \n\u300
 /** Hidden characters and line ends, one or several in a row. */
 const HIDDEN_RUN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
+/** What must not be in a number or a code: format, private, unassigned and ignorable characters, and separators. */
+const INVISIBLE = /[\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{DI}]/u;
+const NOT_SEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Z}\p{DI}\ufffd]/gu;
+
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** The first control character of a text as `U+001B`; undefined when it has none. */
 export function controlCharacterIn(text: string): string | undefined {
-  const found = CONTROL.exec(text)?.[0];
-  return found === undefined ? undefined : `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return codePointOf(CONTROL.exec(text)?.[0]);
+}
+
+/** The first character beyond control characters that nobody sees, as `U+200B`; undefined when there is none. */
+export function hiddenCharacterIn(text: string): string | undefined {
+  return codePointOf(INVISIBLE.exec(text)?.[0]);
+}
+
+function codePointOf(character: string | undefined): string | undefined {
+  const point = character?.codePointAt(0);
+  return point === undefined ? undefined : `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** What a person sees of a text: without hidden characters and blanks, in one form of each letter. */
+export function visibleText(text: string): string {
+  return text.replace(NOT_SEEN, '').normalize('NFC');
 }
 
 /**

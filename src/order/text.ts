@@ -1,24 +1,36 @@
-import { controlCharacterIn } from './hidden-characters.ts';
+import { controlCharacterIn, hiddenCharacterIn } from './hidden-characters.ts';
 import { LIMITS } from './limits.ts';
 
-/** Already as it should be: printable ASCII without blanks at its ends. Decides nearly every cell at once. */
+/** Printable ASCII without blanks at its ends: true for nearly every cell. */
 const PLAIN = /^[!-~](?:[ -~]{0,254}[!-~])?$/;
 
-const BLANK_ENDS = /^\p{Zs}+|\p{Zs}+$/gu;
+const BLANK_ENDS = /^[\p{Zs}\t]+|[\p{Zs}\t]+$/gu;
 
-/** A cell's text without the blanks around it. Line ends and tabs are no blanks: they stay and are told. */
+/** A cell's text without the blanks and tabs around it. Line ends stay and are reported. */
 export function trimBlanks(text: string): string {
   return PLAIN.test(text) ? text : text.replace(BLANK_ENDS, '');
 }
 
-/** What is wrong with a number or code that is to be sent (product.md, "What is sent"). */
-export type TextFault = 'missing' | 'too-long' | 'control-character' | 'lone-surrogate' | 'spreadsheet-damage';
+/** What can be wrong with a number or code that is to be sent (docs/contract.md, "What is sent"). */
+export type TextFault =
+  | 'missing'
+  | 'too-long'
+  | 'control-character'
+  | 'hidden-character'
+  | 'replacement-character'
+  | 'not-normalized'
+  | 'lone-surrogate'
+  | 'spreadsheet-damage';
 
-/** A long number as spreadsheets destroy it (`1.23E+15`), or one kept from that by a formula (`="00123"`). */
-const DAMAGED = /^(?:\d(?:[.,]\d+)?E\+\d{2,}|="[^"]*")$/i;
+/** A number in scientific notation (`1.23E+15`, `4.5e9`), or one that gained a fraction (`123.0`). */
+const NUMERIC_DAMAGE = /^[+-]?(?:\d+E\+\d+|\d*[.,]\d+E[+-]?\d+|\d+[.,]0+)$/i;
 
-/** What spreadsheets show in place of a value that they do not have, in English and German, or have no room for. */
-const ERROR_VALUE = /^#(?:N\/A|NV|VALUE!|WERT!|REF!|BEZUG!|NAME\?|DIV\/0!|NUM!|ZAHL!|NULL!|SPILL!|CALC!|#+)$/i;
+/** A value that is kept from such damage by a formula: `="00123"`. */
+const FORMULA_TEXT = /^="[^"]*"$/;
+
+/** What spreadsheets show in any language in place of a value that they do not have, or have no room for. */
+const ERROR_VALUE =
+  /^(?:#[¡¿]?[\p{L}\d/._ ]*[!?]|#\p{L}{1,2}\/\p{L}{1,2}|#(?:NV|YOK|HIÁNYZIK|PUUTTUU|SAKNAS|ZV|GETTING_DATA)|##+|(?:Err|Erreur|Error|Errore|Erro|Fehler|Fout|Fel|Błąd|Chyba|Ошибка) ?: ?\d{3})$/iu;
 
 /** Checks a trimmed order number or article code; undefined when it may be sent. */
 export function textFault(text: string): TextFault | undefined {
@@ -27,12 +39,16 @@ export function textFault(text: string): TextFault | undefined {
   if (PLAIN.test(text)) return undefined;
   if (!text.isWellFormed()) return 'lone-surrogate';
   if (controlCharacterIn(text) !== undefined) return 'control-character';
+  if (text.includes('\ufffd')) return 'replacement-character';
+  if (hiddenCharacterIn(text) !== undefined) return 'hidden-character';
+  if (text.normalize('NFC') !== text) return 'not-normalized';
   return isTooLong(text) ? 'too-long' : undefined;
 }
 
 function isDamaged(text: string): boolean {
   if (text.startsWith('#')) return ERROR_VALUE.test(text);
-  return (text.startsWith('=') || text.includes('+')) && DAMAGED.test(text);
+  if (text.startsWith('=')) return FORMULA_TEXT.test(text);
+  return /[.,+:]/.test(text) && (NUMERIC_DAMAGE.test(text) || ERROR_VALUE.test(text));
 }
 
 function isTooLong(text: string): boolean {

@@ -10,13 +10,13 @@ import { unreadable } from './unreadable.ts';
 /** The fields that a table has a column for. */
 export type Field = 'purchaseOrderNumber' | 'orderState' | 'articleCode' | 'quantity';
 
-/** Where each field stands in a table's rows. */
+/** The column of each field in a table's rows. */
 export type Columns = {
   /** The file's own column names, without those that a fix file adds. */
   header: readonly string[];
-  /** Index of each field among the own columns; absent: the mapping's default serves. */
+  /** Index of each field among the own columns; absent: the mapping's default applies. */
   at: { purchaseOrderNumber: number; orderState?: number; articleCode?: number; quantity?: number };
-  /** Indexes of a fix file's own added columns; empty: no fix file. */
+  /** Indexes of a fix file's own added columns; empty: not a fix file. */
   errorColumns: readonly number[];
 };
 
@@ -24,8 +24,8 @@ const FIELDS: readonly Field[] = ['purchaseOrderNumber', 'orderState', 'articleC
 const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Finds the columns by their names, case and spacing forgiven. PoSyncError `unreadable-header` for a name that stands
- * twice, is dangerous, or could be two fields; `unreadable-column-missing` when a field has no column and no default.
+ * Finds the columns by their names; case and spacing do not count. PoSyncError `unreadable-header` for two columns that
+ * could be one field and for a dangerous name; `unreadable-column-missing` when a field has no column and no default.
  */
 export function resolveColumns(cells: readonly string[], line: number, mapping: Mapping): Columns {
   const errorColumns = cells.flatMap((name, index) => (errorColumnOf(name) === undefined ? [] : [index]));
@@ -48,12 +48,6 @@ export function countFields(cells: readonly string[], mapping: Mapping): number 
   return FIELDS.filter((field) => mapping.fields[field].some((name) => names.has(plainName(name)))).length;
 }
 
-/** The own cells of a row: without a fix file's columns, and with what that file had neutralised restored. */
-export function ownCells(cells: string[], { errorColumns }: Columns): string[] {
-  if (errorColumns.length === 0) return cells;
-  return cells.filter((_, index) => !errorColumns.includes(index)).map(restore);
-}
-
 function defaultOf(field: Field, mapping: Mapping): string | undefined {
   switch (field) {
     case 'purchaseOrderNumber':
@@ -71,7 +65,6 @@ function refuseBadNames(header: readonly string[], line: number): void {
     const facts = { line, columns: header.length, limit: LIMITS.columns };
     throw unreadable('header', `Line ${line} has ${header.length} columns; at most ${LIMITS.columns} are read.`, facts);
   }
-  const seen = new Map<string, number>();
   for (const [index, raw] of header.entries()) {
     const name = raw.trim().normalize('NFC');
     const column = index + 1;
@@ -79,12 +72,6 @@ function refuseBadNames(header: readonly string[], line: number): void {
     if (DANGEROUS.has(name)) throw unreadable('header', `Column ${column} has the reserved name ${name}.`, facts);
     if (controlCharacterIn(name) !== undefined)
       throw unreadable('header', `The name of column ${column} has a control character.`, facts);
-    const before = seen.get(name);
-    if (name !== '' && before !== undefined) {
-      const message = `Columns ${before} and ${column} have the same name "${shorten(name)}".`;
-      throw unreadable('header', message, facts, 'Give each column a name of its own.');
-    }
-    seen.set(name, column);
   }
 }
 
@@ -108,19 +95,19 @@ function missingColumns(missing: readonly Field[], header: readonly string[], li
   const shown = shorten(header.map((name) => JSON.stringify(name)).join(', '));
   return unreadable(
     'column-missing',
-    `Line ${line} has no column ${wanted}; it has ${shown}.`,
+    `Missing columns in line ${line}: ${wanted}. It has ${shown}.`,
     { line, field: missing.join(', '), value: shown },
-    mendOfMissing(missing, header, mapping),
+    remedyOfMissing(missing, header, mapping),
   );
 }
 
-function mendOfMissing(missing: readonly Field[], header: readonly string[], mapping: Mapping): string {
+function remedyOfMissing(missing: readonly Field[], header: readonly string[], mapping: Mapping): string {
   const near = missing.flatMap((field) => {
     const found = mapping.fields[field].map((name) => nearest(name, header)).find((name) => name !== undefined);
     return found === undefined ? [] : [`"${shorten(found, 60)}" for ${field}`];
   });
-  if (near.length > 0) return `If these are meant, name them in the mapping of its source: ${near.join(', ')}.`;
+  if (near.length > 0) return `If you mean these, name them in the mapping of its source: ${near.join(', ')}.`;
   if (header.length === 1)
-    return 'The first line that is not empty must be the header; if it is, set delimiter in the mapping of its source.';
-  return 'The first line that is not empty must be the header; if it is, name its columns in the mapping of its source.';
+    return 'The first line that is not empty must be the header. If it is, set delimiter in the mapping of its source.';
+  return 'The first line that is not empty must be the header. If it is, name its columns in the mapping of its source.';
 }

@@ -7,8 +7,8 @@ import { unreadable } from './unreadable.ts';
 import { hasUtf8Letters } from './utf8.ts';
 
 /**
- * Whether content that is not UTF-8 at one byte is written in single bytes throughout: then no character beyond ASCII
- * is rightly UTF-8 anywhere, and the file does not just end in the middle of one.
+ * Whether content that is not UTF-8 at one byte is not UTF-8 anywhere: it has no valid UTF-8 character beyond ASCII, and
+ * does not just end within one.
  */
 export async function isSingleByteText(
   handle: FileHandle,
@@ -27,7 +27,7 @@ export async function isSingleByteText(
   return !isCutOff(tail, bytes - fault.byte);
 }
 
-/** The last bytes begin a character of several bytes and nothing follows. */
+/** The last bytes begin a character of several bytes, and nothing follows. */
 function isCutOff(tail: Buffer, left: number): boolean {
   const [first = 0, second = 0x80, third = 0x80] = tail.subarray(-left);
   const expected = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
@@ -44,11 +44,11 @@ export async function encodingError(
   const place = await placeOf(handle, stamp, gzip, fault);
   const { line, column, value } = place;
   const message = `Line ${line}, column ${column} (byte ${fault.byte}, ${value}) is not ${fault.encoding}.`;
-  const remedy = 'Save the file as UTF-8, or say its encoding in the mapping of its source.';
+  const remedy = 'Save the file as UTF-8, or set encoding in the mapping of its source.';
   return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, remedy);
 }
 
-/** Column in characters of the encoding's own width; lines end with LF, CRLF or CR. */
+/** The column counts units of the encoding's width; lines end with LF, CRLF or CR. */
 async function placeOf(handle: FileHandle, stamp: Stamp, gzip: boolean, { encoding, byte }: EncodingFault) {
   const width = encoding === 'utf-16le' || encoding === 'utf-16be' ? 2 : 1;
   let place = { line: 1, start: 0 };

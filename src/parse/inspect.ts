@@ -13,9 +13,9 @@ import { type Sniffed, sniff } from './sniff.ts';
 import { inspectWorkbook } from './xlsx/inspect-workbook.ts';
 
 /**
- * The first pass: reads a file to its end, so that nothing is ever sent from a broken one, and finds out how it is
- * written. PoSyncError `unreadable-…` with line and column when it cannot be read as orders; `file-missing`,
- * `not-a-file`, `file-not-readable`, and `file-changed` when it was written to meanwhile (read it again).
+ * The first pass: reads a file to its end, so that nothing is sent from a broken one, and finds out how it is written.
+ * PoSyncError `unreadable-…` with line and column when it cannot be read as orders; `file-missing`, `not-a-file`,
+ * `file-not-readable`, and `file-changed` when it was written to meanwhile (read it again).
  */
 export async function inspectFile(
   path: string,
@@ -23,51 +23,42 @@ export async function inspectFile(
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<Inspection> {
   await using handle = await openRegularFile(path);
-  return await proveOpen(handle, mapping ?? plainMapping(), signal);
+  return await inspectOpen(handle, mapping ?? plainMapping(), signal);
 }
 
-async function proveOpen(handle: FileHandle, mapping: Mapping, signal: AbortSignal | undefined): Promise<Inspection> {
+async function inspectOpen(handle: FileHandle, mapping: Mapping, signal: AbortSignal | undefined): Promise<Inspection> {
   const stamp = await stampOf(handle);
   const sniffed = await sniff(handle, stamp, mapping);
+  const content = { ...sniffed, isGuess: false };
   try {
-    return await pass(handle, stamp, sniffed, mapping, signal);
+    return await pass(handle, stamp, content, mapping, signal);
   } catch (error) {
     if (!(error instanceof EncodingFault)) throw error;
-    if (!sniffed.isGuess || !(await isSingleByteText(handle, stamp, sniffed.gzip, error)))
+    if (!sniffed.isAssumed || !(await isSingleByteText(handle, stamp, sniffed.gzip, error)))
       throw await encodingError(handle, stamp, sniffed.gzip, error);
   }
-  return await passSingleByte(handle, stamp, sniffed, mapping, signal);
+  const warnings = [...sniffed.warnings, GUESSED];
+  return await pass(handle, stamp, { ...content, encoding: 'windows-1252', isGuess: true, warnings }, mapping, signal);
 }
 
-/** Text that is not UTF-8 and carries no mark is what Windows programs write. */
-async function passSingleByte(
-  handle: FileHandle,
-  stamp: Stamp,
-  sniffed: Sniffed,
-  mapping: Mapping,
-  signal: AbortSignal | undefined,
-): Promise<Inspection> {
-  const warnings = [...sniffed.warnings, 'The file is not UTF-8: read as windows-1252.'];
-  try {
-    return await pass(handle, stamp, { ...sniffed, encoding: 'windows-1252', warnings }, mapping, signal);
-  } catch (error) {
-    throw error instanceof EncodingFault ? await encodingError(handle, stamp, sniffed.gzip, error) : error;
-  }
-}
+const GUESSED =
+  'The file is not UTF-8: read as windows-1252, which is a guess. Orders with other letters in a number or an article are held. Set encoding in the mapping of the source.';
 
 async function pass(
   handle: FileHandle,
   stamp: Stamp,
-  sniffed: Sniffed,
+  sniffed: Sniffed & { isGuess: boolean },
   mapping: Mapping,
   signal: AbortSignal | undefined,
 ): Promise<Inspection> {
-  const { encoding, mark, gzip } = sniffed;
+  const { encoding, mark, gzip, isGuess } = sniffed;
   const hash = createHash('sha256');
   if (sniffed.kind === 'workbook') return await inspectWorkbook(handle, stamp, mapping, hash, signal);
-  const content = readContent(handle, stamp, { encoding, mark, gzip, hash, signal });
+  const content = readContent(handle, stamp, { encoding, mark, gzip, isGuess, hash, signal });
   const bytes = Number(stamp.size);
-  const found = sniffed.kind === 'json' ? await json(content, mapping) : await table(content, sniffed, bytes, mapping);
+  const size = gzip ? bytes * LIKELY_RATIO : bytes;
+  const found =
+    sniffed.kind === 'json' ? await json(content, size, mapping) : await table(content, sniffed, size, mapping);
   const format = { ...found.format, encoding, ...(gzip && { gzip }) };
   return {
     shape: { format, ...found.shape, ...(mark > 0 && { bom: true }) },
@@ -77,19 +68,17 @@ async function pass(
     warnings: [...sniffed.warnings, ...found.warnings],
     isFixFile: found.isFixFile,
     stamp,
-    reading: { encoding, mark, gzip, ...found.reading },
+    reading: { encoding, mark, gzip, isGuess, ...found.reading },
   };
 }
 
-async function json(content: AsyncIterable<Buffer>, mapping: Mapping) {
-  const { records, layout, isFixFile, warnings } = await inspectJson(content, mapping);
-  const type: FileFormat['type'] = layout?.kind === 'sequence' ? 'ndjson' : 'json';
-  const reading = layout === undefined ? { kind: 'empty' as const } : { kind: 'json' as const, layout };
-  return { records, isFixFile, warnings, reading, format: { type }, shape: {} };
+async function json(content: AsyncIterable<Buffer>, bytes: number, mapping: Mapping) {
+  const { reading, ...found } = await inspectJson(content, bytes, mapping);
+  const type: FileFormat['type'] = reading.layout.kind === 'sequence' ? 'ndjson' : 'json';
+  return { ...found, reading, format: { type }, shape: {} };
 }
 
-async function table(content: AsyncIterable<Buffer>, sniffed: Sniffed, bytes: number, mapping: Mapping) {
-  const size = sniffed.gzip ? bytes * LIKELY_RATIO : bytes;
+async function table(content: AsyncIterable<Buffer>, sniffed: Sniffed, size: number, mapping: Mapping) {
   const { records, reading, delimiter, newline, decimal, warnings } = await inspectTable(
     content,
     sniffed.start,
@@ -99,13 +88,13 @@ async function table(content: AsyncIterable<Buffer>, sniffed: Sniffed, bytes: nu
   const type: FileFormat['type'] = 'csv';
   return {
     records,
-    isFixFile: (reading?.columns.errorColumns.length ?? 0) > 0,
+    isFixFile: reading.columns.errorColumns.length > 0,
     warnings,
-    reading: reading ?? { kind: 'empty' as const },
+    reading,
     format: { type, delimiter, ...(decimal !== undefined && { decimal }) },
-    shape: { ...(reading && { header: reading.columns.header }), ...(newline !== undefined && { newline }) },
+    shape: { header: reading.columns.header, ...(newline !== undefined && { newline }) },
   };
 }
 
-/** How much larger tables are than their gzip; it only sizes the filters. */
+/** How much larger content is than its gzip; only sizes the filters. */
 const LIKELY_RATIO = 10;

@@ -5,7 +5,7 @@ import type { NumberFilter } from './csv/number-filter.ts';
 import type { Encoding } from './encoding.ts';
 import type { JsonLayout } from './json/json-layout.ts';
 
-/** What the first pass over a file found: it is readable to its end, and how the second pass reads it. */
+/** What the first pass found out about a readable file, and how the second pass reads it. */
 export type Inspection = {
   /** For the report and the fix file. */
   shape: FileShape;
@@ -15,35 +15,40 @@ export type Inspection = {
   bytes: number;
   /** Of the file as dropped, in hexadecimal. */
   sha256: string;
-  /** Guesses and oddities that the sender should know of. */
+  /** Guesses and oddities that the sender should know about. */
   warnings: string[];
-  /** It is one of our fix files, come back. */
+  /** It is one of our fix files, returned. */
   isFixFile: boolean;
   /** The second pass refuses a file that has another. */
   stamp: Stamp;
   reading: Reading;
 };
 
-/** How content becomes records. */
-export type Reading = { encoding: Encoding; mark: number; gzip: boolean } & (TableReading | JsonReading | EmptyReading);
+/** How content becomes records. `isGuess`: nothing proves the encoding. */
+export type Reading = { encoding: Encoding; mark: number; gzip: boolean; isGuess: boolean } & (
+  | TableReading
+  | JsonReading
+);
 
 /**
- * `apart` holds, among others, every number whose rows do not all follow each other; `shifted` those that a row of the
- * wrong width may belong to, with its line.
+ * `apart` contains, among others, every number whose rows are not adjacent; `shifted` those that a faulty row may
+ * belong to, with what is wrong with that row. `hasQuotes`: fields may be in quotes. `cutOffAt`: the line of a last row that may be cut
+ * off. `fillDown`: a blank number repeats the one above.
  */
 export type TableReading = {
   kind: 'table';
   delimiter: string;
+  hasQuotes: boolean;
   hasSepLine: boolean;
+  fillDown: boolean;
+  cutOffAt?: number;
   newlines: readonly string[];
   columns: Columns;
   apart: NumberFilter;
-  shifted: ReadonlyMap<string, number>;
-  /** The rows are those of a sheet. */
+  shifted: ReadonlyMap<string, string>;
+  /** The rows are those of a worksheet. */
   workbook?: { sheet: string | undefined; decimal: '.' | ',' | 'auto' };
 };
 
-export type JsonReading = { kind: 'json'; layout: JsonLayout };
-
-/** Not even a header, or not one JSON value. */
-export type EmptyReading = { kind: 'empty' };
+/** `repeated` contains, among others, every number that more than one object has. */
+export type JsonReading = { kind: 'json'; layout: JsonLayout; repeated: NumberFilter };

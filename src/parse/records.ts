@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { openRegularFile } from '../core/regular-file.ts';
 import type { SourceRecord } from '../order/record.ts';
-import { type Columns, ownCells } from './columns.ts';
 import { readContent } from './content.ts';
+import { createOwnCells } from './csv/own-cells.ts';
 import { createRowParser, type Row } from './csv/row-parser.ts';
 import { createTableBody } from './csv/table-body.ts';
 import { fixTargetIn, fixTargetOf } from './fixes.ts';
@@ -12,12 +12,12 @@ import { createJsonParser, type JsonRecord } from './json/json-records.ts';
 import { type SheetRow, tableRows } from './xlsx/sheet-row.ts';
 import { readWorkbook } from './xlsx/workbook.ts';
 
-/** The records of one piece of a file. `lineOf` tells where an object within a JSON record begins. */
+/** The records of one piece of a file. `lineOf` gives the line where an object within a JSON record begins. */
 export type RecordPage = { records: readonly SourceRecord[]; lineOf: (container: object) => number | undefined };
 
 /**
- * The second pass: the records of a proved file with their places, page by page, in the file's order.
- * PoSyncError `file-changed` when the file is no longer the one that was proved.
+ * The second pass: the records of an inspected file with their places, page by page, in the file's order.
+ * PoSyncError `file-changed` when the file changed since it was inspected.
  */
 export async function* readRecords(
   path: string,
@@ -38,33 +38,31 @@ async function* pagesOf(handle: FileHandle, { stamp, reading }: Inspection, sign
       return yield* tablePages(content, reading);
     case 'json':
       return yield* jsonPages(content, reading);
-    case 'empty':
-      return;
   }
 }
 
 async function* tablePages(content: AsyncIterable<Buffer>, reading: TableReading): AsyncGenerator<RecordPage> {
   const parser = createRowParser(reading);
-  const body = createTableBody(reading.hasSepLine);
-  const pageOf = (rows: Row[]) => ({
-    records: body.take(rows).map((row) => toRecord(row, reading.columns)),
-    lineOf: nowhere,
-  });
+  const pageOf = createPages(reading);
   for await (const chunk of content) yield pageOf(await parser.write(chunk));
   yield pageOf(await parser.end());
 }
 
 async function* sheetPages(pages: AsyncIterable<SheetRow[]>, reading: TableReading): AsyncGenerator<RecordPage> {
-  const body = createTableBody(false);
+  const pageOf = createPages(reading);
   const { columns, workbook } = reading;
-  for await (const rows of tableRows(pages, workbook?.decimal ?? 'auto', () => columns.at)) {
-    yield { records: body.take(rows).map((row) => toRecord(row, columns)), lineOf: nowhere };
-  }
+  for await (const rows of tableRows(pages, workbook?.decimal ?? 'auto', () => columns.at)) yield pageOf(rows);
 }
 
-function toRecord({ line, cells }: Row, columns: Columns): SourceRecord {
-  const fixTarget = fixTargetOf(cells, columns.errorColumns);
-  return { kind: 'row', place: { line }, cells: ownCells(cells, columns), ...(fixTarget && { fixTarget }) };
+function createPages({ columns, hasSepLine, fillDown }: TableReading): (rows: Row[]) => RecordPage {
+  const body = createTableBody(hasSepLine);
+  const ownCells = createOwnCells(columns, fillDown);
+  return (rows) => ({ records: body.take(rows).map((row) => toRecord(row)), lineOf: nowhere });
+
+  function toRecord(row: Row): SourceRecord {
+    const fixTarget = fixTargetOf(row.cells, columns.errorColumns);
+    return { kind: 'row', place: { line: row.line }, cells: ownCells(row), ...(fixTarget && { fixTarget }) };
+  }
 }
 
 function nowhere(): undefined {

@@ -2,17 +2,18 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Mapping } from '../config/config.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import { isGzip, readStart } from './bytes.ts';
-import { createDecoder, type Encoding, fingerprintOf, looksLikeUtf16 } from './encoding.ts';
+import { decoded, isMultiByte, singleByteTable } from './code-pages.ts';
+import { byteOrderMarkOf, type Encoding, looksLikeUtf16 } from './encoding.ts';
 import { unreadable } from './unreadable.ts';
 
-/** How the content is to be read, as its beginning shows it. */
+/** How to read the content, judged by its beginning. */
 export type Sniffed = {
   gzip: boolean;
   encoding: Encoding;
   /** Bytes of the byte order mark. */
   mark: number;
-  /** Nobody said that it is UTF-8, neither the mapping nor a mark. */
-  isGuess: boolean;
+  /** It is read as UTF-8, but neither the mapping nor a mark says so. */
+  isAssumed: boolean;
   kind: 'table' | 'json' | 'workbook';
   /** The beginning as text, for finding the delimiter. */
   start: string;
@@ -21,50 +22,48 @@ export type Sniffed = {
 
 const LOOKED_AT = 64 * 1024;
 
-/** Looks at the beginning of a file. PoSyncError `unreadable-format` for what is no text at all. */
+/** Looks at the beginning of a file. PoSyncError `unreadable-empty`, or `unreadable-format` for what is not text. */
 export async function sniff(handle: FileHandle, stamp: Stamp, mapping: Mapping): Promise<Sniffed> {
   const gzip = await isGzip(handle);
   const bytes = await readStart(handle, stamp, gzip, LOOKED_AT);
+  if (bytes.length === 0) throw emptyFile();
   if (isWorkbook(bytes, gzip, mapping)) return WORKBOOK;
   refuseBinary(bytes, mapping);
   refuseZeros(bytes);
   const found = findEncoding(bytes, mapping);
   const start = textOf(bytes, found);
   refuseMarkup(start);
+  refuseEscapes(start);
   return { gzip, ...found, kind: kindOf(start, mapping), start };
 }
 
-type FoundEncoding = Pick<Sniffed, 'encoding' | 'mark' | 'isGuess' | 'warnings'>;
+type FoundEncoding = Pick<Sniffed, 'encoding' | 'mark' | 'isAssumed' | 'warnings'>;
 
 function findEncoding(bytes: Buffer, mapping: Mapping): FoundEncoding {
-  const said = mapping.encoding === 'auto' ? undefined : mapping.encoding;
-  const mark = fingerprintOf(bytes);
+  const named = mapping.encoding === 'auto' ? undefined : mapping.encoding;
+  const mark = byteOrderMarkOf(bytes);
   if (mark !== undefined) {
-    const isOther = said !== undefined && said !== mark.encoding;
-    const warnings = isOther ? [`The file's byte order mark says ${mark.encoding}, the mapping says ${said}.`] : [];
-    return { encoding: mark.encoding, mark: mark.bytes, isGuess: false, warnings };
+    const isOther = named !== undefined && named !== mark.encoding;
+    const warnings = isOther ? [`The byte order mark of the file says ${mark.encoding}, the mapping ${named}.`] : [];
+    return { encoding: mark.encoding, mark: mark.bytes, isAssumed: false, warnings };
   }
-  if (said !== undefined) return { encoding: said, mark: 0, isGuess: false, warnings: [] };
+  if (named !== undefined) return { encoding: named, mark: 0, isAssumed: false, warnings: [] };
   const wide = looksLikeUtf16(bytes);
-  if (wide === undefined) return { encoding: 'utf-8', mark: 0, isGuess: true, warnings: [] };
-  return { encoding: wide, mark: 0, isGuess: false, warnings: [`Read as ${wide}, by the look of its bytes.`] };
+  if (wide === undefined) return { encoding: 'utf-8', mark: 0, isAssumed: true, warnings: [] };
+  return { encoding: wide, mark: 0, isAssumed: false, warnings: [`Read as ${wide}, judging by its bytes.`] };
 }
 
+/** The beginning as text: good enough to find the format and the delimiter, whatever it is cut in. */
 function textOf(bytes: Buffer, { encoding, mark }: FoundEncoding): string {
   const rest = bytes.subarray(mark);
   switch (encoding) {
     case 'utf-8':
-      return rest.toString('utf8');
     case 'utf-16le':
-      return rest.toString('utf16le');
     case 'utf-16be':
-      return rest
-        .subarray(0, rest.length & ~1)
-        .swap16()
-        .toString('utf16le');
-    case 'windows-1252':
-    case 'iso-8859-1':
-      return createDecoder('iso-8859-1', 0).write(rest).toString();
+      return new TextDecoder(encoding, { ignoreBOM: true }).decode(rest);
+    default:
+      if (isMultiByte(encoding)) return new TextDecoder(encoding).decode(rest);
+      return decoded(rest, encoding) ?? Array.from(rest, (byte) => singleByteTable(encoding)[byte] ?? '?').join('');
   }
 }
 
@@ -85,7 +84,7 @@ const WORKBOOK: Sniffed = {
   gzip: false,
   encoding: 'utf-8',
   mark: 0,
-  isGuess: false,
+  isAssumed: false,
   kind: 'workbook',
   start: '',
   warnings: [],
@@ -104,13 +103,26 @@ function isWorkbook(bytes: Buffer, gzip: boolean, { format }: Mapping): boolean 
   throw unreadable('format', message, { line: 1 }, `Save it as CSV (UTF-8), or set format: xlsx in the mapping.`);
 }
 
-/** Room that was made for a file before its content came. */
-function refuseZeros(bytes: Buffer): void {
-  if (bytes.length === 0 || bytes.some((byte) => byte !== 0)) return;
-  throw unreadable('cut-off', 'The file begins with zeros.', { line: 1 }, 'Drop the whole file once more.');
+/** A file without any content: nothing to send, and hardly what its sender wanted. */
+export function emptyFile() {
+  const remedy = 'Drop the complete file again.';
+  return unreadable('empty', 'The file is empty: it has no header and no orders.', {}, remedy);
 }
 
-/** What a server answers instead of a file, and what some programs call a spreadsheet. */
+/** ISO-2022-JP and its kin write letters as ASCII bytes after an escape. */
+function refuseEscapes(start: string): void {
+  if (!/\x1b[$(]/.test(start)) return;
+  const remedy = 'Save the file as UTF-8.';
+  throw unreadable('encoding', 'The file switches encodings with escape sequences (ISO-2022).', {}, remedy);
+}
+
+/** Space that was reserved for a file before its content arrived. */
+function refuseZeros(bytes: Buffer): void {
+  if (bytes.length === 0 || bytes.some((byte) => byte !== 0)) return;
+  throw unreadable('cut-off', 'The file begins with zeros.', { line: 1 }, 'Drop the complete file again.');
+}
+
+/** What a server answers instead of a file, or what some programs call a spreadsheet. */
 function refuseMarkup(start: string): void {
   const [, kind] = /^\s*<(!doctype html|html|\?xml)\b/i.exec(start) ?? [];
   if (kind === undefined) return;

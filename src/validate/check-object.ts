@@ -6,39 +6,48 @@ import type { Place } from '../order/place.ts';
 import { type QuantityText, readJsonQuantity, readQuantity } from '../order/quantity.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 import { shorten, textFault, trimBlanks } from '../order/text.ts';
-import { type Found, find } from './find-key.ts';
+import { isUncertain, readingsOf } from '../parse/encoding-readings.ts';
+import { type Found, find, textOf } from '../parse/json/find-key.ts';
 import { type Fault, problemOf } from './problem.ts';
 
 /** One JSON object, read as one order. `items` is there when nothing is wrong. */
 export type CheckedObject = { number: string; items?: Item[]; problems: Problem[] };
 
-type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
+export type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
 
-/** Where an object or array within the record begins, where that is another line than the record's. */
-export type LineOf = (container: object) => number | undefined;
+/** What objects are checked against. `isGuess`: the encoding of the file is only a guess. */
+export type ObjectRules = {
+  mapping: Mapping;
+  isGuess: boolean;
+  /** Where an object or array within the record begins, if on another line than the record. */
+  lineOf: (container: object) => number | undefined;
+};
 
-/** Reads one JSON value as an order; tells everything that is wrong with it. */
-export function checkObject(record: ObjectRecord, mapping: Mapping, lineOf: LineOf): CheckedObject {
+/** Reads one JSON value as an order; reports everything that is wrong with it. */
+export function checkObject(record: ObjectRecord, rules: ObjectRules): CheckedObject {
   const { place, value } = record;
   if (!isObject(value)) return { number: '', problems: [problemOf('not-an-object', place, '', shown(value))] };
   const problems: Problem[] = [];
-  const number = textIn(value, 'purchaseOrderNumber', place, mapping, problems);
-  stateIn(value, place, mapping, problems);
-  const items = itemsIn(value, place, mapping, lineOf, problems);
+  const number = textIn(value, 'purchaseOrderNumber', place, rules, problems);
+  stateIn(value, place, rules.mapping, problems);
+  const items = itemsIn(value, place, rules, problems);
   return problems.length === 0 ? { number, items, problems } : { number, problems };
 }
 
 type TextField = 'purchaseOrderNumber' | 'articleCode';
 
 /** The text of a field, "" when it has none. Whole numbers count as their digits, as long as those are exact. */
-function textIn(value: object, field: TextField, place: Place, mapping: Mapping, problems: Problem[]): string {
+function textIn(value: object, field: TextField, place: Place, rules: ObjectRules, problems: Problem[]): string {
+  const { mapping, isGuess } = rules;
   const found = find(value, mapping.fields[field]);
   const preset = field === 'articleCode' ? mapping.defaults.articleCode : undefined;
-  const text = isAbsent(found) ? preset : asText(found.value);
+  const text = isAbsent(found) ? preset : textOf(found.value);
   const fault = found.isAmbiguous ? 'ambiguous-key' : text === undefined ? notText(found) : textFault(text);
   if (fault === 'missing') problems.push(problemAt(fault, found, place, shown(found.value), keysBeside(value, found)));
   else if (fault)
     problems.push(problemAt(fault, found, place, found.isAmbiguous ? found.keys : (text ?? shown(found.value))));
+  if (isGuess && typeof found.value === 'string' && isUncertain(found.value))
+    problems.push(problemAt('encoding-unsure', found, place, found.value, readingsOf(found.value)));
   return text ?? '';
 }
 
@@ -46,22 +55,16 @@ function notText(found: Found): Fault {
   return isAbsent(found) ? 'missing' : 'not-text';
 }
 
-function asText(value: unknown): string | undefined {
-  if (typeof value === 'string') return trimBlanks(value);
-  const source = sourceOfNumber(value);
-  return source !== undefined && /^\d{1,15}$/.test(source) ? source : undefined;
-}
-
 function stateIn(value: object, place: Place, mapping: Mapping, problems: Problem[]): void {
   const found = find(value, mapping.fields.orderState);
   const preset = mapping.defaults.orderState ?? 'NEW';
-  const state = isAbsent(found) ? preset : asText(found.value);
+  const state = isAbsent(found) ? preset : textOf(found.value);
   if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
   else if (state !== 'NEW') problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
 }
 
-function itemsIn(value: object, place: Place, mapping: Mapping, lineOf: LineOf, problems: Problem[]): Item[] {
-  const found = find(value, mapping.fields.items);
+function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Problem[]): Item[] {
+  const found = find(value, rules.mapping.fields.items);
   const list = found.value;
   if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
   else if (isAbsent(found)) problems.push(problemAt('no-items', found, place, '', keysBeside(value, found)));
@@ -70,19 +73,19 @@ function itemsIn(value: object, place: Place, mapping: Mapping, lineOf: LineOf, 
   else if (list.length > LIMITS.items) problems.push(problemAt('too-many-items', found, place, String(list.length)));
   else
     return list.flatMap((item: unknown, index) =>
-      itemOf(item, within(place, found, index, item, lineOf), mapping, problems),
+      itemOf(item, within(place, found, index, item, rules), rules, problems),
     );
   return [];
 }
 
-function itemOf(item: unknown, place: Place, mapping: Mapping, problems: Problem[]): Item[] {
+function itemOf(item: unknown, place: Place, rules: ObjectRules, problems: Problem[]): Item[] {
   if (!isObject(item)) {
     problems.push(problemOf('not-an-object', place, '', shown(item)));
     return [];
   }
-  const articleCode = textIn(item, 'articleCode', place, mapping, problems);
-  const found = find(item, mapping.fields.quantity);
-  const read = quantityOf(found, mapping);
+  const articleCode = textIn(item, 'articleCode', place, rules, problems);
+  const found = find(item, rules.mapping.fields.quantity);
+  const read = quantityOf(found, rules.mapping);
   if ('value' in read) return [{ articleCode, quantity: read.value }];
   problems.push(problemAt(read.fault, found, place, isAbsent(found) ? '' : shown(found.value)));
   return [];
@@ -106,7 +109,7 @@ function problemAt(fault: Fault, found: Found, place: Place, value: string, deta
   return problemOf(fault, { line: place.line, pointer }, found.name, value, detail);
 }
 
-/** Which keys an object has instead of the one that was looked for; "" when it is there. */
+/** The keys that an object has instead of the one that was looked for; "" when it has that. */
 function keysBeside(value: object, found: Found): string {
   if (found.value !== undefined) return '';
   const keys = Object.keys(value).slice(0, SHOWN_KEYS);
@@ -115,7 +118,7 @@ function keysBeside(value: object, found: Found): string {
 
 const SHOWN_KEYS = 10;
 
-function within(place: Place, list: Found, index: number, item: unknown, lineOf: LineOf): Place {
+function within(place: Place, list: Found, index: number, item: unknown, { lineOf }: ObjectRules): Place {
   const line = (isObject(item) ? lineOf(item) : undefined) ?? place.line;
   return { line, pointer: `${place.pointer ?? ''}${list.pointer}/${index}` };
 }
@@ -124,7 +127,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** A value as its JSON text; "" for what is not there. */
+/** A value as its JSON text; "" when there is none. */
 function shown(value: unknown): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null').slice(0, 1000);

@@ -1,62 +1,108 @@
 import type { Mapping } from '../config/config.ts';
 import type { Item } from '../order/order.ts';
-import { type QuantityText, readQuantity } from '../order/quantity.ts';
+import { readQuantity } from '../order/quantity.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 import { textFault, trimBlanks } from '../order/text.ts';
-import type { Columns, Field } from '../parse/columns.ts';
+import type { Field } from '../parse/columns.ts';
+import { isUncertain, readingsOf } from '../parse/encoding-readings.ts';
+import type { TableReading } from '../parse/inspection.ts';
 import { type Fault, problemOf } from './problem.ts';
 
 /** One row, read as one line of an order. `item` is there when nothing is wrong. */
-export type CheckedRow = { record: SourceRecord; number: string; item?: Item; problems?: Problem[] };
+export type CheckedRow = {
+  record: RowRecord;
+  number: string;
+  item?: Item;
+  problems?: Problem[];
+  loose?: Loose;
+};
 
-type RowRecord = Extract<SourceRecord, { kind: 'row' }>;
+/** Why a row may belong to the order above it; `isBoth`: or to the one below. */
+type Loose = { reason: string; isBoth: boolean };
 
-/** A function that reads the rows of one table; it tells everything wrong with a row, not only the first thing. */
-export function rowChecker(columns: Columns, mapping: Mapping): (record: RowRecord) => CheckedRow {
-  const { header, at } = columns;
-  const width = header.length;
-  const isWhole = mapping.quantity === 'integer';
-  const states = mapping.defaults.orderState ?? 'NEW';
+export type RowRecord = Extract<SourceRecord, { kind: 'row' }>;
 
-  function textOf(record: RowRecord, field: Field, ifAbsent = ''): string {
-    const index = at[field];
-    const text = index === undefined ? '' : trimBlanks(record.cells[index] ?? '');
-    return text === '' ? ifAbsent : text;
-  }
+/** What rows are checked against: the table they are from, and the mapping of its source. */
+export type RowRules = {
+  table: Pick<TableReading, 'columns' | 'cutOffAt'> & { isGuess: boolean };
+  mapping: Mapping;
+};
 
-  function check(record: RowRecord): CheckedRow {
-    const number = textOf(record, 'purchaseOrderNumber');
-    if (record.cells.length !== width) return { record, number, problems: [widthProblem(record)] };
-    const articleCode = textOf(record, 'articleCode', mapping.defaults.articleCode);
-    const read = readQuantity(textOf(record, 'quantity', mapping.defaults.quantity), mapping.decimal, isWhole);
-    const state = textOf(record, 'orderState', states);
-    const isGood = textFault(number) === undefined && textFault(articleCode) === undefined;
-    if (isGood && 'value' in read && state === 'NEW')
-      return { record, number, item: { articleCode, quantity: read.value } };
-    return { record, number, problems: problemsOf(record, number, state, articleCode, read) };
-  }
+/** Checks one row of a table; reports everything wrong with it. */
+export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
+  const { table, mapping } = rules;
+  const number = textOf(record, 'purchaseOrderNumber', rules);
+  if (record.cells.length !== table.columns.header.length) return wrongWidth(record, number, rules);
+  const articleCode = textOf(record, 'articleCode', rules, mapping.defaults.articleCode);
+  const quantity = textOf(record, 'quantity', rules, mapping.defaults.quantity);
+  const read = readQuantity(quantity, mapping.decimal, mapping.quantity === 'integer');
+  const state = textOf(record, 'orderState', rules, mapping.defaults.orderState ?? 'NEW');
+  const isGood = textFault(number) === undefined && textFault(articleCode) === undefined;
+  if (isGood && 'value' in read && state === 'NEW' && !isUnsure(record, rules))
+    return { record, number, item: { articleCode, quantity: read.value } };
+  const found: [Field, Fault | undefined, string][] = [
+    ['purchaseOrderNumber', textFault(number), number],
+    ['orderState', state === 'NEW' ? undefined : 'wrong-state', state],
+    ['articleCode', textFault(articleCode), articleCode],
+    ['quantity', 'fault' in read ? read.fault : undefined, quantity],
+  ];
+  const problems = found.flatMap(([field, fault, value]) =>
+    fault ? [problemOf(fault, record.place, nameOf(field, rules), value)] : [],
+  );
+  const loose = looseRow(record, number, rules);
+  return { record, number, problems: [...problems, ...unsureProblems(record, rules)], ...(loose && { loose }) };
+}
 
-  function problemsOf(record: RowRecord, number: string, state: string, code: string, quantity: QuantityText) {
-    const found: [Field, Fault | undefined, string][] = [
-      ['purchaseOrderNumber', textFault(number), number],
-      ['orderState', state === 'NEW' ? undefined : 'wrong-state', state],
-      ['articleCode', textFault(code), code],
-      ['quantity', 'fault' in quantity ? quantity.fault : undefined, textOf(record, 'quantity')],
-    ];
-    return found.flatMap(([field, fault, value]) =>
-      fault ? [problemOf(fault, record.place, nameOf(field), value)] : [],
-    );
-  }
+function rawOf(record: RowRecord, field: Field, { table }: RowRules): string {
+  const index = table.columns.at[field];
+  return index === undefined ? '' : (record.cells[index] ?? '');
+}
 
-  function widthProblem(record: RowRecord): Problem {
-    const fault = record.cells.length < width ? 'too-few-fields' : 'too-many-fields';
-    return problemOf(fault, record.place, '', '', `${record.cells.length} instead of ${width}`);
-  }
+function textOf(record: RowRecord, field: Field, rules: RowRules, ifAbsent = ''): string {
+  const text = trimBlanks(rawOf(record, field, rules));
+  return text === '' ? ifAbsent : text;
+}
 
-  function nameOf(field: Field): string {
-    const index = at[field];
-    return (index === undefined ? undefined : header[index]) ?? field;
-  }
+function nameOf(field: Field, { table: { columns } }: RowRules): string {
+  const index = columns.at[field];
+  return (index === undefined ? undefined : columns.header[index]) ?? field;
+}
 
-  return check;
+/** Whether the row's reading depends on a guess, or on an end of the file that may be missing. */
+function isUnsure(record: RowRecord, rules: RowRules): boolean {
+  if (record.place.line === rules.table.cutOffAt) return true;
+  return rules.table.isGuess && uncertainFields(record, rules).length > 0;
+}
+
+function unsureProblems(record: RowRecord, rules: RowRules): Problem[] {
+  const { isGuess, cutOffAt, columns } = rules.table;
+  const problems = (isGuess ? uncertainFields(record, rules) : []).map((field) => {
+    const text = rawOf(record, field, rules);
+    return problemOf('encoding-unsure', record.place, nameOf(field, rules), text, readingsOf(text));
+  });
+  if (record.place.line !== cutOffAt) return problems;
+  return [...problems, problemOf('cut-off', record.place, columns.header.at(-1) ?? '', record.cells.at(-1) ?? '')];
+}
+
+/** Looks at the cells as they are: what is a letter in one encoding is a blank in another. */
+function uncertainFields(record: RowRecord, rules: RowRules): Field[] {
+  return (['purchaseOrderNumber', 'articleCode'] as const).filter((field) => isUncertain(rawOf(record, field, rules)));
+}
+
+function wrongWidth(record: RowRecord, number: string, { table }: RowRules): CheckedRow {
+  const { place, cells } = record;
+  const width = table.columns.header.length;
+  const fault = cells.length < width ? 'too-few-fields' : 'too-many-fields';
+  const fields = `${cells.length} instead of ${width}`;
+  const problems = [problemOf(fault, place, '', '', fields)];
+  return { record, number, problems, loose: { reason: `line ${place.line} has ${fields} fields`, isBoth: true } };
+}
+
+function looseRow({ place, cells }: RowRecord, number: string, { table }: RowRules): Loose | undefined {
+  const fault = textFault(number);
+  if (fault === undefined) return undefined;
+  if (fault !== 'missing') return { reason: `the order number on line ${place.line} cannot be used`, isBoth: true };
+  const { articleCode, quantity } = table.columns.at;
+  const hasItem = [articleCode, quantity].some((index) => index !== undefined && cells[index]?.trim() !== '');
+  return hasItem ? { reason: `line ${place.line} has no order number`, isBoth: false } : undefined;
 }

@@ -1,71 +1,121 @@
+import { PoSyncError } from '../core/errors.ts';
 import type { CheckedOrder } from '../order/checked-order.ts';
+import { fixNote, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
 import { createPager } from '../order/pager.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { TableReading } from '../parse/inspection.ts';
-import type { CheckedRow } from './check-row.ts';
-import type { NonContiguousRows } from './non-contiguous-rows.ts';
+import { type CheckedRow, checkRow, type RowRecord, type RowRules } from './check-row.ts';
+import type { LateRecords } from './late-records.ts';
 import { problemOf } from './problem.ts';
 
-/** Joins rows of one order number to orders, in the file's order; what stands apart comes at the end. */
+/** Joins the rows of one order number into orders, in the file's order; orders with rows apart come at the end. */
 export type RowGroups = {
-  /** The orders that are whole with these rows. */
-  add(rows: readonly CheckedRow[]): Promise<CheckedOrder[]>;
+  /** The orders that are complete with these rows. */
+  add(rows: readonly CheckedRow[]): CheckedOrder[];
   /** The rest, after the last row. */
-  finish(): AsyncGenerator<CheckedOrder[]>;
+  finish(): Generator<CheckedOrder[]>;
 };
 
-/** Orders handed out in one go at the end. */
+/** Adjacent rows of one number. `doubt`: why a row may be missing. */
+type Group = { rows: CheckedRow[]; doubt?: string | undefined };
+
+export type GroupOptions = {
+  reading: Pick<TableReading, 'apart' | 'shifted'>;
+  rules: RowRules;
+  /** Keeps rows whose order has more rows further down. */
+  late: LateRecords;
+};
+
+/** Orders returned at once at the end. */
 const PAGE = 500;
 
-/**
- * `apart` tells which numbers have rows that do not follow each other; those wait in `store`. `shifted` tells to which
- * numbers a row of the wrong width may belong, with its line.
- */
-export function groupRows(
-  { apart, shifted }: Pick<TableReading, 'apart' | 'shifted'>,
-  store: NonContiguousRows,
-): RowGroups {
-  let run: CheckedRow[] = [];
+/** A row that may belong to a neighbor puts that order in doubt, so each group waits until the next one is complete. */
+export function groupRows({ reading, rules, late }: GroupOptions): RowGroups {
+  const { apart, shifted } = reading;
+  const doubts = createDoubts();
+  let current: Group | undefined;
   let ordinal = 0;
 
-  /** The run is over: its order, if all of it is there. */
-  function endRun(): CheckedOrder | undefined {
-    const [first] = run;
-    if (first === undefined) return undefined;
-    const rows = run;
-    run = [];
-    if (first.number === '' || !apart.has(first.number)) return orderOf(rows, ordinal++, shifted);
-    store.add(rows);
-    return undefined;
+  /** An order, unless more of its rows follow. */
+  function place(group: Group | undefined): CheckedOrder[] {
+    if (group === undefined) return [];
+    const number = group.rows[0]?.number ?? '';
+    if (number === '' || !apart.has(number))
+      return [orderOf(group.rows, group.doubt ?? shifted.get(number), ordinal++)];
+    for (const { record } of group.rows) {
+      late.add({ number, content: '', line: record.place.line, text: toText(record, group.doubt) });
+    }
+    return [];
+  }
+
+  function* lateOrders(): Generator<CheckedOrder> {
+    let current: { group: number; rows: CheckedRow[]; doubt: string | undefined } | undefined;
+    for (const { group, text } of late.ordered()) {
+      if (current && current.group !== group) yield orderOf(current.rows, current.doubt, ordinal++);
+      const { record, doubt } = fromText(text);
+      const row = checkRow(record, rules);
+      if (current?.group !== group) current = { group, rows: [], doubt: shifted.get(row.number) };
+      current.rows.push(row);
+      if (doubt !== '') current.doubt = doubt;
+    }
+    if (current) yield orderOf(current.rows, current.doubt, ordinal++);
   }
 
   return {
-    async add(rows) {
+    add(rows) {
       const orders: CheckedOrder[] = [];
       for (const row of rows) {
-        if (run.length > 0 && (row.number === '' || run[0]?.number !== row.number)) {
-          const order = endRun();
-          if (order) orders.push(order);
+        if (current && row.number !== '' && current.rows[0]?.number === row.number) {
+          current.rows.push(row);
+          continue;
         }
-        run.push(row);
+        if (current) orders.push(...place(doubts.next(current)));
+        current = { rows: [row] };
       }
-      await store.relieve();
       return orders;
     },
-    async *finish() {
+    *finish() {
       const pager = createPager(PAGE);
-      const last = endRun();
-      if (last) yield* pager.add(last);
-      for await (const rows of store.drain()) yield* pager.add(orderOf(rows, ordinal++, shifted));
+      const last = [...(current ? place(doubts.next(current)) : []), ...place(doubts.rest())];
+      for (const order of last) yield* pager.add(order);
+      for (const order of lateOrders()) yield* pager.add(order);
       yield pager.rest();
     },
   };
 }
 
-/** One order from all its rows: if any of them is wrong, the whole order is. */
-function orderOf(rows: readonly CheckedRow[], ordinal: number, shifted: TableReading['shifted']): CheckedOrder {
+/** Puts the neighbors of rows in doubt that may belong to them. Returns each group after the one below it is known. */
+function createDoubts() {
+  let above: Group | undefined;
+  let hasOrder = false;
+
+  function compare(upper: Group, lower: Group): void {
+    const [looseAbove, looseBelow] = [looseOf(upper), looseOf(lower)];
+    if (looseAbove === undefined) hasOrder = true;
+    if (looseBelow && !looseAbove) upper.doubt ??= looseBelow.reason;
+    if (looseAbove && !looseBelow && (looseAbove.isBoth || !hasOrder)) lower.doubt ??= looseAbove.reason;
+  }
+
+  return {
+    next(group: Group): Group | undefined {
+      if (above) compare(above, group);
+      const done = above;
+      above = group;
+      return done;
+    },
+    rest: (): Group | undefined => above,
+  };
+}
+
+/** Why the rows of a group may belong to a neighbor; undefined when one of them certainly has its own number. */
+function looseOf({ rows }: Group): CheckedRow['loose'] {
+  return rows.every((row) => row.loose) ? rows[0]?.loose : undefined;
+}
+
+/** One order of all its rows: if any of them is wrong, the complete order is. */
+function orderOf(rows: readonly CheckedRow[], doubt: string | undefined, ordinal: number): CheckedOrder {
   const records: SourceRecord[] = [];
   const items: Item[] = [];
   for (const { record, item } of rows) {
@@ -74,14 +124,26 @@ function orderOf(rows: readonly CheckedRow[], ordinal: number, shifted: TableRea
   }
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
-  const doubtful = shifted.size > 0 ? shifted.get(number) : undefined;
-  if (items.length === rows.length && items.length <= LIMITS.items && doubtful === undefined) {
+  if (items.length === rows.length && items.length <= LIMITS.items && doubt === undefined) {
     const order = { purchaseOrderNumber: number, orderState: 'NEW' as const, items };
     return { ordinal, number, place, records, valid: true, order };
   }
   const problems = rows.flatMap((row) => row.problems ?? []);
   if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
-  if (doubtful !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', String(doubtful)));
+  if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   return { ordinal, number, place: faulty, records, valid: false, problems };
+}
+
+function toText({ place, fixTarget, cells }: RowRecord, doubt = ''): string {
+  return JSON.stringify([place.line, fixTarget === undefined ? '' : fixNote(fixTarget), doubt, ...cells]);
+}
+
+function fromText(text: string): { record: RowRecord; doubt: string } {
+  const parsed: unknown = JSON.parse(text);
+  const [line, note, doubt, ...cells]: unknown[] = Array.isArray(parsed) ? parsed : [];
+  if (typeof line !== 'number') throw new PoSyncError('late-rows-damaged', 'Rows stored on disk came back damaged.');
+  const fixTarget = readFixNote(String(note));
+  const record: RowRecord = { kind: 'row', place: { line }, cells: cells.map(String), ...(fixTarget && { fixTarget }) };
+  return { record, doubt: String(doubt) };
 }

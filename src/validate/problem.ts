@@ -1,4 +1,4 @@
-import { controlCharacterIn } from '../order/hidden-characters.ts';
+import { controlCharacterIn, hiddenCharacterIn } from '../order/hidden-characters.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Place } from '../order/place.ts';
 import type { QuantityFault } from '../order/quantity.ts';
@@ -18,11 +18,14 @@ export type Fault =
   | 'no-items'
   | 'not-a-list'
   | 'too-many-items'
-  | 'row-in-doubt';
+  | 'row-in-doubt'
+  | 'cut-off'
+  | 'encoding-unsure'
+  | 'repeated-number';
 
 /**
- * One thing wrong with one field, with the sentence that says what would be right. `detail` stands in the sentence
- * where that is not about the value found.
+ * One thing wrong with one field, with a message that says how to correct it. `detail` is what the message shows where
+ * that is not the value found.
  */
 export function problemOf(fault: Fault, place: Place, field: string, value: string, detail = value): Problem {
   return {
@@ -35,49 +38,111 @@ export function problemOf(fault: Fault, place: Place, field: string, value: stri
   };
 }
 
-function sentence(fault: Fault, value: string): string {
+function sentence(fault: Fault, detail: string): string {
+  switch (fault) {
+    case 'missing':
+    case 'too-long':
+    case 'control-character':
+    case 'hidden-character':
+    case 'replacement-character':
+    case 'not-normalized':
+    case 'lone-surrogate':
+    case 'spreadsheet-damage':
+    case 'not-text':
+    case 'wrong-state':
+    case 'encoding-unsure':
+      return textSentence(fault, detail);
+    case 'not-a-number':
+    case 'ambiguous-number':
+    case 'not-whole':
+    case 'not-positive':
+    case 'too-large':
+    case 'too-precise':
+      return quantitySentence(fault, detail);
+    default:
+      return shapeSentence(fault, detail);
+  }
+}
+
+type TextLike = TextFault | 'not-text' | 'wrong-state' | 'encoding-unsure';
+
+function textSentence(fault: TextLike, value: string): string {
   const shown = JSON.stringify(shorten(value, 60));
   switch (fault) {
     case 'missing':
-      return value === '' ? 'is empty; a value is needed' : `is not there; the object has ${value}`;
+      return value === '' ? 'is empty; enter a value' : `is missing; the object has ${value}`;
     case 'too-long':
       return `has ${characters(value)} characters; at most ${LIMITS.textLength} are allowed`;
     case 'control-character':
-      return `has the control character ${controlCharacterIn(value)}; only printable characters are allowed`;
+      return `contains the control character ${controlCharacterIn(value)}; remove it`;
+    case 'hidden-character':
+      return `${shown} contains a character that cannot be seen, ${hiddenCharacterIn(value)}; enter the text again without it`;
+    case 'replacement-character':
+      return `${shown} contains U+FFFD, which a program wrote in place of a letter that it could not read; enter the original text`;
+    case 'not-normalized':
+      return `${shown} is written with ${characters(value)} characters, but looks the same with ${characters(value.normalize('NFC'))} (Unicode NFC); enter it again in that form`;
     case 'lone-surrogate':
-      return 'has half a character (a lone surrogate); write the whole character';
+      return 'contains half a character (a lone surrogate); enter the complete character';
     case 'spreadsheet-damage':
-      return `${shown} looks damaged by a spreadsheet; format the column as text and enter the full value again`;
+      return damageSentence(value, shown);
     case 'not-text':
-      return `${shown} is not a text; write it in quotes`;
+      return `${shown} is not text; put it in quotes`;
     case 'wrong-state':
-      return `${shown} is no state an order can be created in; write NEW`;
+      return `orders cannot be created in state ${shown}; use NEW`;
+    case 'encoding-unsure':
+      return `can be read as ${value}, because the encoding of the file is not certain; set encoding in the mapping of the source, then drop the file again`;
+  }
+}
+
+/** Both readings of a value as spreadsheets damage it. */
+function damageSentence(value: string, shown: string): string {
+  const number = Number(value.replace(',', '.'));
+  if (/^[+-]?[\d.,]+(?:e[+-]?\d+)?$/i.test(value) && Number.isFinite(number)) {
+    const other = Math.abs(number) < 1e21 ? BigInt(Math.round(number)).toString() : String(number);
+    return `${shown} can be the text as it is, or what a spreadsheet made of ${other}; format the column as text and enter the full value`;
+  }
+  return `${shown} is what a spreadsheet shows in place of a value; format the column as text and enter the full value`;
+}
+
+function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: string): string {
+  const shown = JSON.stringify(shorten(value, 60));
+  switch (fault) {
     case 'not-a-number':
-      return `${shown} is not a number; write digits only, such as 12`;
+      return `${shown} is not a number; enter digits only, such as 12`;
     case 'ambiguous-number':
       return `${shown} can be read in two ways; ${readings(value)}, or set decimal in the mapping of the source`;
     case 'not-whole':
-      return `${shown} is not a whole number; write a whole number, or set quantity: number in the mapping`;
+      return `${shown} is not a whole number; enter a whole number, or set quantity: number in the mapping`;
     case 'not-positive':
-      return `${shown} is not above zero; write a number above zero`;
+      return `${shown} is not above zero; enter a number above zero`;
     case 'too-large':
       return `${shown} is too large; at most 15 digits are allowed`;
     case 'too-precise':
-      return `${shown} has more digits than can be kept; at most 15 are allowed`;
+      return `${shown} has too many digits; at most 15 are allowed`;
+  }
+}
+
+function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: string): string {
+  const shown = JSON.stringify(shorten(value, 60));
+  switch (fault) {
     case 'too-few-fields':
       return `has fewer fields than the header (${value}); check for a missing delimiter or a line break within a field`;
     case 'too-many-fields':
-      return `has more fields than the header (${value}); put fields that hold the delimiter in quotes`;
+      return `has more fields than the header (${value}); put fields that contain the delimiter in quotes`;
     case 'not-an-object':
       return `${shown} is not an order; an object with purchaseOrderNumber and items is needed`;
     case 'ambiguous-key':
-      return `stands there more than once (${value}); keep one of the keys`;
+      return `is there more than once (${value}); keep one of the keys`;
     case 'no-items':
       return `has no items; at least one is needed${value === '' || value === '[]' ? '' : `; the object has ${value}`}`;
     case 'not-a-list':
       return `${shown} is not a list of items; write [ … ]`;
     case 'row-in-doubt':
-      return `may lack a row: line ${value} has the wrong number of fields and may belong to this order; mend that row`;
+      return `may lack a row: ${value} and may belong to this order; correct that row, or complete this order`;
+    case 'cut-off':
+      return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, end its last line, or set finalNewline: optional in the mapping`;
+    case 'repeated-number':
+      return `is also the number of another order in this file with different content (${value}); keep one of them`;
     case 'too-many-items':
       return `has ${value} items; at most ${LIMITS.items} are allowed`;
   }
@@ -85,7 +150,7 @@ function sentence(fault: Fault, value: string): string {
 
 /** `1,000` is 1000 or 1; `1.234` is 1234 or 1.234. */
 function readings(value: string): string {
-  const [, before = '', behind = ''] = /^[+-]?(\d+)[.,](\d+)/.exec(value) ?? [];
-  const fraction = behind.replace(/0+$/, '');
-  return `write ${before}${behind} or ${fraction === '' ? before : `${before} followed by the fraction ${fraction}`}`;
+  const [, before = '', after = ''] = /^[+-]?(\d+)[.,](\d+)/.exec(value) ?? [];
+  const fraction = after.replace(/0+$/, '');
+  return `enter ${before}${after} or ${fraction === '' ? before : `${before} followed by the fraction ${fraction}`}`;
 }

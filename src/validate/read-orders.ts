@@ -1,25 +1,18 @@
 import { type Mapping, plainMapping } from '../config/config.ts';
 import type { CheckedOrder } from '../order/checked-order.ts';
-import type { SourceRecord } from '../order/record.ts';
-import type { Inspection, TableReading } from '../parse/inspection.ts';
+import type { Inspection, JsonReading, TableReading } from '../parse/inspection.ts';
 import { readRecords } from '../parse/records.ts';
-import { checkObject, type LineOf } from './check-object.ts';
-import { type CheckedRow, rowChecker } from './check-row.ts';
+import { type CheckedRow, checkRow } from './check-row.ts';
 import { groupRows } from './group-rows.ts';
-import { openNonContiguousRows } from './non-contiguous-rows.ts';
+import { openLateRecords } from './late-records.ts';
+import { createObjectOrders } from './object-orders.ts';
 
-export type ReadOptions = {
-  signal?: AbortSignal;
-  /** Bytes of rows that stand apart from their order's other rows, kept in memory; more goes to disk. */
-  memory?: number;
-};
-
-const MEMORY = 4 * 1024 * 1024;
+export type ReadOptions = { signal?: AbortSignal };
 
 /**
- * The second pass over a proved file: its orders, joined from their rows and checked, one at a time. Ordinals count
+ * The second pass over an inspected file: its orders, joined from their rows and checked, one at a time. Ordinals count
  * from 0 and are the same whenever the same bytes are read.
- * PoSyncError `file-changed` when the file is no longer the one that was proved: prove it again.
+ * PoSyncError `file-changed` when the file changed since it was inspected: inspect it again.
  */
 export async function* readOrders(
   path: string,
@@ -35,61 +28,39 @@ export async function* readOrderPages(
   path: string,
   inspection: Inspection,
   mapping: Mapping | undefined,
-  options: ReadOptions = {},
+  { signal }: ReadOptions = {},
 ): AsyncGenerator<CheckedOrder[]> {
   const { reading } = inspection;
+  const pages = readRecords(path, inspection, signal);
   switch (reading.kind) {
     case 'table':
-      return yield* tableOrders(path, inspection, reading, mapping ?? plainMapping(), options);
+      return yield* tableOrders(pages, reading, mapping ?? plainMapping());
     case 'json':
-      return yield* objectOrders(path, inspection, mapping ?? plainMapping(), options);
-    case 'empty':
-      return;
+      return yield* objectOrders(pages, reading, mapping ?? plainMapping());
   }
 }
 
-async function* tableOrders(
-  path: string,
-  inspection: Inspection,
-  reading: TableReading,
-  mapping: Mapping,
-  { signal, memory = MEMORY }: ReadOptions,
-): AsyncGenerator<CheckedOrder[]> {
-  const check = rowChecker(reading.columns, mapping);
-  const seed = Number.parseInt(inspection.sha256.slice(0, 8), 16);
-  await using store = openNonContiguousRows({ memory, seed, check });
-  const groups = groupRows(reading, store);
-  for await (const { records } of readRecords(path, inspection, signal)) {
+type Pages = ReturnType<typeof readRecords>;
+type Guess = { isGuess: boolean };
+
+async function* tableOrders(pages: Pages, reading: TableReading & Guess, mapping: Mapping) {
+  using late = openLateRecords();
+  const rules = { table: reading, mapping };
+  const groups = groupRows({ reading, rules, late });
+  for await (const { records } of pages) {
     const rows: CheckedRow[] = [];
-    for (const record of records) if (record.kind === 'row') rows.push(check(record));
-    yield await groups.add(rows);
+    for (const record of records) if (record.kind === 'row') rows.push(checkRow(record, rules));
+    yield groups.add(rows);
   }
   yield* groups.finish();
 }
 
-async function* objectOrders(
-  path: string,
-  inspection: Inspection,
-  mapping: Mapping,
-  { signal }: ReadOptions,
-): AsyncGenerator<CheckedOrder[]> {
-  let ordinal = 0;
-  for await (const { records, lineOf } of readRecords(path, inspection, signal)) {
-    yield records.flatMap((record) =>
-      record.kind === 'object' ? [objectOrder(record, ordinal++, mapping, lineOf)] : [],
-    );
+async function* objectOrders(pages: Pages, reading: JsonReading & Guess, mapping: Mapping) {
+  using late = openLateRecords();
+  const orders = createObjectOrders(reading, late);
+  for await (const { records, lineOf } of pages) {
+    const objects = records.filter((record) => record.kind === 'object');
+    yield orders.add(objects, { mapping, isGuess: reading.isGuess, lineOf });
   }
-}
-
-/** In JSON each object is an order of its own. */
-function objectOrder(
-  record: Extract<SourceRecord, { kind: 'object' }>,
-  ordinal: number,
-  mapping: Mapping,
-  lineOf: LineOf,
-): CheckedOrder {
-  const { number, items, problems } = checkObject(record, mapping, lineOf);
-  const common = { ordinal, number, place: record.place, records: [record] };
-  if (items === undefined) return { ...common, valid: false, problems };
-  return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: 'NEW', items } };
+  yield* orders.finish();
 }

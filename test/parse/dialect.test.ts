@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Order } from '../../src/order/order.ts';
+import { textFault } from '../../src/order/text.ts';
 import { inShort, mappingOf, readText } from '../support/read-text.ts';
 import { runs } from '../support/runs.ts';
 
@@ -32,14 +33,14 @@ const dialects: fc.Arbitrary<Dialect> = fc.record({
 });
 
 /**
- * Characters that every one of the encodings has, with those that dialects stumble over. None that could be the second
- * byte of a UTF-8 character: `Ã¤` in windows-1252 is `ä` in UTF-8, and nothing can tell.
+ * Characters that every one of the encodings has, with those that are special in some dialect. None that could be the
+ * second byte of a UTF-8 character: `Ã¤` in windows-1252 is `ä` in UTF-8, and nothing shows the difference.
  */
-const deadLetters = fc.constantFrom(...Array.from('AZaz09äöüÄÖÜßéñ ,;|"\'-_/.=+@#'));
+const characters = fc.constantFrom(...Array.from('AZaz09äöüÄÖÜßéñ ,;|"\'-_/.=+@#'));
 const codes = fc
-  .string({ unit: deadLetters, minLength: 1, maxLength: 12 })
+  .string({ unit: characters, minLength: 1, maxLength: 12 })
   .map((text) => text.trim())
-  .filter((text) => text !== '' && !/^(?:="[^"]*"|##+)$/.test(text));
+  .filter((text) => textFault(text) === undefined);
 const orderLists: fc.Arbitrary<Order[]> = fc.uniqueArray(
   fc.record({
     purchaseOrderNumber: codes,
@@ -86,12 +87,22 @@ function encode(text: string, { encoding, bom }: Dialect): Buffer {
   }
 }
 
+const LAST_LINE_END_OPTIONAL = mappingOf({ finalNewline: 'optional' });
+
+/** Letters beyond ASCII in an encoding that nothing names are a guess. */
+function isCertain(order: Order, { encoding }: Dialect): boolean {
+  return encoding.startsWith('utf') || !/[^ -~]/.test(JSON.stringify(order));
+}
+
 describe('any orders in any dialect', () => {
-  test('are the same orders when read', async () => {
+  test('are the same orders when read, or held where the encoding is a guess', async () => {
     await fc.assert(
       fc.asyncProperty(orderLists, dialects, async (list, dialect) => {
-        const { orders, inspection } = await readText(write(rowsOf(list), dialect));
-        expect(inShort(orders)).toEqual(list);
+        const { orders, inspection } = await readText(write(rowsOf(list), dialect), LAST_LINE_END_OPTIONAL);
+        expect(orders.filter((order) => order.valid).map(({ order }) => order)).toEqual(
+          list.filter((order) => isCertain(order, dialect)),
+        );
+        expect(orders).toHaveLength(list.length);
         expect(inspection.records).toBe(rowsOf(list).length);
       }),
       { numRuns: runs(150) },
@@ -102,7 +113,8 @@ describe('any orders in any dialect', () => {
     await fc.assert(
       fc.asyncProperty(orderLists, dialects, async (list, dialect) => {
         const { delimiter, encoding } = dialect;
-        const { orders, inspection } = await readText(write(rowsOf(list), dialect), mappingOf({ delimiter, encoding }));
+        const mapping = mappingOf({ delimiter, encoding, finalNewline: 'optional' });
+        const { orders, inspection } = await readText(write(rowsOf(list), dialect), mapping);
         expect(inShort(orders)).toEqual(list);
         expect(inspection.shape.format).toMatchObject({ delimiter, encoding });
       }),
@@ -110,21 +122,16 @@ describe('any orders in any dialect', () => {
     );
   });
 
-  test('are joined from shuffled rows, in memory and on disk', async () => {
+  test('are joined from shuffled rows', async () => {
     const cases = orderLists.chain((list) => {
       const rows = rowsOf(list).map((row, index) => ({ row, index }));
       return fc.tuple(fc.constant(list), fc.shuffledSubarray(rows, { minLength: rows.length }));
     });
     await fc.assert(
-      fc.asyncProperty(cases, dialects, fc.constantFrom(100, 1e6), async ([list, shuffled], dialect, memory) => {
-        const { orders } = await readText(
-          write(
-            shuffled.map(({ row }) => row),
-            dialect,
-          ),
-          undefined,
-          { memory },
-        );
+      fc.asyncProperty(cases, dialects, async ([list, shuffled], dialect) => {
+        const rows = shuffled.map(({ row }) => row);
+        const { encoding } = dialect;
+        const { orders } = await readText(write(rows, dialect), mappingOf({ encoding, finalNewline: 'optional' }));
         const expected = list.map(({ purchaseOrderNumber, items }) => [
           purchaseOrderNumber,
           shuffled.filter(({ row }) => row[0] === purchaseOrderNumber).map(({ row }) => row[2]),
@@ -151,8 +158,8 @@ describe('any orders in any dialect', () => {
     );
     const anyText = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
-      .filter((text) => /^[^\p{Cc}\p{Zs}="#]+$/u.test(text));
-    const lists = fc.array(
+      .filter((text) => !/^\p{Zs}|\p{Zs}$/u.test(text) && textFault(text) === undefined);
+    const lists = fc.uniqueArray(
       fc.record({
         purchaseOrderNumber: anyText,
         orderState: fc.constant('NEW' as const),
@@ -160,6 +167,7 @@ describe('any orders in any dialect', () => {
           minLength: 1,
         }),
       }),
+      { selector: ({ purchaseOrderNumber }) => purchaseOrderNumber, minLength: 1 },
     );
     const encodings = dialects.filter(({ encoding }) => encoding.startsWith('utf'));
     await fc.assert(
@@ -205,13 +213,15 @@ describe('the format that was found', () => {
     const { inspection } = await readText(Buffer.from(rows, 'latin1'));
     expect(inspection.shape.format).not.toHaveProperty('decimal');
     expect(inspection.warnings).toEqual([
-      'The file is not UTF-8: read as windows-1252.',
+      expect.stringMatching(/^The file is not UTF-8: read as windows-1252, which is a guess/),
       'Quantities are written with decimal point (line 3) and decimal comma (line 2).',
     ]);
   });
 
   test('of windows-1252 has the letters that ISO-8859-1 lacks', async () => {
     const text = Buffer.from('purchaseOrderNumber,articleCode,quantity\n1,\x80\x9f,1\n', 'latin1');
-    expect(inShort((await readText(text)).orders)).toMatchObject([{ items: [{ articleCode: '€Ÿ' }] }]);
+    expect(inShort((await readText(text, mappingOf({ encoding: 'windows-1252' }))).orders)).toMatchObject([
+      { items: [{ articleCode: '€Ÿ' }] },
+    ]);
   });
 });

@@ -18,7 +18,7 @@ describe('a table is unreadable', () => {
       { code: 'unreadable-quote', line: 5, column: 2 },
     ],
     ['text after a closing quote', `${HEADER}\n1,"A"x,1\n`, { code: 'unreadable-quote', line: 2, column: 2 }],
-    ['a column that stands twice', `${HEADER},articleCode\n`, { code: 'unreadable-header', line: 1, column: 4 }],
+    ['a mapped column twice', `${HEADER},articleCode\n`, { code: 'unreadable-header', line: 1, column: 4 }],
     ['two columns for one field', `${HEADER},Article Code\n`, { code: 'unreadable-header', line: 1, column: 4 }],
     ['a dangerous column', `${HEADER},__proto__\n`, { code: 'unreadable-header', line: 1, column: 4 }],
     ['a control character in the header', `${HEADER},a\u0000b\n`, { code: 'unreadable-header', line: 1, column: 4 }],
@@ -38,7 +38,8 @@ describe('a table is unreadable', () => {
     ['its last row cut off in its number', `${HEADER}\r\n"1",A,1\r\n12`, { code: 'unreadable-cut-off', line: 3 }],
     ['its last row cut off after blanks', `${HEADER}\n\n,,\n1,`, { code: 'unreadable-cut-off', line: 4 }],
     ['zeros at its end', `${HEADER}\n1,A,1\n${'\0'.repeat(4096)}`, { code: 'unreadable-cut-off', line: 3 }],
-    ['zeros after a whole row', `${HEADER}\n1,A,1\0\0`, { code: 'unreadable-cut-off', line: 2 }],
+    ['half of its last line end', `${HEADER}\r\n1,A,1\r`, { code: 'unreadable-cut-off', line: 2 }],
+    ['zeros after a complete row', `${HEADER}\n1,A,1\0\0`, { code: 'unreadable-cut-off', line: 2 }],
     ['delimiters over megabytes', `${HEADER}\n${','.repeat(8_000_000)}`, { code: 'unreadable-too-large', line: 2 }],
   ])('for %s', async (_, text, why) => {
     expect(await whyUnreadable(text)).toEqual(why);
@@ -53,7 +54,8 @@ describe('a table is unreadable', () => {
   });
 
   test.each([
-    ['no line end after a whole row', `${HEADER}\n1,A,1`],
+    ['no line end after a complete row', `${HEADER}\n1,A,1`],
+    ['a column twice that is not mapped', `${HEADER},text,text\n1,A,1,,\n`],
     ['blanks after the last line end', `${HEADER}\n1,A,1\n  `],
     ['delimiters alone in its last line', `${HEADER}\n1,A,1\n,`],
     ['a short row that has a line end', `${HEADER}\n1,A,1\n2\n`],
@@ -87,7 +89,6 @@ describe('bytes that are not the encoding are unreadable', () => {
   test.each([
     ['UTF-8', [Buffer.from(good), Buffer.from([0xe4]), Buffer.from(',1\n')], { line: 3, column: 3 }],
     ['UTF-8 cut off', [Buffer.from(`${HEADER}\n1,Gr`), Buffer.from([0xc3])], { line: 2, column: 5 }],
-    ['windows-1252', [Buffer.from(good, 'latin1'), Buffer.from([0x81]), Buffer.from(',1\n')], { line: 3, column: 3 }],
     ['UTF-16', [Buffer.from(`\ufeff${good}`, 'utf16le'), Buffer.from([0x00, 0xdc])], { line: 3, column: 3 }],
     ['half a UTF-16 unit', [Buffer.from(`\ufeff${good}`, 'utf16le'), Buffer.from([0x41])], { line: 3, column: 3 }],
   ])('%s', async (_, parts, place) => {
@@ -105,6 +106,48 @@ describe('bytes that are not the encoding are unreadable', () => {
     expect(await whyUnreadable(text, mappingOf({ encoding: 'utf-8' }))).toMatchObject({ code: 'unreadable-encoding' });
     expect(await whyUnreadable(text)).toMatchObject({ code: 'readable' });
   });
+
+  test.each([
+    ['windows-1252', Buffer.from('\x81', 'latin1')],
+    ['windows-1253', Buffer.from('\xaa', 'latin1')],
+    ['shift_jis', Buffer.from([0x83, 0x83, 0xff])],
+    ['gbk', Buffer.from([0x81, 0x40, 0xff])],
+  ] as const)('when they are not the %s that the mapping says', async (encoding, bytes) => {
+    const text = Buffer.concat([Buffer.from(`${HEADER}\n1,A,1\n2,`), bytes, Buffer.from(',1\n')]);
+    const place = { line: 3, column: 2 + bytes.length };
+    expect(await whyUnreadable(text, mappingOf({ encoding }))).toEqual({ code: 'unreadable-encoding', ...place });
+  });
+
+  test('when they switch encodings with escape sequences', async () => {
+    const text = Buffer.from(`${HEADER}\n1,\x1b$B%^\x1b(B,1\n`, 'latin1');
+    expect(await whyUnreadable(text)).toEqual({ code: 'unreadable-encoding' });
+  });
+});
+
+describe('a quoted field that swallows rows is unreadable', () => {
+  const TABS = 'purchaseOrderNumber\tarticleCode\tquantity\ttext';
+
+  test.each([
+    ['complete ones', `${TABS}\n1\tA\t1\t"19\n2\tB\t2\tx\n3\tC\t3\t30"\n`, { line: 2, column: 4 }],
+    ['half of two', `${TABS}\n1\tA\t1\tx\n2\t"19\t2\tx\n3\t30"\t3\tx\n`, { line: 3, column: 2 }],
+  ])('%s', async (_, text, place) => {
+    expect(await whyUnreadable(text)).toEqual({ code: 'unreadable-quote', ...place });
+    expect(await whyUnreadable(text, mappingOf({ quote: '"' }))).toMatchObject({ code: 'readable' });
+    expect(await whyUnreadable(text, mappingOf({ quote: 'none' }))).toEqual({
+      code: 'readable',
+      records: text.split('\n').length - 2,
+    });
+  });
+
+  test('but not one with a text of several lines', async () => {
+    const text = `${TABS}\n1\tA\t1\t"first\tline\nsecond\r\nthird"\n`;
+    expect(await whyUnreadable(text)).toEqual({ code: 'readable', records: 1 });
+  });
+});
+
+test.each(['', '\ufeff', '\n\n', ' \r\n'])('content without a header or an order (%j) is unreadable', async (text) => {
+  expect(await whyUnreadable(text)).toEqual({ code: 'unreadable-empty' });
+  expect(await whyUnreadable(gzipSync(text))).toEqual({ code: 'unreadable-empty' });
 });
 
 describe('JSON is unreadable', () => {

@@ -17,17 +17,13 @@ export function mappingOf(settings: Parameters<typeof mappingSchema.parse>[0] = 
 export type ReadFile = { inspection: Inspection; orders: CheckedOrder[] };
 
 /** Both passes over a file with this content. */
-export async function readText(
-  content: string | Buffer,
-  mapping?: Mapping,
-  options: { memory?: number } = {},
-): Promise<ReadFile> {
+export async function readText(content: string | Buffer, mapping?: Mapping): Promise<ReadFile> {
   await using folder = await makeTempFolder();
   const file = path.join(folder.path, 'orders');
   await writeFile(file, content);
   const inspection = await inspectFile(file, mapping);
   const orders: CheckedOrder[] = [];
-  for await (const order of readOrders(file, inspection, mapping, options)) orders.push(order);
+  for await (const order of readOrders(file, inspection, mapping)) orders.push(order);
   return { inspection, orders };
 }
 

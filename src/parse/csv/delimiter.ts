@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import type { Mapping } from '../../config/config.ts';
 import { countFields } from '../columns.ts';
 
-/** How a table's fields are parted. `hasSepLine`: its first line is `sep=;`, as Excel writes and reads it. */
+/** What separates a table's fields. `hasSepLine`: its first line is `sep=;`, as Excel writes and reads it. */
 export type Delimiter = { delimiter: string; hasSepLine: boolean };
 
 const CANDIDATES = [',', ';', '\t', '|'];
@@ -14,10 +14,10 @@ const LOOKED_AT = 20;
  * among equals the one that parts the first rows into equally many fields.
  */
 export function findDelimiter(start: string, mapping: Mapping): Delimiter {
-  const said = SEP_LINE.exec(start)?.[1];
-  const hasSepLine = said !== undefined;
+  const named = SEP_LINE.exec(start)?.[1];
+  const hasSepLine = named !== undefined;
   if (mapping.delimiter !== 'auto') return { delimiter: mapping.delimiter, hasSepLine };
-  if (said !== undefined) return { delimiter: said, hasSepLine };
+  if (named !== undefined) return { delimiter: named, hasSepLine };
   const rated = CANDIDATES.map((delimiter) => ({ delimiter, rating: rate(start, delimiter, mapping) }));
   const best = rated.reduce((a, b) => (compare(b.rating, a.rating) > 0 ? b : a));
   return { delimiter: best.delimiter, hasSepLine };
@@ -26,7 +26,7 @@ export function findDelimiter(start: string, mapping: Mapping): Delimiter {
 type Rating = readonly number[];
 
 function rate(start: string, delimiter: string, mapping: Mapping): Rating {
-  const rows = firstRows(start, delimiter, LOOKED_AT) ?? firstRows(start, delimiter, 1) ?? [];
+  const rows = firstRows(start, delimiter, mapping, LOOKED_AT) ?? firstRows(start, delimiter, mapping, 1) ?? [];
   const [header = []] = rows;
   const alike = header.length > 1 ? rows.filter((row) => row.length === header.length).length : 0;
   return [countFields(header, mapping), alike, header.length];
@@ -37,11 +37,12 @@ function compare(a: Rating, b: Rating): number {
   return differing < 0 ? 0 : (a[differing] ?? 0) - (b[differing] ?? 0);
 }
 
-/** Undefined when the rows cannot be told apart: the beginning may end within quotes. */
-function firstRows(start: string, delimiter: string, count: number): string[][] | undefined {
+/** Undefined when the rows cannot be separated: the beginning may end within quotes. */
+function firstRows(start: string, delimiter: string, { quote }: Mapping, count: number): string[][] | undefined {
   try {
     return parse(start, {
       delimiter,
+      quote: quote === 'none' ? null : '"',
       to: count,
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,

@@ -1,18 +1,21 @@
 import type { Mapping } from '../../config/config.ts';
-import { type Columns, ownCells, resolveColumns } from '../columns.ts';
+import { resolveColumns } from '../columns.ts';
 import { watchDecimals } from '../decimal-evidence.ts';
 import type { TableReading } from '../inspection.ts';
+import { emptyFile } from '../sniff.ts';
 import { unreadable } from '../unreadable.ts';
 import { type Delimiter, findDelimiter } from './delimiter.ts';
-import { createRuns, type Runs } from './number-runs.ts';
+import { createRuns } from './number-runs.ts';
+import { createOwnCells } from './own-cells.ts';
 import { createRowParser, type Row } from './row-parser.ts';
-import { type ShiftedNumbers, watchShifted } from './shifted-numbers.ts';
-import { createTableBody } from './table-body.ts';
+import { watchShifted } from './shifted-numbers.ts';
+import { refuseSwallowedRows } from './swallowed-rows.ts';
+import { createTableBody, type TableBody } from './table-body.ts';
 
-/** What the first pass learns of a table. `reading` is absent when there is not even a header. */
+/** What the first pass finds out about a table. */
 export type InspectedTable = {
   records: number;
-  reading?: TableReading;
+  reading: TableReading;
   delimiter: string;
   newline?: '\n' | '\r\n' | '\r';
   decimal?: '.' | ',';
@@ -21,9 +24,10 @@ export type InspectedTable = {
 
 const LF = 10;
 const CR = 13;
+const QUOTE = 34;
 const ALL_NEWLINES = ['\r\n', '\n', '\r'] as const;
 
-/** Reads a table to its end: every quote matches, the header is good; finds numbers whose rows stand apart. */
+/** Reads a table to its end: every quote matches, the header is good; finds numbers whose rows are not adjacent. */
 export async function inspectTable(
   content: AsyncIterable<Buffer>,
   start: string,
@@ -31,83 +35,115 @@ export async function inspectTable(
   mapping: Mapping,
 ): Promise<InspectedTable> {
   const dialect = findDelimiter(start, mapping);
-  const parser = createRowParser({ delimiter: dialect.delimiter, newlines: ALL_NEWLINES });
-  const eyes = openEyes(dialect.hasSepLine, bytes, mapping);
+  const { delimiter } = dialect;
+  const parser = createRowParser({ delimiter, hasQuotes: mapping.quote !== 'none', newlines: ALL_NEWLINES });
+  const table = watchTable({ dialect, bytes, mapping });
+  const { newline } = newlineOf(start);
   let hasCr = false;
   let lastByte = LF;
 
   for await (const chunk of content) {
     hasCr ||= chunk.includes(CR);
     lastByte = chunk.at(-1) ?? lastByte;
-    eyes.look(await parser.write(chunk));
+    table.look(await parser.write(chunk));
   }
-  eyes.look(await parser.end());
-  if (lastByte !== LF && lastByte !== CR) eyes.requireWholeEnd(lastByte);
+  table.look(await parser.end());
+  const cutOffAt = table.lineCutOff(lastByte, newline);
 
-  const { reading, ...found } = eyes.found(dialect, hasCr ? ALL_NEWLINES : ['\n']);
-  return { ...found, ...(reading && { reading }), delimiter: dialect.delimiter, ...newlineOf(start) };
+  const { reading, ...found } = table.found(hasCr ? ALL_NEWLINES : ['\n']);
+  const whole = { ...reading, ...(cutOffAt !== undefined && { cutOffAt }) };
+  return { ...found, reading: whole, delimiter, ...(newline !== undefined && { newline }) };
 }
 
-/** The same of a sheet's rows, whatever the file's size. */
+/** Does the same with a worksheet's rows, whatever the file's size. */
 export async function inspectRows(rows: AsyncIterable<readonly Row[]>, bytes: number, mapping: Mapping) {
-  const eyes = openEyes(false, bytes, mapping);
-  for await (const page of rows) eyes.look(page);
-  return eyes.found({ delimiter: ',', hasSepLine: false }, ['\n']);
+  const table = watchTable({ dialect: { delimiter: ',', hasSepLine: false }, bytes, mapping });
+  for await (const page of rows) table.look(page);
+  return table.found(['\n']);
 }
+
+type Watched = { dialect: Delimiter; bytes: number; mapping: Mapping };
 
 /** Looks at the rows of a table one after the other. */
-function openEyes(hasSepLine: boolean, bytes: number, mapping: Mapping) {
-  const body = createTableBody(hasSepLine);
+function watchTable({ dialect, bytes, mapping }: Watched) {
+  const body = createTableBody(dialect.hasSepLine);
   const decimals = watchDecimals();
-  let seen: Seen | undefined;
+  let data: ReturnType<typeof watchData> | undefined;
   let last: Row | undefined;
 
   function look(rows: readonly Row[]): void {
     last = rows.at(-1) ?? last;
-    const data = body.take(rows);
+    const next = body.take(rows);
     if (body.header === undefined) return;
-    seen ??= openSeen(resolveColumns(body.header.cells, body.header.line, mapping), rowsIn(bytes, data));
-    const { runs, shifted } = seen;
+    if (mapping.quote === 'auto') {
+      const width = body.header.cells.length;
+      for (const row of next) refuseSwallowedRows(row, width, dialect.delimiter);
+    }
+    data ??= watchData(body.header, rowsIn(bytes, next), mapping);
+    const { runs, shifted, ownCells } = data;
     const { quantity } = runs.columns.at;
-    for (const row of data) {
-      const cells = ownCells(row.cells, runs.columns);
+    for (const row of next) {
+      const cells = ownCells(row);
       runs.add(cells, row);
       shifted.look(cells, row);
       if (quantity !== undefined) decimals.look(cells[quantity] ?? '', row.line);
     }
   }
 
-  function found(dialect: Delimiter, newlines: readonly string[]) {
+  function found(newlines: readonly string[]) {
+    if (data === undefined) throw emptyFile();
+    const { runs, shifted } = data;
     const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
-    return {
-      records: seen?.runs.records ?? 0,
-      reading: seen && readingOf(dialect, newlines, seen),
-      ...(sign !== undefined && { decimal: sign }),
-      warnings: [...blankWarnings(body.blankRows), ...(mapping.decimal === 'auto' ? decimals.warnings() : [])],
+    const reading: TableReading = {
+      ...{ kind: 'table', ...dialect, newlines, columns: runs.columns, apart: runs.apart(), shifted: shifted.numbers },
+      ...{ hasQuotes: mapping.quote !== 'none', fillDown: mapping.fillDown },
     };
+    const warnings = [...blankWarnings(body.blankRows), ...(mapping.decimal === 'auto' ? decimals.warnings() : [])];
+    return { records: runs.records, reading, ...(sign !== undefined && { decimal: sign }), warnings };
   }
 
-  /** The content does not end with a line end: its last row must be as wide as its header all the same. */
-  function requireWholeEnd(lastByte: number): void {
-    const width = body.header?.cells.length ?? 0;
-    const isBlank = last?.cells.every((cell) => cell.trim() === '') === true;
-    if (last !== undefined && lastByte === 0) throw cutOff(last, 'the file ends in zeros');
-    if (last === undefined || isBlank || last.cells.length >= width) return;
-    throw cutOff(last, `its last row has ${last.cells.length} instead of ${width} fields and no line end`);
+  /** The line of a last row whose last value is sent, but may be cut off. */
+  function lineCutOff(lastByte: number, newline: string | undefined): number | undefined {
+    requireCompleteEnd(body, last, lastByte, newline);
+    const isEnded = lastByte === LF || lastByte === CR || lastByte === QUOTE || mapping.finalNewline === 'optional';
+    if (isEnded || last === undefined || last === body.header || data === undefined) return undefined;
+    const { columns } = data.runs;
+    const isSent = Object.values(columns.at).includes(columns.header.length - 1);
+    const isLast = !columns.errorColumns.includes((body.header?.cells.length ?? 0) - 1);
+    return isSent && isLast ? last.line : undefined;
   }
 
-  return { look, found, requireWholeEnd };
+  return { look, found, lineCutOff };
+}
+
+function watchData(header: Row, expected: number, mapping: Mapping) {
+  const columns = resolveColumns(header.cells, header.line, mapping);
+  return {
+    runs: createRuns(columns, expected),
+    shifted: watchShifted(columns),
+    ownCells: createOwnCells(columns, mapping.fillDown),
+  };
+}
+
+/** Content without a line end at its end must have a last row as wide as its header. */
+function requireCompleteEnd(body: TableBody, last: Row | undefined, lastByte: number, newline?: string): void {
+  if (last === undefined || lastByte === LF) return;
+  if (lastByte === CR && newline === '\r\n') throw cutOff(last, 'its last line end is incomplete');
+  if (lastByte === CR) return;
+  const width = body.header?.cells.length ?? 0;
+  if (lastByte === 0) throw cutOff(last, 'the file ends in zeros');
+  if (last.cells.every((cell) => cell.trim() === '') || last.cells.length >= width) return;
+  throw cutOff(last, `its last row has ${last.cells.length} instead of ${width} fields and no line end`);
 }
 
 function cutOff({ line }: Row, how: string) {
   const message = `The file is cut off on line ${line}: ${how}.`;
-  return unreadable('cut-off', message, { line }, 'Drop the whole file once more; if it is whole, end its last line.');
-}
-
-type Seen = { runs: Runs; shifted: ShiftedNumbers };
-
-function openSeen(columns: Columns, expected: number): Seen {
-  return { runs: createRuns(columns, expected), shifted: watchShifted(columns) };
+  return unreadable(
+    'cut-off',
+    message,
+    { line },
+    'Drop the complete file again. If it is complete, end its last line.',
+  );
 }
 
 /** How many rows a table of `bytes` bytes has if they are as long as its first ones. */
@@ -116,13 +152,8 @@ function rowsIn(bytes: number, first: readonly Row[]): number {
   return first.length === 0 ? bytes / LEAST_ROW : Math.max(first.length, (bytes / length) * first.length);
 }
 
-/** Bytes of a row that is hardly ever undercut. */
+/** Bytes of the shortest likely row. */
 const LEAST_ROW = 8;
-
-function readingOf(dialect: Delimiter, newlines: readonly string[], { runs, shifted }: Seen): TableReading {
-  const { columns } = runs;
-  return { kind: 'table', ...dialect, newlines, columns, apart: runs.apart(), shifted: shifted.numbers };
-}
 
 function blankWarnings(rows: number): string[] {
   if (rows === 0) return [];

@@ -2,18 +2,21 @@ import { CsvError, Parser } from 'csv-parse';
 import { LIMITS } from '../../order/limits.ts';
 import { unreadable } from '../unreadable.ts';
 
-/** One row; `line` is 1-based in the file, where the row begins; `bytes` its length in UTF-8. */
-export type Row = { line: number; cells: string[]; bytes: number };
+/**
+ * One row. `line` is where the row begins, 1-based in the file; `bytes` its length in UTF-8; `isOneLine`: it has no line
+ * end within a field; `isAfterGap`: an empty line precedes it.
+ */
+export type Row = { line: number; cells: string[]; bytes: number; isOneLine: boolean; isAfterGap: boolean };
 
-/** Takes UTF-8 apart into rows. */
+/** Splits UTF-8 into rows. */
 export type RowParser = {
   /** The rows that end within this chunk. */
   write(chunk: Buffer): Promise<Row[]>;
-  /** What is left at the end of the content. */
+  /** The rest at the end of the content. */
   end(): Promise<Row[]>;
 };
 
-export type RowDialect = { delimiter: string; newlines: readonly string[] };
+export type RowDialect = { delimiter: string; hasQuotes: boolean; newlines: readonly string[] };
 
 const LINE_END = /\r\n|\n|\r/g;
 
@@ -21,13 +24,13 @@ const LINE_END = /\r\n|\n|\r/g;
  * A parser for one table. Empty lines are no rows. PoSyncError `unreadable-quote` for quotes that do not match,
  * `unreadable-too-large` for a row beyond the limit, each with the line where the row begins.
  */
-export function createRowParser({ delimiter, newlines }: RowDialect): RowParser {
-  const parser = new CollectingParser(delimiter, newlines);
-  // Told by the callbacks of write and end; a listener keeps Node from telling it once more.
+export function createRowParser(dialect: RowDialect): RowParser {
+  const parser = new CollectingParser(dialect);
+  // The callbacks of write and end report errors; a listener keeps Node from throwing them as well.
   parser.on('error', () => undefined);
   let unparsed = 0;
 
-  /** The rows so far, if none of them and nothing that is under way is beyond the limit. */
+  /** The rows so far. Throws when one of them, or the row being read, is beyond the limit. */
   function taken(): Row[] {
     const { rows, hasMoved } = parser.takeRows();
     if (hasMoved) unparsed = 0;
@@ -55,11 +58,11 @@ export function createRowParser({ delimiter, newlines }: RowDialect): RowParser 
   };
 }
 
-/** csv-parse with its rows kept in an array: its object stream costs more than its parsing. */
+/** csv-parse, with its rows kept in an array: its object stream costs more than its parsing. */
 class CollectingParser extends Parser {
   /** Where the next row begins. */
   nextLine = 1;
-  /** Where the first row beyond the limit begins. csv-parse has a limit too, but looks at it for every byte. */
+  /** Where the first row beyond the limit begins. csv-parse has a limit too, but checks it for every byte. */
   tooLargeAt: number | undefined;
   #rows: Row[] = [];
   #emptyLines = 0;
@@ -67,16 +70,17 @@ class CollectingParser extends Parser {
   #countedLines = 1;
   #bytes = 0;
 
-  constructor(delimiter: string, newlines: readonly string[]) {
+  constructor({ delimiter, hasQuotes, newlines }: RowDialect) {
     super({
       delimiter,
+      quote: hasQuotes ? '"' : null,
       record_delimiter: [...newlines],
       relax_column_count: true,
       skip_empty_lines: true,
     });
   }
 
-  /** The rows since last time, and whether the parser got on, be it over empty lines. */
+  /** The rows since last time, and whether the parser advanced, even if only over empty lines. */
   takeRows(): { rows: Row[]; hasMoved: boolean } {
     const rows = this.#rows;
     const hasMoved = rows.length > 0 || this.info.empty_lines > this.#emptyLinesTaken;
@@ -90,11 +94,11 @@ class CollectingParser extends Parser {
     const { empty_lines: emptyLines, lines, bytes } = this.info;
     const empty = emptyLines - this.#emptyLines;
     const line = this.nextLine + empty;
-    // csv-parse counts a CRLF within quotes twice; its count serves only to see whether there is any.
+    // csv-parse counts a CRLF within quotes twice; its count only shows whether there is one.
     const isOneLine = lines - this.#countedLines <= empty + (this.nextLine === 1 ? 0 : 1);
     const size = bytes - this.#bytes;
     if (size > LIMITS.recordBytes && lettersIn(cells) > LIMITS.recordBytes) this.tooLargeAt ??= line;
-    this.#rows.push({ line, cells, bytes: size });
+    this.#rows.push({ line, cells, bytes: size, isOneLine, isAfterGap: empty > 0 });
     this.#bytes = bytes;
     this.#emptyLines = emptyLines;
     this.#countedLines = lines;
@@ -117,14 +121,24 @@ function asUnreadable(error: unknown, line: number): unknown {
   const facts = { line, column };
   if (error.code === 'CSV_QUOTE_NOT_CLOSED') {
     const message = `The row that begins on line ${line} opens a quote in field ${column} that is never closed.`;
-    return unreadable('quote', message, facts, 'Close the quote, or drop the whole file once more.');
+    return unreadable('quote', message, facts, 'Close the quote, or drop the complete file again.');
   }
   const message = `The row that begins on line ${line} has a quote in the middle of field ${column}.`;
-  return unreadable('quote', message, facts, 'Put the whole field in quotes and double each quote within it.');
+  return unreadable(
+    'quote',
+    message,
+    facts,
+    'Put the field in quotes and double each quote within it, or set quote: none in the mapping.',
+  );
 }
 
 function tooLarge(line: number) {
   const message = `The row that begins on line ${line} is longer than ${LIMITS.recordBytes} bytes.`;
   const facts = { line, limit: LIMITS.recordBytes };
-  return unreadable('too-large', message, facts, 'Look there for a quote that is never closed.');
+  return unreadable(
+    'too-large',
+    message,
+    facts,
+    'Look there for a quote that is never closed, or set quote: none in the mapping.',
+  );
 }

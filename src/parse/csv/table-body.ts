@@ -1,21 +1,22 @@
 import type { Row } from './row-parser.ts';
 
-/** Tells a table's rows from its header and from rows that hold nothing. */
+/** Separates a table's rows from its header and from rows without any value. */
 export type TableBody = {
-  /** The first row that is not blank; known once it was met. */
+  /** The first row that is not blank, once it was read. */
   header: Row | undefined;
   /** Rows skipped because all their cells are blank. */
   blankRows: number;
-  /** The rows that hold data, of the next rows of the file. */
+  /** Those of the next rows of the file that contain data. */
   take(rows: readonly Row[]): readonly Row[];
 };
 
 export function createTableBody(hasSepLine: boolean): TableBody {
   let isSepLineDue = hasSepLine;
+  let isAfterGap = false;
   const body: TableBody = { header: undefined, blankRows: 0, take };
 
   function take(rows: readonly Row[]): readonly Row[] {
-    if (body.header !== undefined && !rows.some(isBlank)) return rows;
+    if (body.header !== undefined && !isAfterGap && !rows.some(isBlank)) return rows;
     return rows.filter(isData);
   }
 
@@ -26,8 +27,11 @@ export function createTableBody(hasSepLine: boolean): TableBody {
     }
     if (isBlank(row)) {
       body.blankRows += 1;
+      isAfterGap = true;
       return false;
     }
+    if (isAfterGap) row.isAfterGap = true;
+    isAfterGap = false;
     if (body.header !== undefined) return true;
     body.header = row;
     return false;
@@ -38,6 +42,6 @@ export function createTableBody(hasSepLine: boolean): TableBody {
 
 function isBlank({ cells }: Row): boolean {
   const [first = ''] = cells;
-  // Nearly every row is told from a blank one by its first character.
+  // The first character of nearly every row shows that it is not blank.
   return !(first > '!') && cells.every((cell) => cell.trim() === '');
 }

@@ -1,18 +1,27 @@
 import type { Mapping } from '../../config/config.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { plainName } from '../../order/text.ts';
+import { createNumberFilter, type NumberFilter } from '../csv/number-filter.ts';
+import type { JsonReading } from '../inspection.ts';
+import { emptyFile } from '../sniff.ts';
 import { unreadable } from '../unreadable.ts';
 import { takeErrorKeys } from './error-keys.ts';
+import { find, textOf } from './find-key.ts';
 import type { JsonLayout } from './json-layout.ts';
 import { createJsonParser, type JsonRecord } from './json-records.ts';
 import { tooLarge } from './json-tokens.ts';
 
-/** What the first pass learns of a JSON file. `layout` is absent when the file holds no value at all. */
-export type InspectedJson = { records: number; layout?: JsonLayout; isFixFile: boolean; warnings: string[] };
+/** What the first pass finds out about a JSON file. */
+export type InspectedJson = { records: number; reading: JsonReading; isFixFile: boolean; warnings: string[] };
 
 /** Reads a JSON file to its end and finds where its orders are. */
-export async function inspectJson(content: AsyncIterable<Buffer>, mapping: Mapping): Promise<InspectedJson> {
-  const finding = openFinding(mapping);
+export async function inspectJson(
+  content: AsyncIterable<Buffer>,
+  bytes: number,
+  mapping: Mapping,
+): Promise<InspectedJson> {
+  const repeats = watchRepeats(bytes, mapping);
+  const finding = openFinding(mapping, (order) => repeats.look(order));
   const parser = createJsonParser(mapping.format === 'ndjson' ? { kind: 'sequence' } : 'unknown', finding);
   let records = 0;
   let isFixFile = false;
@@ -23,21 +32,43 @@ export async function inspectJson(content: AsyncIterable<Buffer>, mapping: Mappi
     for (const record of found) {
       if (takeErrorKeys(record.value)) isFixFile = true;
       finding.onRecord(record);
+      repeats.look(record.value);
     }
   }
 
   for await (const chunk of content) look(parser.write(chunk));
   look(parser.end());
   const layout = finding.layout();
-  if (layout === undefined) return { records: 0, isFixFile: false, warnings: [] };
-  if (layout.kind === 'array' || layout.kind === 'wrapped') return { records, layout, isFixFile, warnings: [] };
-  return { records: finding.roots(), layout, isFixFile: isFixFile || finding.hasErrorKeys(), warnings: [] };
+  if (layout === undefined) throw emptyFile();
+  const reading: JsonReading = { kind: 'json', layout, repeated: repeats.found() };
+  if (layout.kind === 'array' || layout.kind === 'wrapped') return { records, reading, isFixFile, warnings: [] };
+  return { records: finding.roots(), reading, isFixFile: isFixFile || finding.hasErrorKeys(), warnings: [] };
+}
+
+/** Bytes of the shortest likely order. */
+const LEAST_ORDER = 60;
+
+/** Collects the numbers that more than one object has. */
+function watchRepeats(bytes: number, mapping: Mapping) {
+  const expected = Math.min(LIMITS.records, bytes / LEAST_ORDER);
+  const seen = createNumberFilter(expected);
+  let repeated: NumberFilter | undefined;
+  return {
+    look(value: unknown): void {
+      if (typeof value !== 'object' || value === null) return;
+      const number = textOf(find(value, mapping.fields.purchaseOrderNumber).value) ?? '';
+      if (number === '' || !seen.add(number)) return;
+      repeated ??= createNumberFilter(expected);
+      repeated.add(number);
+    },
+    found: (): NumberFilter => repeated?.folded() ?? createNumberFilter(0),
+  };
 }
 
 type Candidate = { key: string; hasNumbers: boolean };
 
-/** Watches the top level of a file for where the orders are. */
-function openFinding(mapping: Mapping) {
+/** Finds where the orders are from a file's top level. `onOrder` gets the keys of each object there that name it. */
+function openFinding(mapping: Mapping, onOrder: (value: object) => void) {
   const numberKeys = new Set(mapping.fields.purchaseOrderNumber.map((path) => plainName(path.split('.')[0] ?? path)));
   const itemsKeys = new Set(mapping.fields.items.map((path) => plainName(path.split('.')[0] ?? path)));
   const candidates: Candidate[] = [];
@@ -46,6 +77,7 @@ function openFinding(mapping: Mapping) {
   let hasNumber = false;
   let hasErrorKeys = false;
   let begin = { byte: 0, line: 1 };
+  let naming: Record<string, unknown> = {};
 
   return {
     onRoot(opens: '{' | '[' | undefined, byte: number, line: number): void {
@@ -62,7 +94,12 @@ function openFinding(mapping: Mapping) {
       if (numberKeys.has(plainName(key))) hasNumber = true;
       if (opens === '[' && roots === 1) candidates.push({ key, hasNumbers: false });
     },
+    onRootValue(key: string, value: unknown): void {
+      if (numberKeys.has(plainName(key))) naming[key] = value;
+    },
     onRootEnd(byte: number): void {
+      onOrder(naming);
+      naming = {};
       const isOne = roots > 1 || layout()?.kind === 'object';
       if (isOne && byte - begin.byte > LIMITS.recordBytes) throw tooLarge(begin.line);
     },

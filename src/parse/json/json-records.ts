@@ -14,6 +14,8 @@ export type JsonWatch = {
   onRoot?(opens: '{' | '[' | undefined, byte: number, line: number): void;
   /** A key of an object at the top level, with what its value opens. */
   onRootKey?(key: string, opens: '{' | '[' | undefined): void;
+  /** A value of an object at the top level that is no order; "" as the key of the value at the top level itself. */
+  onRootValue?(key: string, value: unknown): void;
   /** The value at the top level ended before `byte`. */
   onRootEnd?(byte: number): void;
 };
@@ -146,6 +148,7 @@ export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatc
       records.push({ line: built.line, pointer: built.pointer, value, bytes: byte - built.byte });
     }
     if (role !== 'within') built = undefined;
+    if (role === 'beside') watch.onRootValue?.(frame?.key ?? '', value);
     if (frame) put(value, frame);
     else watch.onRootEnd?.(byte);
     expected = frame ? 'comma or end' : 'value';

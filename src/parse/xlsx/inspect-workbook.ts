@@ -22,16 +22,15 @@ export async function inspectWorkbook(
   });
   const bytes = Number(stamp.size);
   const { reading, records, warnings } = await inspectRows(rows, bytes * LIKELY_RATIO, mapping);
-  const common = { encoding: 'utf-8', mark: 0, gzip: false } as const;
   return {
-    shape: { format: { type: 'xlsx' }, ...(reading && { header: reading.columns.header }) },
+    shape: { format: { type: 'xlsx' }, header: reading.columns.header },
     records,
     bytes,
     sha256: hash.digest('hex'),
     warnings,
-    isFixFile: (reading?.columns.errorColumns.length ?? 0) > 0,
+    isFixFile: reading.columns.errorColumns.length > 0,
     stamp,
-    reading: reading ? { ...common, ...reading, workbook: { sheet, decimal } } : { ...common, kind: 'empty' },
+    reading: { encoding: 'utf-8', mark: 0, gzip: false, isGuess: false, ...reading, workbook: { sheet, decimal } },
   };
 }
 

@@ -34,7 +34,7 @@ export function shownDate(date: Date): string {
  * A sheet's row as a row of a table, as wide as its header. A date in a column that is sent becomes a text that every
  * check refuses as a spreadsheet's damage; a fraction is written so that no decimal sign can be mistaken.
  */
-function tableRow(row: SheetRow, width: number, at: Columns['at'], decimal: '.' | ',' | 'auto'): Row {
+function tableRow(row: SheetRow, width: number, at: Columns['at'], decimal: '.' | ',' | 'auto') {
   const cells =
     row.cells.length < width ? [...row.cells, ...Array<string>(width - row.cells.length).fill('')] : row.cells;
   for (const index of row.dates) if (isSent(index, at)) cells[index] = `="${cells[index]}"`;
@@ -52,12 +52,17 @@ export async function* tableRows(
   find: (header: SheetRow) => Columns['at'],
 ): AsyncGenerator<Row[]> {
   let header: { width: number; at: Columns['at'] } | undefined;
+  let lastLine = 0;
   for await (const page of pages) {
     const [first] = page;
     if (first === undefined) continue;
     header ??= { width: first.cells.length, at: find(first) };
     const { width, at } = header;
-    yield page.map((row) => tableRow(row, width, at, decimal));
+    yield page.map((row) => {
+      const isAfterGap = row.line > lastLine + 1;
+      lastLine = row.line;
+      return { ...tableRow(row, width, at, decimal), isOneLine: true, isAfterGap };
+    });
   }
 }
 

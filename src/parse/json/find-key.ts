@@ -1,0 +1,73 @@
+import { sourceOfNumber } from '../../order/json-number.ts';
+import { plainName, pointerStep, trimBlanks } from '../../order/text.ts';
+
+/** The value under one of the accepted names of a field; `value` is undefined when there is none. */
+export type Found = {
+  value: unknown;
+  /** The name as the file has it, else the first one of the mapping. */
+  name: string;
+  /** JSON pointer within the object that was searched. */
+  pointer: string;
+  isAmbiguous: boolean;
+  /** The keys that match, for a message. */
+  keys: string;
+};
+
+/**
+ * Finds a field in a JSON object by its accepted names; case and spacing do not count, so that `quantity` beside
+ * `Quantity` is ambiguous. A name with dots leads through nested objects (`header.number`), unless a key of exactly that
+ * name exists.
+ */
+export function find(object: object, names: readonly string[]): Found {
+  const matches = names.flatMap((name) => follow(object, name));
+  const [match] = matches;
+  if (match === undefined) {
+    const [first = ''] = names;
+    return { value: undefined, name: first, pointer: pointerStep(first), isAmbiguous: false, keys: '' };
+  }
+  if (matches.length === 1) return { ...match, isAmbiguous: false, keys: '' };
+  const pointers = new Set(matches.map(({ pointer }) => pointer));
+  return { ...match, isAmbiguous: pointers.size > 1, keys: [...pointers].join(', ') };
+}
+
+/** The text of a JSON value: trimmed, or the digits of a whole number as long as those are exact. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return trimBlanks(value);
+  const source = sourceOfNumber(value);
+  return source !== undefined && /^\d{1,15}$/.test(source) ? source : undefined;
+}
+
+type Match = { value: unknown; name: string; pointer: string };
+
+function follow(object: object, name: string): Match[] {
+  const direct = keysLike(object, name).map((key) => matchOf(object, key));
+  const dot = name.indexOf('.');
+  if (direct.length > 0 || dot < 0) return direct;
+  return keysLike(object, name.slice(0, dot)).flatMap((key) => {
+    const outer = matchOf(object, key);
+    if (typeof outer.value !== 'object' || outer.value === null) return [];
+    const inner = follow(outer.value, name.slice(dot + 1));
+    return inner.map((match) => ({ ...match, name: `${key}.${match.name}`, pointer: outer.pointer + match.pointer }));
+  });
+}
+
+function matchOf(object: object, key: string): Match {
+  return { value: Reflect.get(object, key), name: key, pointer: pointerStep(key) };
+}
+
+function keysLike(object: object, name: string): string[] {
+  const plain = plainKey(name);
+  return Object.keys(object).filter((key) => key === name || plainKey(key) === plain);
+}
+
+/** The objects of a file have the same few keys again and again. */
+const known = new Map<string, string>();
+const MOST_KNOWN = 1_000;
+
+function plainKey(key: string): string {
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const plain = plainName(key);
+  if (known.size < MOST_KNOWN && key.length < 100) known.set(key, plain);
+  return plain;
+}

@@ -1,0 +1,85 @@
+import { PoSyncError } from '../core/errors.ts';
+import type { CheckedOrder } from '../order/checked-order.ts';
+import { digestOf, fingerprintOf } from '../order/digest.ts';
+import { fixNote, readFixNote } from '../order/fixing.ts';
+import { jsonNumber } from '../order/json-number.ts';
+import type { Item } from '../order/order.ts';
+import { createPager } from '../order/pager.ts';
+import type { Place } from '../order/place.ts';
+import type { Problem } from '../order/record.ts';
+import type { JsonReading } from '../parse/inspection.ts';
+import { type CheckedObject, checkObject, type ObjectRecord, type ObjectRules } from './check-object.ts';
+import type { LateRecords, OrderedRecord } from './late-records.ts';
+import { problemOf } from './problem.ts';
+
+/** Makes an order of each JSON object, in the file's order; objects that share a number come at the end. */
+export type ObjectOrders = {
+  add(records: readonly ObjectRecord[], rules: ObjectRules): CheckedOrder[];
+  /** The rest, after the last object. */
+  finish(): Generator<CheckedOrder[]>;
+};
+
+/** Orders returned at once at the end. */
+const PAGE = 500;
+
+/** Objects with one number and different content are all held: nothing says which of them is right. */
+export function createObjectOrders({ repeated }: JsonReading, late: LateRecords): ObjectOrders {
+  let ordinal = 0;
+  return {
+    add(records, rules) {
+      return records.flatMap((record) => {
+        const checked = checkObject(record, rules);
+        if (checked.number === '' || !repeated.has(checked.number)) return [orderOf(record, checked, ordinal++)];
+        const { line } = record.place;
+        late.add({ number: checked.number, content: contentOf(record, checked), line, text: toText(record, checked) });
+        return [];
+      });
+    },
+    *finish() {
+      const pager = createPager(PAGE);
+      for (const one of late.ordered()) yield* pager.add(lateOrder(one, ordinal++));
+      yield pager.rest();
+    },
+  };
+}
+
+function orderOf(record: ObjectRecord, { number, items, problems }: CheckedObject, ordinal: number): CheckedOrder {
+  const common = { ordinal, number, place: record.place, records: [record] };
+  if (items === undefined) return { ...common, valid: false, problems };
+  return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: 'NEW', items } };
+}
+
+function lateOrder({ text, isUniform, from, to }: OrderedRecord, ordinal: number): CheckedOrder {
+  const { record, checked } = fromText(text);
+  if (isUniform) return orderOf(record, checked, ordinal);
+  const lines = from === to ? `on line ${from}` : `lines ${from} to ${to}`;
+  const problem = problemOf('repeated-number', record.place, '', checked.number, lines);
+  return orderOf(record, { number: checked.number, problems: [...checked.problems, problem] }, ordinal);
+}
+
+function contentOf(record: ObjectRecord, { items }: CheckedObject): string {
+  return items === undefined ? fingerprintOf([record]) : digestOf({ orderState: 'NEW', items });
+}
+
+type Kept = { place: Place; note: string; number: string; items?: Item[]; problems: Problem[]; value: unknown };
+
+function toText({ place, value, fixTarget }: ObjectRecord, checked: CheckedObject): string {
+  const kept: Kept = { place, note: fixTarget === undefined ? '' : fixNote(fixTarget), ...checked, value };
+  return JSON.stringify(kept);
+}
+
+/** Numbers of the value keep their source text; those of the other parts are plain. */
+function fromText(text: string): { record: ObjectRecord; checked: CheckedObject } {
+  const plain = JSON.parse(text) as Kept;
+  const { value } = JSON.parse(text, asWritten) as Kept;
+  if (typeof plain.number !== 'string')
+    throw new PoSyncError('late-rows-damaged', 'Objects stored on disk came back damaged.');
+  const { place, note, number, items, problems } = plain;
+  const fixTarget = readFixNote(note);
+  const record: ObjectRecord = { kind: 'object', place, value, ...(fixTarget && { fixTarget }) };
+  return { record, checked: { number, ...(items && { items }), problems } };
+}
+
+function asWritten(_key: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' && context?.source !== undefined ? jsonNumber(context.source) : value;
+}

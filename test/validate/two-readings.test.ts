@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { inShort, mappingOf, readText } from '../support/read-text.ts';
+
+const HEADER = 'purchaseOrderNumber,articleCode,quantity';
+const item = (articleCode: string, quantity = 1) => ({ articleCode, quantity });
+const order = (purchaseOrderNumber: string, ...items: object[]) => ({ purchaseOrderNumber, orderState: 'NEW', items });
+const table = (...rows: string[]) => [HEADER, ...rows, ''].join('\n');
+
+/** The messages of everything that is held. */
+async function messagesOf(...read: Parameters<typeof readText>): Promise<string[]> {
+  const { orders } = await readText(...read);
+  return orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ message }) => message)));
+}
+
+describe('a row without a usable number', () => {
+  test('puts the order above it in doubt', async () => {
+    const { orders } = await readText(table('1,A,1', ',B,2', '2,C,3'));
+    expect(inShort(orders)).toEqual([
+      { 1: ['2 row-in-doubt'] },
+      { '': ['3 purchaseOrderNumber missing'] },
+      order('2', item('C', 3)),
+    ]);
+    expect(await messagesOf(table('1,A,1', ',B,2'))).toContain(
+      'may lack a row: line 3 has no order number and may belong to this order; correct that row, or complete this order',
+    );
+  });
+
+  test('puts the order above it in doubt, also where that has rows further down', async () => {
+    const { orders } = await readText(table('1,A,1', ',B,2', '2,C,3', '1,D,1'));
+    expect(inShort(orders)).toEqual([
+      { '': ['3 purchaseOrderNumber missing'] },
+      order('2', item('C', 3)),
+      { 1: ['2 row-in-doubt'] },
+    ]);
+  });
+
+  test('at the top puts the first order in doubt', async () => {
+    const { orders } = await readText(table(',A,1', '1,B,1', '2,C,1'));
+    expect(inShort(orders)).toEqual([
+      { '': ['2 purchaseOrderNumber missing'] },
+      { 1: ['3 row-in-doubt'] },
+      order('2', item('C')),
+    ]);
+  });
+
+  test('and without article and quantity is invalid alone', async () => {
+    const text = 'purchaseOrderNumber,articleCode,quantity,text\n1,A,1,\n,,,see above\n';
+    expect(inShort((await readText(text)).orders)).toMatchObject([order('1', item('A')), {}]);
+  });
+
+  test('whose number looks like another puts that order and its neighbors in doubt', async () => {
+    const { orders } = await readText(table('1,A,1', '2,B,1', '3,C,1', '1\u200b,D,1', '4,E,1', '5,F,1'));
+    expect(orders.map(({ number, valid }) => [number, valid])).toEqual([
+      ['1', false],
+      ['2', true],
+      ['3', false],
+      ['1\u200b', false],
+      ['4', false],
+      ['5', true],
+    ]);
+  });
+
+  test('of the wrong width puts its neighbors in doubt, but not when it has the number of one of them', async () => {
+    const { orders } = await readText(table('1,A,1', '2 B,1', '3,C,1', '4,D,1', '4,E', '5,F,1'));
+    expect(inShort(orders)).toEqual([
+      { 1: ['2 row-in-doubt'] },
+      { '2 B': ['3 too-few-fields'] },
+      { 3: ['4 row-in-doubt'] },
+      { 4: ['6 too-few-fields'] },
+      order('5', item('F')),
+    ]);
+  });
+
+  test('repeats the number above with fillDown, but not across an empty line', async () => {
+    const text = table('1,A,1', ',B,2', '', ',C,3', '2,D,1', ' ,E,1');
+    const { orders } = await readText(text, mappingOf({ fillDown: true }));
+    expect(inShort(orders)).toEqual([
+      { 1: ['2 row-in-doubt'] },
+      { '': ['5 purchaseOrderNumber missing'] },
+      order('2', item('D'), item('E')),
+    ]);
+  });
+
+  test('is not one whose number only has blanks or a tab around it', async () => {
+    const { orders } = await readText(table('PO-1,A,1', 'PO-1\t,B,1', ' PO-1 ,C,1'));
+    expect(inShort(orders)).toEqual([order('PO-1', item('A'), item('B'), item('C'))]);
+  });
+});
+
+describe('a last row without a line end', () => {
+  test('is held where its last field is sent: half a quantity is a quantity too', async () => {
+    const { orders } = await readText(`${HEADER}\n1,A,1\n2,B,1`);
+    expect(inShort(orders)).toEqual([order('1', item('A')), { 2: ['3 quantity cut-off'] }]);
+    expect(await messagesOf(`${HEADER}\n2,B,1`)).toEqual([expect.stringContaining('finalNewline: optional')]);
+  });
+
+  test.each([
+    ['the mapping says that it is optional', `${HEADER}\n1,A,12`, { finalNewline: 'optional' }],
+    ['its last field is in quotes', `${HEADER}\n1,A,"12"`, {}],
+    ['its last field is not sent', `${HEADER},text\n1,A,12,x`, {}],
+  ])('is complete where %s', async (_, text, mapping) => {
+    expect(inShort((await readText(text, mappingOf(mapping))).orders)).toEqual([order('1', item('A', 12))]);
+  });
+});
+
+describe('an encoding that is only a guess', () => {
+  const latin = (text: string) => Buffer.from(text, 'latin1');
+
+  test('holds what has other letters in a number or an article, with its readings', async () => {
+    const { orders } = await readText(latin(`${HEADER},text\n1,Schr\x84ge,1,x\n2,B,1,Gr\xfcn\n`));
+    expect(inShort(orders)).toEqual([{ 1: ['2 articleCode encoding-unsure'] }, order('2', item('B'))]);
+    expect(await messagesOf(latin(table('1,Schr\x84ge,1')))).toEqual([
+      expect.stringMatching(/Schr„ge \(windows-1252\) · Schräge \(cp850\).* set encoding in the mapping/),
+    ]);
+  });
+
+  test('holds also a letter that is a blank in the guessed encoding', async () => {
+    expect(inShort((await readText(latin(table('1,A\xa0,1')))).orders)).toEqual([
+      { 1: ['2 articleCode encoding-unsure'] },
+    ]);
+  });
+
+  test('holds it in JSON as well', async () => {
+    const text = latin(JSON.stringify([order('1', item('Gr\xfcn')), order('2', item('B'))]));
+    expect(inShort((await readText(text)).orders)).toEqual([
+      { 1: ['1 articleCode encoding-unsure'] },
+      order('2', item('B')),
+    ]);
+  });
+
+  test.each([
+    ['cp437', 'Schr\x84ge', 'Schräge'],
+    ['cp850', 'T\x9aR', 'TÜR'],
+    ['cp852', '\xe7roub', 'šroub'],
+    ['cp858', '\xd5', '€'],
+    ['windows-1251', '\xc1\xee\xeb\xf2', 'Болт'],
+    ['koi8-r', '\xe2\xcf\xcc\xd4', 'Болт'],
+    ['macintosh', 'Schr\x8age', 'Schräge'],
+    ['shift_jis', '\x83l\x83W', 'ネジ'],
+    ['gbk', '\xc2\xdd\xcb\xbf', '螺丝'],
+    ['big5', '\xc1\xb3\xb5\xb7', '螺絲'],
+    ['euc-kr', '\xb3\xaa\xbb\xe7', '나사'],
+  ])('is settled by %s in the mapping', async (encoding, written, read) => {
+    const text = latin(table(`1,${written},1`, `2,${written},2`));
+    const { orders } = await readText(text, mappingOf({ encoding }));
+    expect(inShort(orders)).toEqual([order('1', item(read)), order('2', item(read, 2))]);
+    const guessed = await readText(text).catch(() => undefined);
+    expect(guessed?.orders.some(({ valid }) => valid) ?? false).toBe(false);
+  });
+});
+
+describe('a text with two readings is held', () => {
+  test.each([
+    ['4.500012345E9', 'spreadsheet-damage', '4500012345'],
+    ['1.23457e11', 'spreadsheet-damage', '123457000000'],
+    ['3E+05', 'spreadsheet-damage', '300000'],
+    ['123.0', 'spreadsheet-damage', '123'],
+    ['"123,00"', 'spreadsheet-damage', '123'],
+    ['#N/A', 'spreadsheet-damage', 'enter the full value'],
+    ['#VALEUR!', 'spreadsheet-damage', 'enter the full value'],
+    ['#¡VALOR!', 'spreadsheet-damage', 'enter the full value'],
+    ['#BRAK!', 'spreadsheet-damage', 'enter the full value'],
+    ['#N/D', 'spreadsheet-damage', 'enter the full value'],
+    ['#NV', 'spreadsheet-damage', 'enter the full value'],
+    ['#NAZWA?', 'spreadsheet-damage', 'enter the full value'],
+    ['Err:502', 'spreadsheet-damage', 'enter the full value'],
+    ['A\u200bB', 'hidden-character', 'U+200B'],
+    ['A\u00adB', 'hidden-character', 'U+00AD'],
+    ['\u202eAB', 'hidden-character', 'U+202E'],
+    ['A\ufffdB', 'replacement-character', 'original text'],
+    ['Gro\u0308ße', 'not-normalized', 'NFC'],
+  ])('%s', async (written, code, hint) => {
+    for (const row of [`1,${written},1`, `${written},A,1`]) {
+      const { orders } = await readText(table(row));
+      expect(orders).toMatchObject([{ valid: false, problems: [{ line: 2, code }] }]);
+      expect(await messagesOf(table(row))).toEqual([expect.stringContaining(hint)]);
+    }
+  });
+
+  test.each(['12E5', '1-2', '10.10', '4711.5', '#12', 'A.0', '+49123', 'Größe', '=A1', '0012'])(
+    'but not %s',
+    async (written) => {
+      expect(inShort((await readText(table(`1,${written},1`))).orders)).toEqual([order('1', item(written))]);
+    },
+  );
+});
