@@ -111,7 +111,7 @@ export function emptyFile() {
 
 /** ISO-2022-JP and its kin write letters as ASCII bytes after an escape. */
 function refuseEscapes(start: string): void {
-  if (!/\x1b[$(]/.test(start)) return;
+  if (!start.includes('\u001b$') && !start.includes('\u001b(')) return;
   const remedy = 'Save the file as UTF-8.';
   throw unreadable('encoding', 'The file switches encodings with escape sequences (ISO-2022).', {}, remedy);
 }

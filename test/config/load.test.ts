@@ -54,6 +54,9 @@ it('reads a mapping with its defaults, one name or several for a column', () => 
   ).config;
   expect(mappings['erp']).toEqual({
     format: 'auto',
+    quote: 'auto',
+    fillDown: false,
+    finalNewline: 'required',
     delimiter: '\t',
     encoding: 'auto',
     decimal: 'auto',
@@ -117,7 +120,9 @@ mappings:
     'c:6:14 environments.staging.authUrl: must begin with https:// (http:// only to this machine: 127.0.0.1, ::1, localhost)',
     'c:8:49 sources[0].mapping: there is no mapping epr (did you mean erp?)',
     'c:8:60 sources[0].poll: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 10',
-    'c:10:20 mappings.erp.encoding: expected one of utf-8, utf-16le, utf-16be, windows-1252, iso-8859-1, auto; found "utf8" (did you mean utf-8?)',
+    expect.stringMatching(
+      /^c:10:20 mappings\.erp\.encoding: expected one of utf-8, .*, auto; found "utf8" \(did you mean utf-8\?\)$/,
+    ),
   ]);
 });
 

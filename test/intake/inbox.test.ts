@@ -90,7 +90,7 @@ describe('an inbox', () => {
   test.each([
     ['an open quote', 'a,b\n"1,2\n', 'a quote is not closed'],
     ['half a last row', `${ROWS}2,`, 'its last row is shorter than its header'],
-    ['JSON without end', '[{"a":1},', 'its JSON does not end with a bracket'],
+    ['JSON without end', '[{"a":1},', 'its JSON does not end with the bracket that closes it'],
     ['zeros at its end', `${ROWS}${'\0'.repeat(4096)}`, 'it ends in zeros'],
     ['nothing in it', '', 'it is empty'],
   ])('waits longer for a file with %s, then takes it as it is', async (_, text, reason) => {

@@ -75,14 +75,14 @@ function watchTable({ dialect, bytes, mapping }: Watched) {
     last = rows.at(-1) ?? last;
     const next = body.take(rows);
     if (body.header === undefined) return;
-    if (mapping.quote === 'auto') {
-      const width = body.header.cells.length;
-      for (const row of next) refuseSwallowedRows(row, width, dialect.delimiter);
-    }
     data ??= watchData(body.header, rowsIn(bytes, next), mapping);
     const { runs, shifted, ownCells } = data;
     const { quantity } = runs.columns.at;
+    const width = body.header.cells.length;
+    // Our own fix files quote correctly.
+    const mayHaveStrayQuotes = mapping.quote === 'auto' && runs.columns.errorColumns.length === 0;
     for (const row of next) {
+      if (mayHaveStrayQuotes) refuseSwallowedRows(row, width, dialect.delimiter);
       const cells = ownCells(row);
       runs.add(cells, row);
       shifted.look(cells, row);
@@ -95,8 +95,14 @@ function watchTable({ dialect, bytes, mapping }: Watched) {
     const { runs, shifted } = data;
     const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
     const reading: TableReading = {
-      ...{ kind: 'table', ...dialect, newlines, columns: runs.columns, apart: runs.apart(), shifted: shifted.numbers },
-      ...{ hasQuotes: mapping.quote !== 'none', fillDown: mapping.fillDown },
+      kind: 'table',
+      ...dialect,
+      newlines,
+      columns: runs.columns,
+      apart: runs.apart(),
+      shifted: shifted.numbers,
+      hasQuotes: mapping.quote !== 'none',
+      fillDown: mapping.fillDown,
     };
     const warnings = [...blankWarnings(body.blankRows), ...(mapping.decimal === 'auto' ? decimals.warnings() : [])];
     return { records: runs.records, reading, ...(sign !== undefined && { decimal: sign }), warnings };

@@ -117,8 +117,15 @@ export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatc
     const isArray = kind === '[';
     const value = role === 'around' ? undefined : isArray ? [] : {};
     if (value && built && built.line !== line) lines.set(value, line);
-    const keys = role === 'around' && !isArray ? new Set<string>() : undefined;
-    stack.push({ isArray, value, keys, key: '', count: 0, role, line });
+    stack.push({
+      isArray,
+      value,
+      keys: role === 'around' && !isArray ? new Set() : undefined,
+      key: '',
+      count: 0,
+      role,
+      line,
+    });
     expected = isArray ? 'value or end' : 'key or end';
   }
 
@@ -147,20 +154,11 @@ export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatc
     if (role === 'record' && built) {
       records.push({ line: built.line, pointer: built.pointer, value, bytes: byte - built.byte });
     }
-    if (role !== 'within') built = undefined;
     if (role === 'beside') watch.onRootValue?.(frame?.key ?? '', value);
+    if (role !== 'within') built = undefined;
     if (frame) put(value, frame);
     else watch.onRootEnd?.(byte);
     expected = frame ? 'comma or end' : 'value';
-  }
-
-  function put(value: Value, frame: Frame): void {
-    frame.count += 1;
-    if (frame.value === undefined) return;
-    if (Array.isArray(frame.value)) frame.value.push(value);
-    else if (frame.key !== '__proto__') frame.value[frame.key] = value;
-    else
-      Object.defineProperty(frame.value, '__proto__', { value, enumerable: true, writable: true, configurable: true });
   }
 
   function requireValue(token: JsonToken, frame: Frame | undefined): void {
@@ -204,6 +202,14 @@ export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatc
     },
     lineOf: (container) => lines.get(container),
   };
+}
+
+function put(value: Value, frame: Frame): void {
+  frame.count += 1;
+  if (frame.value === undefined) return;
+  if (Array.isArray(frame.value)) frame.value.push(value);
+  else if (frame.key !== '__proto__') frame.value[frame.key] = value;
+  else Object.defineProperty(frame.value, '__proto__', { value, enumerable: true, writable: true, configurable: true });
 }
 
 function sayExpected(expected: Expected): string {

@@ -84,8 +84,9 @@ First order as it would be sent:
     expect(code).toBe(2);
     const lines = out.split('\n').filter((line) => line.startsWith('bad.csv:5') || line.startsWith('bad.csv:6'));
     expect(lines).toEqual([
-      'bad.csv:5: articleCode: is empty; a value is needed (order 3)',
-      'bad.csv:5: quantity: "1,000" can be read in two ways; write 1000 or 1, or set decimal in the mapping of the source (order 3)',
+      'bad.csv:5: articleCode: is empty; enter a value (order 3)',
+      'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1, or set decimal in the mapping of the source (order 3)',
+      'bad.csv:5: may lack a row: line 6 has 2 instead of 3 fields and may belong to this order; correct that row, or complete this order (order 3)',
       'bad.csv:6: has fewer fields than the header (2 instead of 3); check for a missing delimiter or a line break within a field (order 4)',
     ]);
     expect(out).toContain('bad.csv: 4 orders, 2 invalid\n');
@@ -175,11 +176,15 @@ First order as it would be sent:
     expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThan(400);
   });
 
-  test('an empty file has nothing to send', async () => {
-    const { code, out } = await check({ 'empty.csv': '' });
+  test('reports an empty file, and says of one without orders that there is nothing to send', async () => {
+    expect(await check({ 'empty.csv': '' })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('The file is empty'),
+    });
+    const { code, out } = await check({ 'none.csv': 'purchaseOrderNumber,articleCode,quantity\n' });
     expect([code, out]).toEqual([
       0,
-      'empty.csv: csv, delimiter ",", utf-8; 0 rows\nempty.csv: 0 orders, nothing to send\n',
+      'none.csv: csv, delimiter ",", utf-8; 0 rows\nnone.csv: 0 orders, nothing to send\n',
     ]);
   });
 
