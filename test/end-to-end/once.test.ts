@@ -88,7 +88,10 @@ describe('start --once', () => {
           purchaseOrderNumber: 'PO-3',
           kind: 'invalid',
           location: { line: 5 },
-          problems: [{ line: 5, field: 'articleCode' }],
+          problems: [
+            { line: 5, field: 'articleCode' },
+            { line: 4, code: 'row-in-doubt' },
+          ],
         },
         { purchaseOrderNumber: '', kind: 'invalid', location: { line: 6 } },
         {

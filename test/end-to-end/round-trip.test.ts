@@ -185,7 +185,7 @@ it('a fix file that comes back unmended moves every order to the newest batch, w
   const first = await settled('orders.csv', own(csv(';', '\r\n'), 'U') + refused);
   expect(first).toMatchObject({ counts: { invalid: 2, conflict: 1, refused: 1 }, open: 4 });
   const fix = await place.read(first, 'dead-letters.csv');
-  expect(fix).toContain(`is empty; a value is needed (line 6 of batch ${first.batch})`);
+  expect(fix).toContain(`is empty; enter a value (line 6 of batch ${first.batch})`);
   const after = await settled('unmended.csv', fix);
   expect(after).toMatchObject({ counts: { invalid: 2, conflict: 1, refused: 1 }, open: 4 });
   await reportOf('orders.csv', 0);
