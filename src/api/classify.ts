@@ -1,4 +1,6 @@
 import type { HttpAnswer, HttpEnd } from '../core/http.ts';
+import { PURCHASE_ORDER } from '../order/purchase-order.ts';
+import type { RecordKind } from '../order/record-kind.ts';
 import { type Envelope, isRecord, readEnvelope } from './envelope.ts';
 
 /** What the API said, for the ledger, the report and the log. */
@@ -30,24 +32,24 @@ const FINAL_NO = new Set([400, 409, 410, 411, 413, 414, 415, 422]);
  * The outcome table, first row that fits (docs/guarantees.md). It decides by what was sent and what came back complete,
  * never by error codes of the network and never by message text.
  */
-export function classify(end: HttpEnd, purchaseOrderNumber: string, now: Date): Seen {
+export function classify(end: HttpEnd, purchaseOrderNumber: string, now: Date, kind = PURCHASE_ORDER): Seen {
   switch (end.kind) {
     case 'unsent':
       return { kind: 'unsent', said: { code: 'not-sent', message: `could not be sent: ${reasonOf(end.error)}` } };
     case 'broken':
       return { kind: 'unknown', said: brokenOff(end.error, end.status) };
     case 'answered':
-      return classifyAnswer(end.answer, purchaseOrderNumber, now);
+      return classifyAnswer(end.answer, purchaseOrderNumber, now, kind);
   }
 }
 
-function classifyAnswer(answer: HttpAnswer, number: string, now: Date): Seen {
+function classifyAnswer(answer: HttpAnswer, number: string, now: Date, kind: RecordKind): Seen {
   const { status } = answer;
   const envelope = readEnvelope(answer.body);
   const said = saidBy(answer, envelope);
   const isError = envelope.kind === 'error';
   if (isError && envelope.code === 400) return { kind: 'refused', said };
-  if (status >= 200 && status < 300) return success(envelope, number, said);
+  if (status >= 200 && status < 300) return success(envelope, number, said, kind);
   if (status === 401) return { kind: 'unauthorized', said };
   if (status === 403 || status === 404 || status === 405 || (status >= 300 && status < 400))
     return { kind: 'closed', said };
@@ -57,9 +59,9 @@ function classifyAnswer(answer: HttpAnswer, number: string, now: Date): Seen {
 }
 
 /** A success envelope with an order in it is final, also when it names another number than was sent. */
-function success(envelope: Envelope, number: string, said: Said): Seen {
+function success(envelope: Envelope, number: string, said: Said, kind: RecordKind): Seen {
   if (envelope.kind !== 'success' || !isRecord(envelope.data)) return { kind: 'unknown', said };
-  const named = envelope.data['purchaseOrderNumber'];
+  const named = envelope.data[kind.fields.number];
   if (named === number) return { kind: 'accepted' };
   if (named === undefined || named === null || named === '') return { kind: 'unknown', said };
   const other = plainWords(typeof named === 'string' ? `"${named}"` : JSON.stringify(named), 100);

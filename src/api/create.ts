@@ -1,14 +1,23 @@
 import type { Http, HttpEnd } from '../core/http.ts';
 import type { Order } from '../order/order.ts';
+import { PURCHASE_ORDER } from '../order/purchase-order.ts';
+import type { RecordKind } from '../order/record-kind.ts';
 import { hideToken } from './hide-token.ts';
 import type { BearerToken } from './token.ts';
 
 /** The address of one environment's API. Environment and address bind tokens to it; `timeout` in milliseconds. */
-export type Endpoint = { environment: string; baseUrl: string; timeout: number };
+export type Endpoint = {
+  environment: string;
+  baseUrl: string;
+  timeout: number;
+  /** Absent: purchase orders. */
+  kind?: RecordKind;
+};
 
 /**
- * POST /purchase-orders (docs/purchase-order-api.md part 4) with the headers of part 5. `prepare` decides, with the
- * connection open, whether the first byte is written. Throws only when the token belongs to another environment; nothing is sent then.
+ * POST of one record (docs/purchase-order-api.md part 4) with the headers of part 5. `prepare` decides, with the
+ * connection open, whether the first byte is written. Throws only when the token belongs to another environment;
+ * nothing is sent then.
  */
 export async function createOrder(
   http: Http,
@@ -17,25 +26,17 @@ export async function createOrder(
   order: Order,
   prepare: () => Promise<boolean>,
 ): Promise<HttpEnd> {
-  const url = new URL(`${endpoint.baseUrl}/purchase-orders`);
+  const { kind = PURCHASE_ORDER } = endpoint;
+  const url = new URL(`${endpoint.baseUrl}${kind.path}`);
   const end = await http.call({
     method: 'POST',
     url,
     headers: apiHeaders(endpoint, token),
-    body: payloadOf(order),
+    body: kind.payload(order),
     timeout: endpoint.timeout,
     prepare,
   });
   return hideToken(end, token);
-}
-
-/** Exactly the fields of API part 4, in that order. */
-function payloadOf({ purchaseOrderNumber, orderState, items }: Order): string {
-  return JSON.stringify({
-    purchaseOrderNumber,
-    orderState,
-    items: items.map(({ articleCode, quantity }) => ({ articleCode, quantity })),
-  });
 }
 
 /** The headers that every request carries (API part 5, rule 4). */

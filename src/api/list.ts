@@ -1,6 +1,7 @@
 import { JSONParser, type ParsedElementInfo } from '@streamparser/json';
 import type { Http, HttpEnd } from '../core/http.ts';
-import type { Item } from '../order/order.ts';
+import { PURCHASE_ORDER } from '../order/purchase-order.ts';
+import type { RecordKind, ShownRecord } from '../order/record-kind.ts';
 import { reasonOf, type Said } from './classify.ts';
 import { apiHeaders, type Endpoint } from './create.ts';
 import { isRecord, readEnvelope } from './envelope.ts';
@@ -8,7 +9,7 @@ import { hideToken } from './hide-token.ts';
 import type { BearerToken } from './token.ts';
 
 /** An order as the list shows it; `items` is absent where the list leaves them out. */
-export type ListedOrder = { purchaseOrderNumber: string; items?: Item[] };
+export type ListedOrder = ShownRecord;
 
 /**
  * How reading the list ended. Only `complete` can prove that an order is absent.
@@ -24,7 +25,7 @@ const NO_LIST = new Set([403, 404, 405, 501]);
 const LONGEST = 10 * 60_000;
 
 /**
- * GET /purchase-orders (spec part 4), read as a stream: memory does not grow with the list. Takes both shapes that the
+ * GET of all records (API part 4), read as a stream: memory does not grow with the list. Takes both shapes that the
  * specification leaves open: an array as `data`, or an object in `data` that holds the array.
  */
 export async function listOrders(
@@ -33,10 +34,11 @@ export async function listOrders(
   token: BearerToken,
   onOrder: (order: ListedOrder) => void,
 ): Promise<ListEnd> {
-  const reader = listReader(onOrder);
+  const { kind = PURCHASE_ORDER } = endpoint;
+  const reader = listReader(kind, onOrder);
   const end = await http.call({
     method: 'GET',
-    url: new URL(`${endpoint.baseUrl}/purchase-orders`),
+    url: new URL(`${endpoint.baseUrl}${kind.path}`),
     headers: apiHeaders(endpoint, token),
     timeout: LONGEST,
     onData: (chunk) => reader.write(chunk),
@@ -65,7 +67,7 @@ const notAList: Said = {
 };
 
 /** Reads the envelope piece by piece. `finish` gives the number of orders, or undefined when it was no whole list. */
-function listReader(onOrder: (order: ListedOrder) => void) {
+function listReader(kind: RecordKind, onOrder: (order: ListedOrder) => void) {
   const parser = new JSONParser({ paths: ['$.status', '$.error', '$.data.*.*'], keepStack: false });
   let status: unknown;
   let error: unknown;
@@ -75,7 +77,7 @@ function listReader(onOrder: (order: ListedOrder) => void) {
   let head = Buffer.alloc(0);
 
   function take(value: unknown): void {
-    const order = listed(value);
+    const order = kind.read(value);
     // An order without a number is nothing to compare with; a list of such things proves nothing.
     if (order === undefined) broken = true;
     else {
@@ -129,15 +131,4 @@ function holdsList(body: Buffer): boolean {
   if (envelope.kind !== 'success') return false;
   const { data } = envelope;
   return Array.isArray(data) || (isRecord(data) && Object.values(data).some(Array.isArray));
-}
-
-function listed(value: unknown): ListedOrder | undefined {
-  if (!isRecord(value) || typeof value['purchaseOrderNumber'] !== 'string') return undefined;
-  const purchaseOrderNumber = value['purchaseOrderNumber'];
-  const items = value['items'];
-  return Array.isArray(items) && items.every(isItem) ? { purchaseOrderNumber, items } : { purchaseOrderNumber };
-}
-
-function isItem(value: unknown): value is Item {
-  return isRecord(value) && typeof value['articleCode'] === 'string' && typeof value['quantity'] === 'number';
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { PURCHASE_ORDER } from '../order/purchase-order.ts';
+import type { RecordKind } from '../order/record-kind.ts';
 import { line, written } from './fields.ts';
 
 const oneOrMore = written(
@@ -27,58 +29,70 @@ const delimiter = z
   .regex(/^(auto|tab|[^\p{L}\p{N}"'\\\r\n])$/u, { error: SEPARATOR })
   .transform((text) => (text === 'tab' ? '\t' : text));
 
-const fields = z.strictObject({
-  purchaseOrderNumber: oneOrMore.prefault('purchaseOrderNumber'),
-  orderState: oneOrMore.prefault('orderState'),
-  articleCode: oneOrMore.prefault('articleCode'),
-  quantity: oneOrMore.prefault('quantity'),
-  items: oneOrMore.prefault('items').describe('JSON only: the list of lines within an order.'),
-});
+function fieldsOf({ fields }: RecordKind) {
+  return z.strictObject({
+    purchaseOrderNumber: oneOrMore.prefault(fields.number),
+    orderState: oneOrMore.prefault(fields.state),
+    articleCode: oneOrMore.prefault(fields.article),
+    quantity: oneOrMore.prefault(fields.quantity),
+    items: oneOrMore.prefault(fields.items).describe('JSON only: the list of lines within an order.'),
+  });
+}
 
 const NO_QUANTITY = { error: 'expected a number above zero' };
 
-const defaults = z.strictObject({
-  orderState: z
-    .literal('NEW', { error: 'must be NEW, the only state in which an order can be created (spec part 3)' })
-    .prefault('NEW'),
-  articleCode: line.exactOptional(),
-  quantity: z
-    .union(
-      [line.regex(/^[0-9]+([.,][0-9]+)?$/, NO_QUANTITY), z.number(NO_QUANTITY).positive(NO_QUANTITY).transform(String)],
-      NO_QUANTITY,
-    )
-    .exactOptional(),
-});
+function defaultsOf({ state }: RecordKind) {
+  return z.strictObject({
+    orderState: z
+      .literal(state, { error: `must be ${state}, the only state in which an order can be created (API part 3)` })
+      .prefault(state),
+    articleCode: line.exactOptional(),
+    quantity: z
+      .union(
+        [
+          line.regex(/^[0-9]+([.,][0-9]+)?$/, NO_QUANTITY),
+          z.number(NO_QUANTITY).positive(NO_QUANTITY).transform(String),
+        ],
+        NO_QUANTITY,
+      )
+      .exactOptional(),
+  });
+}
 
-/** How the columns of a file become the fields of an order; `{}` is the specification's own names (spec part 2). */
-export const mappingSchema = z.strictObject({
-  format: z.enum(['csv', 'json', 'ndjson', 'xlsx', 'auto']).prefault('auto').describe('csv includes TSV.'),
-  delimiter: delimiter.prefault('auto').describe('One character, tab, or auto.'),
-  encoding: z
-    .enum([...ENCODINGS, 'auto'])
-    .prefault('auto')
-    .describe('auto holds orders whose text depends on a guess.'),
-  decimal: z
-    .enum(['.', ',', 'auto'])
-    .prefault('auto')
-    .describe('auto reports 1,000 and 1.234 as ambiguous instead of guessing.'),
-  quote: z
-    .enum(['auto', '"', 'none'])
-    .prefault('auto')
-    .describe('none: quotes are ordinary characters. " reads quoted fields without looking for stray quotes.'),
-  fillDown: z
-    .boolean()
-    .prefault(false)
-    .describe('Tables only: a blank order number repeats the one above (merged cells, grouped lists).'),
-  finalNewline: z
-    .enum(['required', 'optional'])
-    .prefault('required')
-    .describe('optional: the program that writes the file leaves out the last line end.'),
-  sheet: line.exactOptional().describe('XLSX only: the name of the sheet; without it the first is read.'),
-  fields: fields.prefault({}).describe('The column of each field: one name, or several accepted names.'),
-  defaults: defaults.prefault({}).describe('Used where the file has no such column or the cell is empty.'),
-  quantity: z
-    .enum(['integer', 'number'])
-    .prefault('integer')
-    .describe('integer refuses fractions; number allows them.'),
-});
+/** How the columns of a file become the fields of a record; `{}` means the names of the API (API part 2). */
+export const mappingSchema = mappingSchemaOf(PURCHASE_ORDER);
+
+/** The mapping of files with records of a kind. */
+export function mappingSchemaOf(kind: RecordKind) {
+  return z.strictObject({
+    format: z.enum(['csv', 'json', 'ndjson', 'xlsx', 'auto']).prefault('auto').describe('csv includes TSV.'),
+    delimiter: delimiter.prefault('auto').describe('One character, tab, or auto.'),
+    encoding: z
+      .enum([...ENCODINGS, 'auto'])
+      .prefault('auto')
+      .describe('auto holds orders whose text depends on a guess.'),
+    decimal: z
+      .enum(['.', ',', 'auto'])
+      .prefault('auto')
+      .describe('auto reports 1,000 and 1.234 as ambiguous instead of guessing.'),
+    quote: z
+      .enum(['auto', '"', 'none'])
+      .prefault('auto')
+      .describe('none: quotes are ordinary characters. " reads quoted fields without looking for stray quotes.'),
+    fillDown: z
+      .boolean()
+      .prefault(false)
+      .describe('Tables only: a blank order number repeats the one above (merged cells, grouped lists).'),
+    finalNewline: z
+      .enum(['required', 'optional'])
+      .prefault('required')
+      .describe('optional: the program that writes the file leaves out the last line end.'),
+    sheet: line.exactOptional().describe('XLSX only: the name of the sheet; without it the first is read.'),
+    fields: fieldsOf(kind).prefault({}).describe('The column of each field: one name, or several accepted names.'),
+    defaults: defaultsOf(kind).prefault({}).describe('Used where the file has no such column or the cell is empty.'),
+    quantity: z
+      .enum(['integer', 'number'])
+      .prefault('integer')
+      .describe('integer refuses fractions; number allows them.'),
+  });
+}

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import { addressFault } from './address.ts';
 import { address, filePath, line, name, share, span, wait, whole } from './fields.ts';
 import { mappingSchema } from './mapping-schema.ts';
 import { sourceSchema } from './source-schema.ts';
 
 /** The API's address, without the paths that po-sync adds. */
-const baseUrl = address.refine((text) => !/\/purchase-orders$/i.test(text), {
-  error: 'must end with the path prefix, such as /api/v1: po-sync adds /purchase-orders itself',
+const baseUrl = address.refine((text) => !text.toLowerCase().endsWith(PURCHASE_ORDER.path), {
+  error: `must end with the path prefix, such as /api/v1: po-sync adds ${PURCHASE_ORDER.path} itself`,
 });
 
 /** The authentication host, without the token path. */

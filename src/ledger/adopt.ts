@@ -10,7 +10,7 @@ export type Existing = { purchaseOrderNumber: string; digest: string };
 
 /** What is kept of a listed order. */
 export function existingOf({ purchaseOrderNumber, items }: { purchaseOrderNumber: string; items?: Item[] }): Existing {
-  return { purchaseOrderNumber, digest: items ? digestOf({ orderState: 'NEW', items }) : UNSHOWN };
+  return { purchaseOrderNumber, digest: items ? digestOf({ items }) : UNSHOWN };
 }
 
 /**

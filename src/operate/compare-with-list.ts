@@ -42,7 +42,7 @@ async function comparePage(page: readonly ListedOrder[], found: Differences, led
   const known = await ledger.lookup(page.map(numberOf));
   for (const [i, { purchaseOrderNumber: order, items }] of page.entries()) {
     const one = known[i];
-    const digest = items === undefined ? undefined : digestOf({ orderState: 'NEW', items });
+    const digest = items === undefined ? undefined : digestOf({ items });
     if (one === undefined || one.kind === 'nothing') found.unknown.push({ order });
     else if (one.kind === 'accepted') {
       if (!isSame(one.compact.digest, digest)) found.differing.push({ order, here: 'accepted', sameItems: false });

@@ -130,5 +130,5 @@ function isContent(payload: unknown): payload is Parameters<typeof digestOf>[0] 
 
 /** A list without items is evidence only for an order that we may have sent. */
 function isSame({ digest, maybeSentAt }: Entry, { items }: ListedOrder): boolean {
-  return items === undefined ? maybeSentAt !== undefined : digestOf({ orderState: 'NEW', items }) === digest;
+  return items === undefined ? maybeSentAt !== undefined : digestOf({ items }) === digest;
 }

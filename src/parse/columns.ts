@@ -4,6 +4,7 @@ import { errorColumnOf } from '../order/fix-columns.ts';
 import { restore } from '../order/formula.ts';
 import { controlCharacterIn } from '../order/hidden-characters.ts';
 import { LIMITS } from '../order/limits.ts';
+import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import { plainName, shorten } from '../order/text.ts';
 import { unreadable } from './unreadable.ts';
 
@@ -53,7 +54,7 @@ function defaultOf(field: Field, mapping: Mapping): string | undefined {
     case 'purchaseOrderNumber':
       return undefined;
     case 'orderState':
-      return mapping.defaults.orderState ?? 'NEW';
+      return mapping.defaults.orderState ?? PURCHASE_ORDER.state;
     case 'articleCode':
     case 'quantity':
       return mapping.defaults[field];

@@ -157,5 +157,5 @@ const LAGGING = {
 };
 
 function isSame(entry: Entry, items: NonNullable<ListedOrder['items']>): boolean {
-  return digestOf({ orderState: 'NEW', items }) === entry.digest;
+  return digestOf({ items }) === entry.digest;
 }

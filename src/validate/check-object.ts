@@ -3,6 +3,7 @@ import { sourceOfNumber } from '../order/json-number.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
 import type { Place } from '../order/place.ts';
+import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import { type QuantityText, readJsonQuantity, readQuantity } from '../order/quantity.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 import { shorten, textFault, trimBlanks } from '../order/text.ts';
@@ -57,10 +58,10 @@ function notText(found: Found): Fault {
 
 function stateIn(value: object, place: Place, mapping: Mapping, problems: Problem[]): void {
   const found = find(value, mapping.fields.orderState);
-  const preset = mapping.defaults.orderState ?? 'NEW';
+  const preset = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = isAbsent(found) ? preset : textOf(found.value);
   if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
-  else if (state !== 'NEW') problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
+  else if (state !== preset) problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
 }
 
 function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Problem[]): Item[] {

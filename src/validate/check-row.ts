@@ -1,5 +1,6 @@
 import type { Mapping } from '../config/config.ts';
 import type { Item } from '../order/order.ts';
+import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import { readQuantity } from '../order/quantity.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 import { textFault, trimBlanks } from '../order/text.ts';
@@ -36,13 +37,14 @@ export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
   const articleCode = textOf(record, 'articleCode', rules, mapping.defaults.articleCode);
   const quantity = textOf(record, 'quantity', rules, mapping.defaults.quantity);
   const read = readQuantity(quantity, mapping.decimal, mapping.quantity === 'integer');
-  const state = textOf(record, 'orderState', rules, mapping.defaults.orderState ?? 'NEW');
+  const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
+  const state = textOf(record, 'orderState', rules, onlyState);
   const isGood = textFault(number) === undefined && textFault(articleCode) === undefined;
-  if (isGood && 'value' in read && state === 'NEW' && !isUnsure(record, rules))
+  if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))
     return { record, number, item: { articleCode, quantity: read.value } };
   const found: [Field, Fault | undefined, string][] = [
     ['purchaseOrderNumber', textFault(number), number],
-    ['orderState', state === 'NEW' ? undefined : 'wrong-state', state],
+    ['orderState', state === onlyState ? undefined : 'wrong-state', state],
     ['articleCode', textFault(articleCode), articleCode],
     ['quantity', 'fault' in read ? read.fault : undefined, quantity],
   ];

@@ -4,6 +4,7 @@ import { fixNote, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
 import { createPager } from '../order/pager.ts';
+import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import { type CheckedRow, checkRow, type RowRecord, type RowRules } from './check-row.ts';
@@ -125,7 +126,7 @@ function orderOf(rows: readonly CheckedRow[], doubt: string | undefined, ordinal
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
   if (items.length === rows.length && items.length <= LIMITS.items && doubt === undefined) {
-    const order = { purchaseOrderNumber: number, orderState: 'NEW' as const, items };
+    const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items };
     return { ordinal, number, place, records, valid: true, order };
   }
   const problems = rows.flatMap((row) => row.problems ?? []);

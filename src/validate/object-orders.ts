@@ -6,6 +6,7 @@ import { jsonNumber } from '../order/json-number.ts';
 import type { Item } from '../order/order.ts';
 import { createPager } from '../order/pager.ts';
 import type { Place } from '../order/place.ts';
+import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import type { Problem } from '../order/record.ts';
 import type { JsonReading } from '../parse/inspection.ts';
 import { type CheckedObject, checkObject, type ObjectRecord, type ObjectRules } from './check-object.ts';
@@ -46,7 +47,7 @@ export function createObjectOrders({ repeated }: JsonReading, late: LateRecords)
 function orderOf(record: ObjectRecord, { number, items, problems }: CheckedObject, ordinal: number): CheckedOrder {
   const common = { ordinal, number, place: record.place, records: [record] };
   if (items === undefined) return { ...common, valid: false, problems };
-  return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: 'NEW', items } };
+  return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items } };
 }
 
 function lateOrder({ text, isUniform, from, to }: OrderedRecord, ordinal: number): CheckedOrder {
@@ -58,7 +59,7 @@ function lateOrder({ text, isUniform, from, to }: OrderedRecord, ordinal: number
 }
 
 function contentOf(record: ObjectRecord, { items }: CheckedObject): string {
-  return items === undefined ? fingerprintOf([record]) : digestOf({ orderState: 'NEW', items });
+  return items === undefined ? fingerprintOf([record]) : digestOf({ items });
 }
 
 type Kept = { place: Place; note: string; number: string; items?: Item[]; problems: Problem[]; value: unknown };
