@@ -1,15 +1,16 @@
 import { writeFixCheck } from '../order/fix-columns.ts';
 import { sourceOfNumber } from '../order/json-number.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
-import { encoderFor } from './encode.ts';
+import { encoderFor, fixEncodingOf } from './encode.ts';
 import { type FixForm, type RecordError, recordErrors } from './fix-form.ts';
 
 /** The fix file of JSON input: the same objects with the error keys added, as an array or one object a line. */
 export function fixObjects(shape: FileShape, batch: string): FixForm {
-  const encode = encoderFor(shape.format.encoding);
+  const { encoding, needsMark } = fixEncodingOf(shape.format);
+  const encode = encoderFor(encoding);
   const isArray = shape.format.type === 'json';
   const newline = shape.newline ?? '\n';
-  const mark = shape.bom === true ? '\ufeff' : '';
+  const mark = shape.bom === true || needsMark ? '\ufeff' : '';
   let count = 0;
 
   function framed(text: string): string {

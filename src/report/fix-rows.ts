@@ -1,7 +1,7 @@
 import { ERROR_COLUMNS, errorColumnOf, writeFixCheck } from '../order/fix-columns.ts';
 import { neutralise } from '../order/formula.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
-import { encoderFor } from './encode.ts';
+import { encoderFor, fixEncodingOf } from './encode.ts';
 import { type FixForm, type RecordError, recordErrors } from './fix-form.ts';
 import { csvLine, type Dialect } from './lines.ts';
 
@@ -14,9 +14,10 @@ export function fixRows(shape: FileShape, batch: string): FixForm {
   const kept = header.flatMap((name, column) => (errorColumnOf(name) === undefined ? [column] : []));
   const dialect = dialectOf(shape);
   const check = writeFixCheck(dialect.delimiter);
-  const encode = encoderFor(isWorkbook(shape) ? 'utf-8' : shape.format.encoding);
+  const { encoding, needsMark } = fixEncodingOf(shape.format);
+  const encode = encoderFor(encoding);
   const lineOf = (cells: readonly string[]) => encode(csvLine(cells.map(neutralise), dialect));
-  const mark = shape.bom === true || isWorkbook(shape) ? encode('\ufeff') : new Uint8Array();
+  const mark = shape.bom === true || needsMark ? encode('\ufeff') : new Uint8Array();
 
   return {
     opening: () => Buffer.concat([mark, lineOf([...kept.map((column) => header[column] ?? ''), ...ERROR_COLUMNS])]),
@@ -56,7 +57,6 @@ function dialectOf(shape: FileShape): Dialect {
   return { delimiter: shape.format.delimiter ?? ',', newline: shape.newline ?? '\r\n' };
 }
 
-/** Rows of a workbook become a CSV that every spreadsheet opens correctly: UTF-8 with a byte-order mark. */
 function isWorkbook(shape: FileShape): boolean {
   return shape.format.type === 'xlsx';
 }

@@ -1,6 +1,6 @@
 import type { FileFormat } from '../order/record.ts';
 import type { Draft } from './draft.ts';
-import { type Encoder, encoderFor } from './encode.ts';
+import { type Encoder, encoderFor, fixEncodingOf } from './encode.ts';
 import { readText, splitLines } from './lines.ts';
 
 /** Copies a fix file order by order; expects every order of the file, in sequence. */
@@ -17,7 +17,7 @@ export type Thinning = {
  * ends where a line ends outside of quotes, and a JSON record is one line.
  */
 export async function openThinning(path: string, format: FileFormat, draft: Draft): Promise<Thinning> {
-  const encoding = format.type === 'xlsx' ? 'utf-8' : (format.encoding ?? 'utf-8');
+  const { encoding } = fixEncodingOf(format);
   const isTable = format.type === 'csv' || format.type === 'xlsx';
   const lines = splitLines(readText(path, encoding), isTable);
   const frame = format.type === 'json' ? arrayFrame() : plainFrame();

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { encoderFor } from '../../src/report/encode.ts';
+import { encoderFor, fixEncodingOf } from '../../src/report/encode.ts';
+import { fixFile } from '../../src/report/fix-file.ts';
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
@@ -14,8 +15,24 @@ it.each(['utf-8', 'utf-16le', 'utf-16be'])('%s is written as the platform reads 
   expect(new TextDecoder(encoding, { ignoreBOM: true }).decode(encoderFor(encoding)(text))).toBe(text);
 });
 
+it.each(['windows-1251', 'iso-8859-2', 'koi8-r', 'macintosh', 'ibm866'])('%s is kept in a fix file', (encoding) => {
+  expect(fixEncodingOf({ type: 'csv', encoding })).toEqual({ encoding, needsMark: false });
+  const text = new TextDecoder(encoding).decode(EVERY_BYTE);
+  expect([...encoderFor(encoding)(text)]).toEqual([...EVERY_BYTE]);
+});
+
+it.each(['shift_jis', 'gbk', 'gb18030', 'big5', 'euc-jp', 'euc-kr', 'cp850', 'cp437'])(
+  'the fix file of %s input is UTF-8 with a byte-order mark',
+  (encoding) => {
+    expect(fixEncodingOf({ type: 'csv', encoding })).toEqual({ encoding: 'utf-8', needsMark: true });
+    const shape = { format: { type: 'csv' as const, encoding, delimiter: ';' }, header: ['ä'], newline: '\n' as const };
+    expect(Buffer.from(fixFile(shape, 'B').opening()).toString()).toMatch(/^\ufeffä;_error_line;/);
+  },
+);
+
 it('an unknown encoding is written as UTF-8', () => {
-  expect(Buffer.from(encoderFor(undefined)('Ä')).toString('hex')).toBe('c384');
+  expect(fixEncodingOf({ type: 'csv' })).toEqual({ encoding: 'utf-8', needsMark: false });
+  expect(Buffer.from(encoderFor('no-such')('Ä')).toString('hex')).toBe('c384');
 });
 
 it('a character that the encoding lacks becomes a question mark or the substitute', () => {
