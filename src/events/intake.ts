@@ -28,6 +28,11 @@ export function exportAbsent(log: Log, facts: Source & { path: string }): void {
   log.info({ event: 'export-absent', ...facts }, 'there is no export yet');
 }
 
+/** An export has no content: it creates no batch and does not count as received. */
+export function exportEmpty(log: Log, facts: File): void {
+  log.warn({ event: 'export-empty', ...facts }, 'export is empty, ignored');
+}
+
 /** Something in the folder is not a regular file. Logged once. */
 export function fileLeft(log: Log, facts: File & { kind: string }): void {
   log.warn({ event: 'file-left', ...facts }, 'not a regular file, left alone');
@@ -36,6 +41,11 @@ export function fileLeft(log: Log, facts: File & { kind: string }): void {
 /** The name of a file was not UTF-8, so it was renamed within the inbox. */
 export function fileRenamed(log: Log, facts: File & { was: string }): void {
   log.warn({ event: 'file-renamed', ...facts }, 'file name was not UTF-8, renamed');
+}
+
+/** A file whose name is not UTF-8 cannot be renamed. Logged once; the file stays where it is. */
+export function fileNameTrouble(log: Log, facts: File & { reason: string }): void {
+  log.error({ event: 'file-name-trouble', ...facts }, 'file name is not UTF-8 and cannot be changed, file ignored');
 }
 
 /** A file that looks incomplete is taken after ten times `stable`. */

@@ -3,54 +3,58 @@ import { lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
+import { openFolder } from '../core/folder.ts';
+import { openRegularFile } from '../core/regular-file.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
-import { folderError } from './folders.ts';
+import { folderError, openOwnFolder } from './folders.ts';
 import { doneFileOf } from './names.ts';
 
-/** Where an inbox keeps what is taken and not finished. */
-export function processingOf(source: InboxSource): string {
-  return path.join(source.path, 'processing');
-}
+const PROCESSING = 'processing';
+/** A younger empty folder may belong to a claim in progress. Milliseconds. */
+const YOUNG = 60_000;
 
 /**
- * Takes a file out of an inbox by one rename, which only one daemon can win. `taken`: somebody else did, or it is gone.
- * PoSyncError `folder-missing` when the whole inbox is gone; EBUSY, EACCES and EPERM as the system tells them.
+ * Claims a file of an inbox by one rename, which only one daemon can win; `taken` if another daemon won or the file is
+ * gone. PoSyncError `file-not-readable`, `not-a-file`, `folder-…`; EBUSY, EACCES and EPERM unchanged.
  */
 export async function claimFile(file: string, source: InboxSource, at: Date): Promise<ClaimedFile | 'taken'> {
   const name = path.basename(file);
   const batch = nameBatch(at, source.name, name);
-  const folder = path.join(processingOf(source), batch);
-  const claimed: ClaimedFile = { batch, source: source.name, kind: 'inbox', name, path: path.join(folder, name) };
-  await makeFolder(folder);
+  if (!(await canRead(file, source))) return 'taken';
+  await using processing = await openOwnFolder(source.path, PROCESSING);
+  const folder = path.join(processing.path, batch);
+  await mkdir(folder).catch((error: unknown) => Promise.reject(folderError(error, source.path)));
   try {
-    await rename(file, claimed.path).catch((error: unknown) => renameAnyway(error, file, claimed.path));
+    const to = path.join(folder, name);
+    await rename(file, to).catch((error: unknown) => unlessRenamed(error, file, to));
   } catch (error) {
     await rmdir(folder);
     if (codeOf(error) === 'ENOENT') return 'taken';
     throw error;
   }
   if (source.doneFile) await rm(doneFileOf(file), { force: true });
-  return claimed;
+  return { batch, source: source.name, kind: 'inbox', name, path: path.join(source.path, PROCESSING, batch, name) };
 }
 
-/** Makes the batch's folder, but never the inbox itself: where that is gone, a share may be unmounted. */
-async function makeFolder(folder: string): Promise<void> {
-  const processing = path.dirname(folder);
+/** A claimed file that cannot be read would be retried forever; unclaimed, its owner sees it. False: it is gone. */
+async function canRead(file: string, source: InboxSource): Promise<boolean> {
   try {
-    await mkdir(processing).catch((error: unknown) => (codeOf(error) === 'EEXIST' ? undefined : Promise.reject(error)));
-    await mkdir(folder);
+    await (await openRegularFile(file)).close();
+    return true;
   } catch (error) {
-    throw folderError(error, path.dirname(processing));
+    if (codeOf(error) !== 'file-missing') throw error;
+    await stat(source.path).catch((missing: unknown) => Promise.reject(folderError(missing, source.path)));
+    return false;
   }
 }
 
-async function renameAnyway(error: unknown, from: string, to: string): Promise<void> {
-  // An answer lost on a network share: the rename may have happened all the same.
+/** On a network share a rename can succeed although its answer was lost. */
+async function unlessRenamed(error: unknown, from: string, to: string): Promise<void> {
   if (codeOf(error) === 'ENOENT' && (await exists(to))) return;
   if (codeOf(error) !== 'EXDEV') throw error;
   // A copy would not be exclusive: two daemons could both take the file.
-  throw new PoSyncError('folder-trouble', `${path.dirname(from)} and its folder processing are two file systems.`, {
-    remedy: 'Let processing be a plain folder of the inbox.',
+  throw new PoSyncError('folder-trouble', `${path.dirname(from)} and its folder processing are on two file systems.`, {
+    remedy: 'Make processing a plain folder of the inbox.',
     cause: error,
   });
 }
@@ -61,19 +65,16 @@ async function exists(file: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false;
-    throw new PoSyncError('file-trouble', `Cannot tell whether ${file} is there.`, { cause: error, facts: { file } });
+    throw new PoSyncError('file-trouble', `Cannot check whether ${file} exists.`, { cause: error, facts: { file } });
   }
 }
 
-/** An empty folder that is younger may be a claim under way. */
-const YOUNG = 60_000;
-
-/** The files that lie claimed in an inbox, whoever claimed them; the oldest batch first. Sweeps empty folders. */
+/** The claimed files in an inbox, of all daemons, the oldest batch first. Removes old empty folders. */
 export async function leftClaims(source: InboxSource): Promise<ClaimedFile[]> {
-  return filesIn(processingOf(source), source.name, 'inbox');
+  return filesIn(path.join(source.path, PROCESSING), source.name, 'inbox');
 }
 
-/** The copies of an export that lie in its spool; the oldest batch first. */
+/** The copies of an export in its spool, the oldest batch first. Removes old empty folders. */
 export async function leftCopies(spool: string, source: string): Promise<ClaimedFile[]> {
   return filesIn(spool, source, 'export');
 }
@@ -83,7 +84,7 @@ async function filesIn(folder: string, source: string, kind: ClaimedFile['kind']
   const claimed = await Promise.all(
     batches.sort().map(async (batch): Promise<ClaimedFile[]> => {
       const files = await entriesOf(path.join(folder, batch));
-      if (files.every(isHidden)) await sweep(path.join(folder, batch), files);
+      if (files.every(isHidden)) await sweep(path.join(folder, batch));
       const [file] = files.filter((entry) => entry.isFile() && !isHidden(entry));
       return file ? [{ batch, source, kind, name: file.name, path: path.join(folder, batch, file.name) }] : [];
     }),
@@ -93,24 +94,27 @@ async function filesIn(folder: string, source: string, kind: ClaimedFile['kind']
 
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
-    return await readdir(folder, { withFileTypes: true });
+    await using opened = await openFolder(folder);
+    return await readdir(opened.path, { withFileTypes: true });
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
     throw error;
   }
 }
 
-/** A copy that was broken off has a hidden name: it was never handed over. */
+/** An interrupted copy has a hidden name; it was never handed over. */
 function isHidden({ name }: Dirent): boolean {
   return name.startsWith('.');
 }
 
-/** Only what was seen is removed: a claim that arrives meanwhile keeps its folder. */
-async function sweep(folder: string, hidden: readonly Dirent[]): Promise<void> {
+/** Removes only hidden files: a claim that arrives meanwhile keeps its folder. */
+async function sweep(folder: string): Promise<void> {
   try {
-    const { mtimeMs } = await stat(folder);
+    await using opened = await openFolder(folder);
+    const { mtimeMs } = await stat(opened.path);
     if (Date.now() - mtimeMs < YOUNG) return;
-    for (const { name } of hidden) await rm(path.join(folder, name), { force: true });
+    const hidden = (await readdir(opened.path, { withFileTypes: true })).filter(isHidden);
+    for (const { name } of hidden) await rm(path.join(opened.path, name), { force: true });
     await rmdir(folder);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTEMPTY') throw error;

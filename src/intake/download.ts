@@ -8,7 +8,7 @@ import type { Http, HttpAnswer } from '../core/http.ts';
 import { nameBatch } from '../order/batch.ts';
 import type { CopiedFile } from './export.ts';
 
-/** What a server said of the version it sent, to ask for a newer one only (RFC 9110, 8.8 and 13.1). */
+/** Identifies the version that a server sent, to request only a newer one (RFC 9110 sections 8.8 and 13.1). */
 export type Validators = { etag?: string; lastModified?: string };
 
 export type DownloadOrder = {
@@ -17,12 +17,12 @@ export type DownloadOrder = {
   /** Folder for the copies of this source alone. */
   spool: string;
   authorization: Secret | undefined;
-  /** Of the version that was taken last. */
+  /** Of the last version taken. */
   validators: Validators | undefined;
   at: Date;
-  /** Milliseconds for all of it. */
+  /** Most milliseconds for the complete download. */
   timeout: number;
-  /** Milliseconds without a byte of it. */
+  /** Most milliseconds without a byte. */
   idle: number;
   /** Most bytes. */
   most: number;
@@ -35,9 +35,9 @@ export type Downloaded =
   | { kind: 'absent' };
 
 /**
- * Fetches a version newer than the last into `spool/<batch>/`, where it appears whole or not at all. PoSyncError
- * `export-unreachable`, `export-refused` for any other answer (no redirect is followed), `export-cut-off` when it is
- * not certain to be whole, `export-too-large`.
+ * Downloads a version newer than the last into `spool/<batch>/`, where it appears complete or not at all. Redirects
+ * are not followed. PoSyncError `export-unreachable`, `export-refused` for any other status, `export-cut-off` if
+ * completeness is not certain, `export-too-large`.
  */
 export async function download(order: DownloadOrder, http: Http): Promise<Downloaded> {
   const { url, source, spool, at } = order;
@@ -49,7 +49,7 @@ export async function download(order: DownloadOrder, http: Http): Promise<Downlo
     const draft = path.join(folder, '.part');
     const { answer, sha256, bytes } = await fetchInto(draft, order, http);
     const verdict = verdictOn(answer, url, bytes);
-    if (verdict !== 'whole') {
+    if (verdict !== 'complete') {
       await rm(folder, { recursive: true, force: true });
       return { kind: verdict };
     }
@@ -77,7 +77,7 @@ async function fetchInto(draft: string, order: DownloadOrder, http: Http) {
       bytes += chunk.length;
       if (bytes > order.most) throw tooLarge(order);
       hash.update(chunk);
-      // Waited for, so that no more is in memory than one piece, however slow the disk.
+      // Synchronous, so that memory holds only one chunk even if the disk is slow.
       for (let at = 0; at < chunk.length; ) at += writeSync(output.fd, chunk, at);
     },
   });
@@ -98,14 +98,14 @@ function headersOf({ authorization, validators = {} }: DownloadOrder): Record<st
   };
 }
 
-function verdictOn({ status, headers }: HttpAnswer, url: URL, bytes: number): 'whole' | 'unchanged' | 'absent' {
+function verdictOn({ status, headers }: HttpAnswer, url: URL, bytes: number): 'complete' | 'unchanged' | 'absent' {
   if (status === 304) return 'unchanged';
   if (status === 404 || status === 410) return 'absent';
   if (status !== 200) throw refused(url, status);
   const length = headers['content-length'];
   const isCertain = length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) === bytes;
   if (!isCertain) throw cutOff(url, bytes);
-  return 'whole';
+  return 'complete';
 }
 
 function validatorsOf({ headers }: HttpAnswer): Validators {
@@ -115,7 +115,7 @@ function validatorsOf({ headers }: HttpAnswer): Validators {
 
 const LONGEST = 120;
 
-/** The last step of the address as a file's name that is safe in a folder. */
+/** The last step of the path as a safe file name. */
 function fileNameOf({ pathname }: URL): string {
   const step = path.posix.basename(pathname);
   const name = step
@@ -125,22 +125,29 @@ function fileNameOf({ pathname }: URL): string {
   return name.slice(-LONGEST) || 'export';
 }
 
-/** The address without its query, which may hold a secret. */
+/** The address without its query, which may contain a secret. */
 export function shownAddress({ origin, pathname }: URL): string {
   return origin + pathname;
 }
 
 function unreachable(url: URL, cause: Error): PoSyncError {
-  return new PoSyncError('export-unreachable', `${shownAddress(url)} gave no whole answer: ${cause.message}.`, {
-    cause,
-  });
+  return new PoSyncError(
+    'export-unreachable',
+    `${shownAddress(url)} did not give a complete answer: ${cause.message}.`,
+    {
+      cause,
+    },
+  );
 }
 
 function refused(url: URL, status: number): PoSyncError {
   const facts = { status };
   if (status >= 300 && status < 400) {
-    const remedy = 'No redirect is followed: name the address itself as path of the source.';
-    return new PoSyncError('export-refused', `${shownAddress(url)} sends elsewhere (${status}).`, { remedy, facts });
+    const remedy = 'po-sync does not follow redirects. Set the final address as path of the source.';
+    return new PoSyncError('export-refused', `${shownAddress(url)} answered with a redirect (${status}).`, {
+      remedy,
+      facts,
+    });
   }
   const isDenied = status === 401 || status === 403;
   return new PoSyncError('export-refused', `${shownAddress(url)} answered ${status}.`, {
@@ -150,12 +157,12 @@ function refused(url: URL, status: number): PoSyncError {
 }
 
 function cutOff(url: URL, bytes: number): PoSyncError {
-  const message = `${shownAddress(url)} did not say how long the export is, or it ended early (after ${bytes} bytes).`;
+  const message = `${shownAddress(url)} sent no length, or fewer bytes than announced (${bytes} bytes received).`;
   return new PoSyncError('export-cut-off', message, { facts: { bytes } });
 }
 
 function tooLarge({ url, most: limit }: DownloadOrder): PoSyncError {
-  return new PoSyncError('export-too-large', `${shownAddress(url)} has more than ${limit} bytes.`, {
+  return new PoSyncError('export-too-large', `${shownAddress(url)} is larger than ${limit} bytes.`, {
     facts: { limit },
   });
 }

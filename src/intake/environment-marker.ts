@@ -1,41 +1,61 @@
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { folderError } from './folders.ts';
+import { openRegularFile } from '../core/regular-file.ts';
+import { folderError, refuseLinkedFolders } from './folders.ts';
 
-/** The file that says which environment an inbox belongs to; as it begins with a dot, nobody takes it for orders. */
-const MARK = '.po-sync-environment';
+/** The file that contains the name of the environment an inbox belongs to; its leading dot keeps it out of intake. */
+const MARKER = '.po-sync-environment';
+/** Most bytes of a marker. */
+const LONGEST = 1024;
 
-/** How often and how long (ms) the first one's mark is waited for where it cannot appear whole. */
-const LOOKS = 20;
-const BETWEEN_LOOKS = 50;
+/** How often and how long (ms) to wait for the marker of a faster daemon on a share without hard links. */
+const READS = 20;
+const BETWEEN_READS = 50;
 
 /**
- * Marks an inbox as `environment`'s, or makes sure that it is. PoSyncError `inbox-of-another-environment`;
- * `folder-missing` and `folder-not-writable` for a folder that cannot serve as an inbox.
+ * Marks an inbox as belonging to `environment`, or checks that it does. PoSyncError `inbox-of-another-environment`;
+ * `environment-marker-invalid`, `folder-is-link`, `folder-missing`, `folder-not-writable` for an unusable inbox.
  */
 export async function markInbox(folder: string, environment: string): Promise<void> {
-  const mark = path.join(folder, MARK);
+  const marker = path.join(folder, MARKER);
   await requireFolder(folder);
-  const owner = (await fingerprintOf(folder)) ?? (await claim(mark, environment));
+  await refuseLinkedFolders(folder);
+  const owner = (await environmentOf(folder)) ?? (await claim(marker, environment));
   if (owner === environment) return;
   throw new PoSyncError('inbox-of-another-environment', `The inbox ${folder} belongs to the environment ${owner}.`, {
-    remedy: `Give ${environment} an inbox of its own. If ${owner} uses this one no more, empty it and remove ${mark}.`,
+    remedy: `Give ${environment} its own inbox. If ${owner} no longer uses this one, empty it and remove ${marker}.`,
     facts: { folder, environment, owner },
   });
 }
 
-/** The environment an inbox is marked for; undefined when it has no mark, or is not there at all. */
-export async function fingerprintOf(folder: string): Promise<string | undefined> {
-  const mark = path.join(folder, MARK);
+/**
+ * The environment that an inbox is marked for; undefined without a marker or without the inbox.
+ * PoSyncError `environment-marker-invalid` for a link, pipe, device or oversized file, which is never read.
+ */
+export async function environmentOf(folder: string): Promise<string | undefined> {
+  const marker = path.join(folder, MARKER);
   try {
-    return (await readFile(mark, 'utf8')).trim();
+    const text = await readShort(marker);
+    if (!/\p{Cc}/u.test(text)) return text;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-    throw folderError(error, folder);
+    if (['file-missing', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
+    if (codeOf(error) !== 'not-a-file') throw error instanceof PoSyncError ? error : folderError(error, folder);
   }
+  throw new PoSyncError('environment-marker-invalid', `${marker} is not an environment marker written by po-sync.`, {
+    remedy: 'Find out who created it, remove it, and start po-sync again.',
+    facts: { file: marker },
+  });
+}
+
+async function readShort(file: string): Promise<string> {
+  await using handle = await openRegularFile(file);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(LONGEST + 1), 0, LONGEST + 1, 0);
+  // The error that callers already handle for everything that cannot be a marker.
+  if (bytesRead > LONGEST) throw new PoSyncError('not-a-file', `${file} is larger than ${LONGEST} bytes.`);
+  return buffer.toString('utf8', 0, bytesRead).trim();
 }
 
 async function requireFolder(folder: string): Promise<void> {
@@ -43,31 +63,33 @@ async function requireFolder(folder: string): Promise<void> {
   if (!found.isDirectory()) throw folderError({ code: 'ENOTDIR' }, folder);
 }
 
-/** Writes the mark whole or not at all; who comes second finds the first one's. */
-async function claim(mark: string, environment: string): Promise<string> {
-  const draft = `${mark}.${randomBytes(4).toString('hex')}`;
+/** Writes the marker atomically; the slower of two daemons gets the environment of the faster one. */
+async function claim(marker: string, environment: string): Promise<string> {
+  const draft = `${marker}.${randomBytes(4).toString('hex')}`;
   const text = `${environment}\n`;
   try {
     await writeFile(draft, text, { flag: 'wx' });
-    await link(draft, mark).catch((error: unknown) => {
+    await link(draft, marker).catch((error: unknown) => {
       if (codeOf(error) === 'EEXIST') throw error;
       // A share without hard links.
-      return writeFile(mark, text, { flag: 'wx' });
+      return writeFile(marker, text, { flag: 'wx' });
     });
     return environment;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return await firstOwner(mark);
-    throw folderError(error, path.dirname(mark));
+    if (codeOf(error) === 'EEXIST') return await firstOwner(marker);
+    throw folderError(error, path.dirname(marker));
   } finally {
     await rm(draft, { force: true });
   }
 }
 
-async function firstOwner(mark: string): Promise<string> {
-  for (let look = 0; look < LOOKS; look++) {
-    const owner = await fingerprintOf(path.dirname(mark));
+async function firstOwner(marker: string): Promise<string> {
+  for (let read = 0; read < READS; read++) {
+    const owner = await environmentOf(path.dirname(marker));
     if (owner !== undefined && owner !== '') return owner;
-    await delay(BETWEEN_LOOKS);
+    await delay(BETWEEN_READS);
   }
-  throw new PoSyncError('folder-trouble', `The mark ${mark} is empty.`, { remedy: 'Remove it and start again.' });
+  throw new PoSyncError('folder-trouble', `The environment marker ${marker} is empty.`, {
+    remedy: 'Remove it and start po-sync again.',
+  });
 }

@@ -5,7 +5,7 @@ import type { ExportSource } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
-import { exportCopied, exportUnchanged } from '../events/intake.ts';
+import { exportCopied, exportEmpty, exportUnchanged } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
@@ -19,18 +19,18 @@ export type ExportDeps = {
   spool: string;
   clock: Clock;
   log: Log;
-  /** The SHA-256 of the version that was taken last of a file, named by its way from the deepest folder of the pattern. */
+  /** The SHA-256 of the last version taken of a file, which is named by its path below the pattern's deepest folder. */
   known: (origin: string) => Promise<string | undefined>;
-  /** Gets the copy of a new version; from then on the copy is the receiver's. */
+  /** Receives the copy of a new version and owns it from then on. */
   onReady: (copy: ClaimedFile) => Promise<void>;
 };
 
 /**
- * Watches a file, or the files of a pattern, that somebody rewrites. They are only read: each new version is copied
- * into the spool. A file that is not there yet is waited for; content that was taken last makes no copy.
+ * Watches a file, or the files of a pattern, that another program rewrites. The files are only read: each new version
+ * is copied into the spool. A missing file is waited for; unchanged content and an empty file create no batch.
  */
 export function createExport({ source, spool, clock, log, known, onReady }: ExportDeps): Watch {
-  /** The version of each file that was dealt with, as its size and times show it. */
+  /** The version of each file that was handled, by size and timestamps. */
   const versions = new Map<string, string>();
   const root = watchedFolder(source.path);
 
@@ -40,12 +40,15 @@ export function createExport({ source, spool, clock, log, known, onReady }: Expo
     const origin = path.relative(root, file);
     const copy = { ...copied, origin };
     const facts = { source: source.name, file: origin };
-    if ((await known(origin)) === sha256) {
+    if (bytes === 0) {
+      await dropCopy(copy);
+      exportEmpty(log, facts);
+    } else if ((await known(origin)) === sha256) {
       await dropCopy(copy);
       exportUnchanged(log, facts);
     } else {
       exportCopied(log, { ...facts, batch: copy.batch, bytes });
-      // Even if it fails there: the copy lies in the spool and is found again.
+      // Even if the receiver fails: the copy stays in the spool and is found again.
       versions.set(file, version);
       await onReady(copy);
     }
@@ -80,7 +83,7 @@ function isPattern(text: string): boolean {
   return /[*?[{]/.test(text);
 }
 
-/** The deepest folder above any wildcard. */
+/** The deepest folder without a wildcard. */
 function watchedFolder(pattern: string): string {
   const steps = path.dirname(pattern).split(path.sep);
   const wild = steps.findIndex(isPattern);
@@ -102,8 +105,8 @@ const CHUNK = 1024 * 1024;
 export type CopiedFile = ClaimedFile & { sha256: string; bytes: number };
 
 /**
- * Copies one version of an export into `spool/<batch>/`, where it appears whole or not at all. PoSyncError
- * `file-changed` when the export was written to meanwhile; nothing is left behind then.
+ * Copies one version of an export into `spool/<batch>/`, where it appears complete or not at all. PoSyncError
+ * `file-changed` if the export changed meanwhile; no file is left behind in that case.
  */
 export async function copyExport(file: string, source: string, spool: string, at: Date): Promise<CopiedFile> {
   const name = path.basename(file);
@@ -143,5 +146,5 @@ async function copyUnchanged(from: string, to: string): Promise<{ sha256: string
 }
 
 function changed(file: string): PoSyncError {
-  return new PoSyncError('file-changed', `${file} was written to while it was copied.`, { facts: { file } });
+  return new PoSyncError('file-changed', `${file} changed while it was copied.`, { facts: { file } });
 }

@@ -1,14 +1,58 @@
+import { lstat, mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { folderIsLink, type OpenFolder, openFolder } from '../core/folder.ts';
 
-/** What the system said of a folder, as the error that an operator can act on. */
+/** The folders that po-sync creates inside an inbox. */
+export const OWN_FOLDERS = ['processing', 'done', 'failed'] as const;
+
+/**
+ * Opens a folder inside an inbox and creates it if missing, but never creates the inbox: a missing inbox may be an
+ * unmounted share. PoSyncError `folder-is-link`, `folder-missing`, `folder-not-writable`, `folder-trouble`.
+ */
+export async function openOwnFolder(inbox: string, ...names: [string, ...string[]]): Promise<OpenFolder> {
+  await using opened = new AsyncDisposableStack();
+  let parent = inbox;
+  let folder: OpenFolder | undefined;
+  for (const [depth, name] of names.entries()) {
+    const shown = path.join(inbox, ...names.slice(0, depth + 1));
+    folder = opened.use(await createAndOpen(path.join(parent, name), shown, inbox));
+    parent = folder.path;
+  }
+  const handles = opened.move();
+  return { path: parent, [Symbol.asyncDispose]: () => handles.disposeAsync() };
+}
+
+async function createAndOpen(folder: string, shown: string, inbox: string): Promise<OpenFolder> {
+  try {
+    await mkdir(folder).catch((error: unknown) => (codeOf(error) === 'EEXIST' ? undefined : Promise.reject(error)));
+    return await openFolder(folder, shown);
+  } catch (error) {
+    throw error instanceof PoSyncError ? error : folderError(error, codeOf(error) === 'ENOTDIR' ? shown : inbox);
+  }
+}
+
+/** Refuses an inbox in which one of our folders is a link: files would leave the inbox. PoSyncError `folder-is-link`. */
+export async function refuseLinkedFolders(inbox: string): Promise<void> {
+  for (const name of OWN_FOLDERS) {
+    const folder = path.join(inbox, name);
+    const found = await lstat(folder).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+      throw folderError(error, inbox);
+    });
+    if (found?.isSymbolicLink()) throw folderIsLink(folder);
+  }
+}
+
+/** Converts a system error about a folder into an error with a remedy. */
 export function folderError(error: unknown, folder: string): PoSyncError {
   const code = codeOf(error) ?? 'unknown';
   const more = { cause: error, facts: { folder, code } };
   switch (code) {
     case 'ENOENT':
-      return new PoSyncError('folder-missing', `There is no folder ${folder}.`, {
+      return new PoSyncError('folder-missing', `The folder ${folder} does not exist.`, {
         ...more,
-        remedy: `Create it (mkdir -p '${folder}'), mount what belongs there, or correct the path of the source.`,
+        remedy: `Create it (mkdir -p '${folder}'), mount its share, or correct the path of the source.`,
       });
     case 'ENOTDIR':
       return new PoSyncError('folder-missing', `${folder} is not a folder.`, {
@@ -18,9 +62,9 @@ export function folderError(error: unknown, folder: string): PoSyncError {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new PoSyncError('folder-not-writable', `po-sync may not write into ${folder}.`, {
+      return new PoSyncError('folder-not-writable', `po-sync has no write permission for ${folder}.`, {
         ...more,
-        remedy: 'Give the user of po-sync the right to read, write and enter it.',
+        remedy: 'Give the user of po-sync permission to read, write and enter the folder.',
       });
     default:
       return new PoSyncError('folder-trouble', `${folder}: ${toError(error).message}`, more);

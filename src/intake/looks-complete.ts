@@ -1,28 +1,29 @@
 import type { FileHandle } from 'node:fs/promises';
 import { openRegularFile } from '../core/regular-file.ts';
 
-const LOOKED_AT = 64 * 1024;
+/** Bytes read from each end of a file. */
+const EXAMINED = 64 * 1024;
 
 /**
- * Why a file looks as if its writer had not finished it; undefined when it looks whole. A quick look at its beginning
- * and end, which decides only how long it is waited for, not whether it is readable.
+ * Why a file looks unfinished; undefined if it looks complete. Examines only the beginning and the end. The result
+ * decides how long to wait for the file, not whether the file is readable. Errors as `openRegularFile`.
  */
 export async function whyIncomplete(path: string): Promise<string | undefined> {
   await using handle = await openRegularFile(path);
-  return await lookAt(handle);
+  return await examine(handle);
 }
 
-async function lookAt(handle: FileHandle): Promise<string | undefined> {
+async function examine(handle: FileHandle): Promise<string | undefined> {
   const { size } = await handle.stat();
   if (size === 0) return 'it is empty';
-  const start = await bytesAt(handle, 0, LOOKED_AT);
+  const start = await bytesAt(handle, 0, EXAMINED);
   if (start[0] === 0x1f && start[1] === 0x8b) return undefined;
-  if (start.subarray(0, 2).toString('latin1') === 'PK') return endOfZip(await bytesAt(handle, size - LOOKED_AT, size));
+  if (start.subarray(0, 2).toString('latin1') === 'PK') return endOfZip(await bytesAt(handle, size - EXAMINED, size));
   const width = unitWidth(start);
-  const end = await bytesAt(handle, Math.max(0, size - LOOKED_AT), size);
+  const end = await bytesAt(handle, Math.max(0, size - EXAMINED), size);
   if (end.length >= width && end.subarray(-width).every((byte) => byte === 0)) return 'it ends in zeros';
   const [head, tail] = [textOf(start, width), textOf(end, width)];
-  return /^\s*[[{]/.test(head) ? endOfJson(head, tail, size <= LOOKED_AT) : endOfTable(head, tail, size <= LOOKED_AT);
+  return /^\s*[[{]/.test(head) ? endOfJson(head, tail, size <= EXAMINED) : endOfTable(head, tail, size <= EXAMINED);
 }
 
 async function bytesAt(handle: FileHandle, from: number, to: number): Promise<Buffer> {
@@ -31,13 +32,13 @@ async function bytesAt(handle: FileHandle, from: number, to: number): Promise<Bu
   return buffer.subarray(0, bytesRead);
 }
 
-/** Bytes a character takes: two in UTF-16, which shows by its mark or by zeros. */
+/** Bytes per character: two in UTF-16, recognized by a byte-order mark or by zeros. */
 function unitWidth(start: Buffer): 1 | 2 {
-  const mark = start.subarray(0, 2).toString('hex');
-  return mark === 'fffe' || mark === 'feff' || start[0] === 0 || start[1] === 0 ? 2 : 1;
+  const byteOrderMark = start.subarray(0, 2).toString('hex');
+  return byteOrderMark === 'fffe' || byteOrderMark === 'feff' || start[0] === 0 || start[1] === 0 ? 2 : 1;
 }
 
-/** Good enough to find delimiters, quotes and line ends: those are ASCII in every encoding that is read. */
+/** Decodes well enough to find delimiters, quotes and line ends, which are ASCII in every supported encoding. */
 function textOf(bytes: Buffer, width: 1 | 2): string {
   const text = bytes.toString('latin1').replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '');
   return width === 1 ? text : text.replaceAll('\0', '');
@@ -59,7 +60,7 @@ function openBrackets(text: string): number {
   return (outside.match(/[[{]/g)?.length ?? 0) - (outside.match(/[\]}]/g)?.length ?? 0);
 }
 
-/** A last row without line end is whole when it is as wide as the header. */
+/** A last row without a line end is complete if it is as wide as the header. */
 function endOfTable(head: string, tail: string, isAll: boolean): string | undefined {
   const quotes = tail.split('"').length - 1;
   if (isAll && quotes % 2 === 1) return 'a quote is not closed';
@@ -75,7 +76,7 @@ function firstRow(head: string): string {
   return rows.find((row) => row.trim() !== '' && !/^"?sep=/i.test(row)) ?? '';
 }
 
-/** Delimiters outside of quotes. */
+/** Counts delimiters outside quotes. */
 function count(row: string, delimiter: string): number {
   const outside = row.split('"').filter((_, index) => index % 2 === 0);
   return outside.join('').split(delimiter).length - 1;

@@ -1,36 +1,36 @@
 const UNFINISHED = /\.(?:tmp|part|partial|filepart|crdownload)$/i;
 const HIDDEN = /^[.~]/;
 
-/** What Windows puts into folders that people look at. */
+/** Files that Windows creates in visited folders. */
 const OF_WINDOWS = /^(?:thumbs\.db|desktop\.ini)$/i;
 
 const DONE = /\.done$/i;
 
-/** Whether a name in an inbox is one that po-sync leaves alone, for ever or until it is given its real name. */
+/** Whether intake ignores a name in an inbox, forever or until the file gets its final name. */
 export function isLeftAlone(name: string, doneFile: boolean): boolean {
   return HIDDEN.test(name) || UNFINISHED.test(name) || OF_WINDOWS.test(name) || (doneFile && DONE.test(name));
 }
 
-/** The file whose appearance says that `name` is whole. */
+/** The file whose presence signals that `name` is complete. */
 export function doneFileOf(name: string): string {
   return `${name}.done`;
 }
 
-/** Room that the names of a result page and a fix file beside the original need, in bytes. */
+/** Longest name that leaves room for the names of its result page and fix file, in bytes. */
 const LONGEST = 255 - '.result.html'.length - '-00000000'.length;
 
 /**
- * `name`, or with a part of the batch's name in it when that is taken: `orders.csv`, `orders-3f2a91c0.csv`.
- * Names too long to lay a report beside are cut between characters, their ending kept.
+ * `orders.csv` without a batch, `orders-3f2a91c0.csv` with one. Names too long to place a report next to them are
+ * shortened between characters; the extension is kept.
  */
 export function uniqueName(name: string, batch: string | undefined): string {
   const [, stem = name, ending = ''] = /^(.+?)((?:\.[A-Za-z0-9]{1,8}){0,2})$/su.exec(name) ?? [];
-  const mark = batch === undefined ? '' : `-${batch.slice(-8)}`;
-  return cut(stem, LONGEST - Buffer.byteLength(ending)) + mark + ending;
+  const suffix = batch === undefined ? '' : `-${batch.slice(-8)}`;
+  return shorten(stem, LONGEST - Buffer.byteLength(ending)) + suffix + ending;
 }
 
-function cut(text: string, bytes: number): string {
+function shorten(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text;
-  const whole = new TextDecoder().decode(Buffer.from(text).subarray(0, bytes));
-  return whole.replace(/\ufffd+$/, '');
+  const kept = new TextDecoder().decode(Buffer.from(text).subarray(0, bytes));
+  return kept.replace(/\ufffd+$/, '');
 }

@@ -1,27 +1,53 @@
 import path from 'node:path';
-import { growingWait } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import { fileInUse, fileTrouble } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { ReadyFile } from './stability.ts';
 
-/** Hands files over, and again with growing waits when that fails. */
+/** Hands files over, and retries with growing gaps when that fails. */
 export type Offers = {
-  /** `kept`: it failed or its time has not come, the file is still to be offered. */
+  /** `kept`: the file was not handed over and must be offered again. */
   offer(ready: ReadyFile): Promise<'handed over' | 'kept'>;
-  /** Forgets every file that is not among these. */
+  /** Forgets all other files. */
   keepOnly(files: ReadonlySet<string>): void;
 };
 
-type Failure = { since: number; again: number; count: number; isTold: boolean };
+/** All in milliseconds. */
+const FIRST_GAP = 500;
+const LONGEST_GAP = 60_000;
+const REPORTED_AFTER = 5 * 60_000;
 
-/** In milliseconds. */
-const RETRY = { initial: 500, max: 60_000 };
-const TOLD_AFTER = 5 * 60_000;
+/** Another program has the file open exclusively, or its permissions are not set yet. */
+const IN_USE = new Set(['EBUSY', 'EACCES', 'EPERM', 'EAGAIN', 'ETXTBSY']);
 
-/** Somebody holds the file open exclusively, or has not given us the right to it yet. */
-const IN_USE = new Set(['EBUSY', 'EACCES', 'EPERM', 'EAGAIN', 'ETXTBSY', 'file-not-readable']);
+/** Growing gaps between the attempts at things that fail. */
+export type RetryGaps = {
+  isDue(name: string): boolean;
+  /** Records a failure and returns for how long the attempts have failed, in milliseconds. */
+  failed(name: string): number;
+  forget(name: string): void;
+  keepOnly(names: ReadonlySet<string>): void;
+};
+
+/** Creates an empty record of failures: gaps double from half a second to a minute. */
+export function createRetryGaps(clock: Clock): RetryGaps {
+  const failures = new Map<string, { since: number; due: number; gap: number }>();
+  return {
+    isDue: (name) => clock.monotonic() >= (failures.get(name)?.due ?? 0),
+    failed(name) {
+      const now = clock.monotonic();
+      const { since = now, gap: last = FIRST_GAP / 2 } = failures.get(name) ?? {};
+      const gap = Math.min(LONGEST_GAP, last * 2);
+      failures.set(name, { since, gap, due: now + gap });
+      return now - since;
+    },
+    forget: (name) => void failures.delete(name),
+    keepOnly(names) {
+      for (const name of failures.keys()) if (!names.has(name)) failures.delete(name);
+    },
+  };
+}
 
 export function createOffers(
   source: string,
@@ -29,48 +55,37 @@ export function createOffers(
   log: Log,
   onReady: (ready: ReadyFile) => Promise<void>,
 ): Offers {
-  const failures = new Map<string, Failure>();
+  const gaps = createRetryGaps(clock);
+  const reported = new Set<string>();
 
-  function failed(file: string, error: unknown): void {
-    const now = clock.monotonic();
-    const before = failures.get(file);
-    const count = (before?.count ?? 0) + 1;
-    const since = before?.since ?? now;
-    failures.set(file, {
-      since,
-      count,
-      again: now + growingWait(count, RETRY),
-      isTold: tell(file, error, now - since, before?.isTold === true),
-    });
-  }
-
-  /** What is in use is normal for a while; anything else is told at once. Both are told once. */
-  function tell(file: string, error: unknown, durationMs: number, isTold: boolean): boolean {
+  /** Reports each file once: a file in use only after some minutes, because that is normal for a while. */
+  function report(file: string, error: unknown, durationMs: number): void {
     const code = codeOf(error) ?? '';
     const isInUse = IN_USE.has(code);
-    if (isTold || (isInUse && durationMs < TOLD_AFTER)) return isTold;
+    if (reported.has(file) || (isInUse && durationMs < REPORTED_AFTER)) return;
+    reported.add(file);
     const facts = { source, file: path.basename(file) };
     if (isInUse) fileInUse(log, { ...facts, code, durationMs });
     else fileTrouble(log, { ...facts, reason: toError(error).message });
-    return true;
   }
 
   return {
     async offer(ready) {
       const { file } = ready;
-      const failure = failures.get(file);
-      if (failure && clock.monotonic() < failure.again) return 'kept';
+      if (!gaps.isDue(file)) return 'kept';
       try {
         await onReady(ready);
-        failures.delete(file);
+        gaps.forget(file);
+        reported.delete(file);
         return 'handed over';
       } catch (error) {
-        failed(file, error);
+        report(file, error, gaps.failed(file));
         return 'kept';
       }
     },
     keepOnly(files) {
-      for (const file of failures.keys()) if (!files.has(file)) failures.delete(file);
+      gaps.keepOnly(files);
+      for (const file of reported) if (!files.has(file)) reported.delete(file);
     },
   };
 }

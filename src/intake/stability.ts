@@ -1,84 +1,83 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
-import { codeOf } from '../core/errors.ts';
+import { codeOf, toError } from '../core/errors.ts';
 import { whyIncomplete } from './looks-complete.ts';
 
 /**
- * A file that is finished. `version` is another whenever its content may be another; `incomplete` says why it may not
- * be whole all the same.
+ * A file that is ready to be taken. `version` changes whenever the content may have changed; `incomplete` is the reason
+ * why the file may be incomplete nevertheless.
  */
 export type ReadyFile = { file: string; version: string; incomplete?: string };
 
-/** What became of a look at some files. */
-export type Looked = {
-  /** Whole, or waited for long enough; the oldest first. */
+/** The result of checking some files. */
+export type Checked = {
+  /** Stable and complete, or waited for long enough; the oldest first. */
   ready: ReadyFile[];
-  /** Still changing, or not whole yet. */
+  /** Still changing or incomplete. */
   waiting: string[];
-  /** Milliseconds until the first of them will have been unchanged for long enough, if it stays so. */
+  /** Milliseconds until the first changing file becomes stable, if it stays unchanged. */
   firstIn: number;
-  /** No regular files. */
+  /** Entries that are not regular files or cannot be examined. */
   others: { file: string; kind: string }[];
 };
 
 export type Readiness = {
-  look(files: readonly string[], now: number): Promise<Looked>;
+  check(files: readonly string[], now: number): Promise<Checked>;
 };
 
-/** How many times `stable` a file that does not look whole is waited for. */
+/** How long an incomplete file is waited for, as a multiple of `stable`. */
 const PATIENCE = 10;
 
 /**
- * Tells which files are finished: not changed for `stable` ms by our own watching (whatever their times say, also for
- * those that were there first), and whole by their look.
+ * Decides when a file is stable: it has not changed for `stable` ms by our own observation (its timestamps do not
+ * count, also at startup), and it looks complete.
  */
 export function createReadiness(stable: number): Readiness {
-  const sightings = createSightings();
-  const wholeness = new Map<string, string | undefined>();
+  const observations = createObservations();
+  const completeness = new Map<string, string | undefined>();
 
-  /** A file's look is taken once for as long as it does not change. */
+  /** Examines the content once for each version of a file. */
   async function incompleteness(file: string, unchangedFor: number): Promise<string | undefined> {
-    if (!wholeness.has(file)) wholeness.set(file, await lookInto(file));
-    return unchangedFor < PATIENCE * stable ? wholeness.get(file) : undefined;
+    if (!completeness.has(file)) completeness.set(file, await examine(file));
+    return unchangedFor < PATIENCE * stable ? completeness.get(file) : undefined;
+  }
+
+  function keepOnly(files: ReadonlySet<string>): void {
+    observations.keepOnly(files);
+    for (const file of completeness.keys()) if (!files.has(file)) completeness.delete(file);
   }
 
   return {
-    async look(files, now) {
+    async check(files, now) {
       const waiting: string[] = [];
       let firstIn = Number.POSITIVE_INFINITY;
-      const others: Looked['others'] = [];
+      const others: Checked['others'] = [];
       const ready: (ReadyFile & { mtimeNs: bigint })[] = [];
-      forgetOthers(new Set(files));
-      for (const file of files) {
-        const sight = await sightings.look(file, now);
-        if (sight.kind === 'gone') continue;
-        if (sight.kind === 'other') {
-          others.push({ file, kind: sight.what });
+      keepOnly(new Set(files));
+      for (const [file, seen] of await observations.observeAll(files, now)) {
+        if (seen.kind === 'gone') continue;
+        if (seen.kind === 'other') {
+          others.push({ file, kind: seen.what });
           continue;
         }
-        const { unchangedFor, version, mtimeNs } = sight;
-        if (unchangedFor === 0) wholeness.delete(file);
+        const { unchangedFor, version, mtimeNs } = seen;
+        if (unchangedFor === 0) completeness.delete(file);
         const isWaiting = unchangedFor < stable || (await incompleteness(file, unchangedFor)) !== undefined;
         if (unchangedFor < stable) firstIn = Math.min(firstIn, stable - unchangedFor);
         if (isWaiting) waiting.push(file);
-        else ready.push({ file, version, mtimeNs, ...reasonOf(wholeness.get(file)) });
+        else ready.push({ file, version, mtimeNs, ...reasonOf(completeness.get(file)) });
       }
       return { ready: ready.sort(byAge), waiting, firstIn, others };
     },
   };
-
-  function forgetOthers(files: ReadonlySet<string>): void {
-    sightings.keepOnly(files);
-    for (const file of wholeness.keys()) if (!files.has(file)) wholeness.delete(file);
-  }
 }
 
 function reasonOf(incomplete: string | undefined): { incomplete?: string } {
   return incomplete === undefined ? {} : { incomplete };
 }
 
-/** A file that cannot be looked into yet is not whole yet: it may be locked by its writer. */
-async function lookInto(file: string): Promise<string | undefined> {
+/** A file that cannot be opened yet counts as incomplete: its writer may have locked it. */
+async function examine(file: string): Promise<string | undefined> {
   try {
     return await whyIncomplete(file);
   } catch (error) {
@@ -91,38 +90,47 @@ function byAge(a: { file: string; mtimeNs: bigint }, b: { file: string; mtimeNs:
   return a.file < b.file ? -1 : 1;
 }
 
-/** What a look at a file said. */
-export type Sight =
+type Observation =
   | { kind: 'file'; unchangedFor: number; version: string; mtimeNs: bigint }
   | { kind: 'gone' }
   | { kind: 'other'; what: string };
 
-/** Remembers how files looked, to tell for how long they have not changed by our own watching. */
-export type Sightings = {
-  look(file: string, now: number): Promise<Sight>;
-  /** Forgets every file that is not among these. */
-  keepOnly(files: ReadonlySet<string>): void;
-};
+/** Remembers the last version of each file and when it was first seen. */
+function createObservations() {
+  const seen = new Map<string, { version: string; since: number }>();
 
-type Seen = { version: string; since: number };
+  function observe(file: string, stats: BigIntStats | undefined, now: number): Observation {
+    if (stats === undefined) {
+      seen.delete(file);
+      return { kind: 'gone' };
+    }
+    if (!stats.isFile()) return { kind: 'other', what: kindOf(stats) };
+    const version = `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
+    const before = seen.get(file);
+    const since = before?.version === version ? before.since : now;
+    seen.set(file, { version, since });
+    return { kind: 'file', unchangedFor: now - since, version, mtimeNs: stats.mtimeNs };
+  }
 
-export function createSightings(): Sightings {
-  const seen = new Map<string, Seen>();
   return {
-    async look(file, now) {
-      const stats = await statOf(file);
-      if (stats === undefined) {
-        seen.delete(file);
-        return { kind: 'gone' };
+    /** One entry that cannot be examined must not stop the others; if none can, the source is broken: rejects. */
+    async observeAll(files: readonly string[], now: number): Promise<Map<string, Observation>> {
+      const found = new Map<string, Observation>();
+      let failures = 0;
+      let failure: unknown;
+      for (const file of files) {
+        try {
+          found.set(file, observe(file, await statOf(file), now));
+        } catch (error) {
+          failures += 1;
+          failure = error;
+          found.set(file, { kind: 'other', what: `unreadable: ${toError(error).message}` });
+        }
       }
-      if (!stats.isFile()) return { kind: 'other', what: whatIs(stats) };
-      const version = `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
-      const before = seen.get(file);
-      const since = before?.version === version ? before.since : now;
-      seen.set(file, { version, since });
-      return { kind: 'file', unchangedFor: now - since, version, mtimeNs: stats.mtimeNs };
+      if (failures > 0 && failures === files.length) throw failure;
+      return found;
     },
-    keepOnly(files) {
+    keepOnly(files: ReadonlySet<string>): void {
       for (const file of seen.keys()) if (!files.has(file)) seen.delete(file);
     },
   };
@@ -137,7 +145,7 @@ async function statOf(file: string): Promise<BigIntStats | undefined> {
   }
 }
 
-function whatIs(stats: BigIntStats): string {
+function kindOf(stats: BigIntStats): string {
   if (stats.isDirectory()) return 'folder';
   if (stats.isSymbolicLink()) return 'link';
   if (stats.isFIFO()) return 'pipe';

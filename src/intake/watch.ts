@@ -12,14 +12,14 @@ import { createReadiness, type ReadyFile } from './stability.ts';
 /** Watches one source for finished files. */
 export type Watch = AsyncDisposable & {
   start(): Promise<void>;
-  /** Looks once at everything and offers what is finished. Never rejects. */
+  /** Checks all files once and offers those that are ready. Never rejects. */
   tick(): Promise<void>;
   /**
-   * Resolves when every file that is there now was offered, which takes at least `stable`. PoSyncError `folder-…`
-   * when the source cannot be looked at.
+   * Resolves when every file that is present now was offered, which takes at least `stable`. PoSyncError `folder-…`
+   * when the source cannot be read.
    */
   settleOnce(): Promise<void>;
-  /** Whether the last look at the source worked. */
+  /** Whether the last check could read the source. */
   healthy(): boolean;
 };
 
@@ -27,119 +27,125 @@ export type WatchDeps = {
   source: Source;
   clock: Clock;
   log: Log;
-  /** The folder whose change messages are worth a look. */
+  /** The folder to watch for file-system events. */
   folder: string;
-  /** The paths that may be taken. */
+  /** Returns the paths that intake handles. */
   list: () => Promise<string[]>;
-  /** Gets finished files, one after the other, the oldest first, and again later when it rejects. */
+  /** Receives ready files one at a time, the oldest first, and again later when it rejects. */
   onReady: (file: ReadyFile) => Promise<void>;
 };
 
-/** Files that are not finished are looked at again after this share of `stable`, but not sooner than `FINEST` ms. */
+/** Files that are not ready are checked again after this share of `stable`, but at the earliest after `FINEST` ms. */
 const SHARE = 1 / 4;
 const FINEST = 20;
+/** How many one-time reports are remembered. */
+const REMEMBERED = 10_000;
 
-/** A watch looks every `poll`; the system's change messages only make it quicker. */
+/** Creates a watch that checks every `poll`; file-system events only make it faster. */
 export function openWatch({ source, clock, log, folder, list, onReady }: WatchDeps): Watch {
   const readiness = createReadiness(source.stable);
   const offers = createOffers(source.name, clock, log, onReady);
-  const rounds = createLoop(clock, round);
-  const told = new Set<string>();
+  const loop = createLoop(clock, round);
+  const reportOnce = createReportOnce();
+  const health = createHealth(source, clock, log);
   const hints = new AsyncDisposableStack();
   const soon = Math.min(source.poll, Math.max(FINEST, source.stable * SHARE));
-  let lostSince: number | undefined;
   let unfinished: ReadonlySet<string> = new Set();
   let firstIn = Number.POSITIVE_INFINITY;
 
   async function round(): Promise<number> {
     try {
-      unfinished = await look();
-      found();
+      unfinished = await check();
+      health.found();
     } catch (error) {
-      lost(toError(error).message);
+      health.lost(toError(error).message);
     }
-    // A timer may come a moment early.
+    // A timer can fire slightly early.
     return unfinished.size === 0 ? source.poll : Math.min(soon, firstIn + 1);
   }
 
-  /** One look; returns the files that are still to be offered. */
-  async function look(): Promise<Set<string>> {
+  /** Checks all files once; returns those that must be offered again. */
+  async function check(): Promise<Set<string>> {
     const files = await list();
     offers.keepOnly(new Set(files));
-    const { ready, waiting, others, ...look } = await readiness.look(files, clock.monotonic());
-    firstIn = look.firstIn;
-    for (const { file, kind } of others) {
-      tellOnce(file, () => fileLeft(log, { source: source.name, file: path.basename(file), kind }));
+    const found = await readiness.check(files, clock.monotonic());
+    firstIn = found.firstIn;
+    for (const { file, kind } of found.others) {
+      reportOnce(file, () => fileLeft(log, { source: source.name, file: path.basename(file), kind }));
     }
-    const kept = new Set(waiting);
-    for (const one of ready) {
-      if (rounds.isStopped) break;
-      tellIncomplete(one);
+    const kept = new Set(found.waiting);
+    for (const one of found.ready) {
+      if (loop.isStopped) break;
       if ((await offers.offer(one)) === 'kept') kept.add(one.file);
+      else reportIncomplete(one);
     }
     return kept;
   }
 
-  function tellIncomplete({ file, version, incomplete }: ReadyFile): void {
+  function reportIncomplete({ file, version, incomplete }: ReadyFile): void {
     if (incomplete === undefined) return;
     const facts = { source: source.name, file: path.basename(file), reason: incomplete };
-    tellOnce(`${file}\n${version}`, () => fileIncomplete(log, facts));
-  }
-
-  function tellOnce(about: string, tell: () => void): void {
-    if (told.has(about)) return;
-    if (told.size >= REMEMBERED) told.clear();
-    told.add(about);
-    tell();
-  }
-
-  function lost(reason: string): void {
-    if (lostSince === undefined) sourceLost(log, { source: source.name, path: source.path, reason });
-    lostSince ??= clock.monotonic();
-  }
-
-  function found(): void {
-    if (lostSince === undefined) return;
-    sourceBack(log, { source: source.name, path: source.path, durationMs: clock.monotonic() - lostSince });
-    lostSince = undefined;
+    reportOnce(`${file}\n${version}`, () => fileIncomplete(log, facts));
   }
 
   return {
     async start() {
       const onFailure = (reason: string) => watcherFailed(log, { source: source.name, reason });
-      hints.use(watchFolder(folder, () => rounds.hint(), onFailure));
-      rounds.start();
+      hints.use(watchFolder(folder, () => loop.hint(), onFailure));
+      loop.start();
     },
-    tick: () => rounds.round(),
+    tick: () => loop.round(),
     async settleOnce() {
       const present = await list();
-      await rounds.round();
-      while (!rounds.isStopped && present.some((file) => unfinished.has(file))) {
+      await loop.round();
+      while (!loop.isStopped && present.some((file) => unfinished.has(file))) {
         await clock.sleep(soon);
-        await rounds.round();
+        await loop.round();
       }
     },
-    healthy: () => lostSince === undefined,
+    healthy: health.isHealthy,
     async [Symbol.asyncDispose]() {
       await hints.disposeAsync();
-      await rounds[Symbol.asyncDispose]();
+      await loop[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Things told once are remembered up to this number. */
-const REMEMBERED = 10_000;
+/** Calls `report` the first time for each subject. */
+function createReportOnce(): (subject: string, report: () => void) => void {
+  const reported = new Set<string>();
+  return (subject, report) => {
+    if (reported.has(subject)) return;
+    if (reported.size >= REMEMBERED) reported.clear();
+    reported.add(subject);
+    report();
+  };
+}
+
+/** Logs once when a source becomes unreachable, and once when it is back. */
+function createHealth({ name: source, path: place }: Source, clock: Clock, log: Log) {
+  let lostSince: number | undefined;
+  return {
+    lost(reason: string): void {
+      if (lostSince === undefined) sourceLost(log, { source, path: place, reason });
+      lostSince ??= clock.monotonic();
+    },
+    found(): void {
+      if (lostSince === undefined) return;
+      sourceBack(log, { source, path: place, durationMs: clock.monotonic() - lostSince });
+      lostSince = undefined;
+    },
+    isHealthy: (): boolean => lostSince === undefined,
+  };
+}
 
 /**
- * Calls `onChange` when something directly in a folder changes. Only a hint: the system drops notifications silently
- * under load and sends none for network shares.
+ * Watches the direct entries of a folder and calls `onChange`. Events are hints only: they are dropped silently under
+ * load and never arrive from network shares.
  */
-export function watchFolder(
-  folder: string,
-  onChange: () => void,
-  onFailure: (reason: string) => void,
-): AsyncDisposable {
-  const watcher = watch(folder, { depth: 0, ignoreInitial: true, ignorePermissionErrors: true });
+function watchFolder(folder: string, onChange: () => void, onFailure: (reason: string) => void): AsyncDisposable {
+  const options = { depth: 0, ignoreInitial: true, ignorePermissionErrors: true, followSymlinks: false };
+  const watcher = watch(folder, options);
   watcher.on('all', onChange);
   watcher.on('error', (error) => onFailure(toError(error).message));
   return { [Symbol.asyncDispose]: () => watcher.close() };

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { openHttp } from '../core/http.ts';
 import { createLoop } from '../core/loop.ts';
-import { exportAbsent, exportCopied, exportUnchanged, sourceBack, sourceLost } from '../events/intake.ts';
+import { exportAbsent, exportCopied, exportEmpty, exportUnchanged, sourceBack, sourceLost } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { LIMITS } from '../order/limits.ts';
@@ -19,50 +19,50 @@ export type WebExportDeps = {
   source: ExportSource;
   /** Folder for the copies of this source alone. */
   spool: string;
-  /** The whole header. */
+  /** The complete header value. */
   authorization: Secret | undefined;
   clock: Clock;
   log: Log;
-  /** The SHA-256 of the version that was taken last, by the copy's name. */
+  /** The SHA-256 of the last version taken, by the copy's name. */
   known: (name: string) => Promise<string | undefined>;
-  /** What the server said of the version that was taken last, over restarts. */
+  /** The validators of the last version taken; they survive a restart. */
   validators: { recall(): Promise<Validators | undefined>; keep(validators: Validators): Promise<void> };
-  /** Most bytes of a version, instead of the limit of every file. */
+  /** Most bytes of a version, instead of the general limit. */
   most?: number;
-  /** Gets the copy of a new version; from then on the copy is the receiver's. */
+  /** Receives the copy of a new version and owns it from then on. */
   onReady: (copy: ClaimedFile) => Promise<void>;
 };
 
 /**
- * Asks a web address every `poll` for a newer version of an export. An address that does not answer is told once, and
- * again when it is back; it makes po-sync no less healthy, as no restart mends it.
+ * Requests a newer version of an export from a web address every `poll`. An unreachable address is logged once, and
+ * once when it is back; it does not affect health, because a restart would not help.
  */
 export function openWebExport(deps: WebExportDeps): Watch {
   const { source, clock, log } = deps;
   const url = new URL(source.path);
   const http = openHttp({ connections: 1 });
-  const rounds = createLoop(clock, round);
+  const loop = createLoop(clock, round);
   let lost: { since: number; error: PoSyncError } | undefined;
   let isAbsent = false;
 
   async function round(): Promise<number> {
     try {
-      await look();
+      await check();
       found();
     } catch (error) {
-      if (!rounds.isStopped) fail(toError(error));
+      if (!loop.isStopped) fail(toError(error));
     }
     return source.poll;
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const { spool, authorization } = deps;
     const validators = await deps.validators.recall();
     const { name, timeout, idle } = source;
     const at = new Date(clock.now());
     const limits = { timeout, idle, most: deps.most ?? LIMITS.downloadBytes };
     const got = await download({ url, source: name, spool, authorization, validators, at, ...limits }, http);
-    tellAbsent(got.kind === 'absent');
+    reportAbsent(got.kind === 'absent');
     if (got.kind !== 'copy') return;
     await handOver(got.copy);
     await deps.validators.keep(got.validators);
@@ -70,6 +70,11 @@ export function openWebExport(deps: WebExportDeps): Watch {
 
   async function handOver({ sha256, bytes, ...copy }: CopiedFile): Promise<void> {
     const facts = { source: source.name, file: copy.name };
+    if (bytes === 0) {
+      await dropCopy(copy);
+      exportEmpty(log, facts);
+      return;
+    }
     if ((await deps.known(copy.name)) === sha256) {
       await dropCopy(copy);
       exportUnchanged(log, facts);
@@ -79,16 +84,16 @@ export function openWebExport(deps: WebExportDeps): Watch {
     await deps.onReady(copy);
   }
 
-  function tellAbsent(now: boolean): void {
+  function reportAbsent(now: boolean): void {
     if (now && !isAbsent) exportAbsent(log, { source: source.name, path: shownAddress(url) });
     isAbsent = now;
   }
 
   function fail(error: Error): void {
     if (!lost) sourceLost(log, { source: source.name, path: shownAddress(url), reason: error.message });
-    const told =
+    const shown =
       error instanceof PoSyncError ? error : new PoSyncError('export-trouble', error.message, { cause: error });
-    lost = { since: lost?.since ?? clock.monotonic(), error: told };
+    lost = { since: lost?.since ?? clock.monotonic(), error: shown };
   }
 
   function found(): void {
@@ -100,23 +105,23 @@ export function openWebExport(deps: WebExportDeps): Watch {
 
   return {
     async start() {
-      rounds.start();
+      loop.start();
     },
-    tick: () => rounds.round(),
+    tick: () => loop.round(),
     async settleOnce() {
-      await rounds.round();
+      await loop.round();
       if (lost) throw lost.error;
     },
     healthy: () => true,
     async [Symbol.asyncDispose]() {
-      const stopped = rounds[Symbol.asyncDispose]();
+      const stopped = loop[Symbol.asyncDispose]();
       await http[Symbol.asyncDispose]();
       await stopped;
     },
   };
 }
 
-/** What a server said of the version taken last, kept in Redis; of another address it counts for nothing. */
+/** Stores the validators of the last version in Redis; those of another address are ignored. */
 export function validatorsIn(
   { redis, keys }: { redis: Redis; keys: Keys },
   { name, path }: ExportSource,

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { fingerprintOf, markInbox } from '../../src/intake/environment-marker.ts';
+import { environmentOf, markInbox } from '../../src/intake/environment-marker.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 test('an inbox belongs to the first environment that marks it', async () => {
@@ -12,7 +12,7 @@ test('an inbox belongs to the first environment that marks it', async () => {
     code: 'inbox-of-another-environment',
     message: expect.stringContaining('belongs to the environment staging'),
   });
-  expect(await fingerprintOf(folder.path)).toBe('staging');
+  expect(await environmentOf(folder.path)).toBe('staging');
 });
 
 test('of two environments at once exactly one gets it', async () => {
@@ -35,5 +35,5 @@ test('a folder that is missing or no folder is told, with its mend', async () =>
   await writeFile(missing, '');
   await expect(markInbox(missing, 'staging')).rejects.toMatchObject({ code: 'folder-missing' });
   await rm(missing);
-  expect(await fingerprintOf(missing)).toBeUndefined();
+  expect(await environmentOf(missing)).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { codeOf, toError } from '../../core/errors.ts';
-import { fingerprintOf } from '../../intake/environment-marker.ts';
+import { environmentOf } from '../../intake/environment-marker.ts';
 import { type Finding, failure } from './finding.ts';
 
 /** A disk with fewer free bytes is nearly full. */
@@ -48,7 +48,7 @@ async function inboxFolder({ name, path: folder }: InboxSource, environment: str
   const check = `inbox ${name}`;
   try {
     await tryWriting(folder);
-    const owner = await fingerprintOf(folder);
+    const owner = await environmentOf(folder);
     if (owner !== undefined && owner !== environment) return [foreign(check, folder, owner, environment)];
     const elsewhere = await onOtherDevices(folder);
     if (elsewhere.length > 0) return [otherDevice(check, folder, elsewhere)];

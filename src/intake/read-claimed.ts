@@ -1,0 +1,111 @@
+import { access } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { InboxSource } from '../config/config.ts';
+import type { Clock } from '../core/clock.ts';
+import { toError } from '../core/errors.ts';
+import { createSemaphore } from '../core/semaphore.ts';
+import { batchTakenUp, batchTrouble } from '../events/batch.ts';
+import { fileClaimed, fileTaken } from '../events/intake.ts';
+import type { Batches } from '../ledger/batches.ts';
+import type { Log } from '../log/log.ts';
+import { type ClaimedFile, claimTimeOf } from '../order/batch.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { claimFile } from './claim.ts';
+import { createRetryGaps } from './offers.ts';
+
+/** Files read at the same time; a further file is claimed only when one is done, so that other daemons get a share. */
+const FILES = 16;
+
+export type ReadingDeps = {
+  batches: Batches;
+  redis: Redis;
+  keys: Keys;
+  clock: Clock;
+  log: Log;
+  stopping: AbortSignal;
+  /** Reads a claimed file up to its last admitted order. */
+  ingest(file: ClaimedFile, claimedAt: number): Promise<{ sha256?: string }>;
+};
+
+export type ClaimedFileReader = ReturnType<typeof createClaimedFileReader>;
+
+/** Creates the reader of claimed files: claims, reads, and resumes what a daemon left unread. */
+export function createClaimedFileReader({ batches, redis, keys, clock, log, stopping, ingest }: ReadingDeps) {
+  const slots = createSemaphore(FILES);
+  const inProgress = new Map<string, Promise<void>>();
+  const gaps = createRetryGaps(clock);
+
+  function track(name: string, reading: Promise<void>): void {
+    inProgress.set(
+      name,
+      reading.finally(() => inProgress.delete(name)),
+    );
+  }
+
+  async function read(file: ClaimedFile, claimedAt: number): Promise<void> {
+    try {
+      const { sha256 } = await ingest(file, claimedAt);
+      gaps.forget(file.batch);
+      const { source, name, origin = name } = file;
+      if (file.kind === 'export' && sha256) await redis.hset(keys.exports, `${source}/${origin}`, sha256);
+    } catch (error) {
+      gaps.failed(file.batch);
+      batchTrouble(log, { batch: file.batch, reason: toError(error).message });
+    }
+  }
+
+  function readInSlot(file: ClaimedFile, claimedAt: number): void {
+    track(
+      file.batch,
+      slots.hold(() => read(file, claimedAt)),
+    );
+  }
+
+  return {
+    /** Reads the copy of an export. */
+    async readCopy(copy: ClaimedFile): Promise<void> {
+      readInSlot(copy, clock.now());
+    },
+    /** Resolves when the file is claimed by any daemon; reading continues in the background. */
+    claimAndRead(path: string, source: InboxSource): Promise<void> {
+      return new Promise((claimed, failed) => {
+        const reading = slots.hold(async () => {
+          if (stopping.aborted) return claimed();
+          const at = clock.now();
+          const file = await claimFile(path, source, new Date(at)).catch(failed);
+          claimed();
+          if (file === 'taken') fileTaken(log, { source: source.name, file: basename(path) });
+          else if (file) {
+            fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
+            await read(file, at);
+          }
+        });
+        track(path, reading);
+      });
+    },
+    /** Resumes a claimed file that no daemon is reading, after a growing gap if reading has failed here before. */
+    async resume(file: ClaimedFile): Promise<void> {
+      if (stopping.aborted || inProgress.has(file.batch) || !gaps.isDue(file.batch)) return;
+      const batch = await batches.find(file.batch);
+      if (batch && batch.state !== 'reading') return;
+      if (!(await exists(file.path)) || (await batches.isHeld(file.batch))) return;
+      batchTakenUp(log, { batch: file.batch, source: file.source, file: file.name });
+      readInSlot(file, batch?.startedAt ?? claimTimeOf(file.batch) ?? clock.now());
+    },
+    /** Forgets the failures of all other batches. */
+    keepOnly: (batchNames: ReadonlySet<string>): void => gaps.keepOnly(batchNames),
+    /** Number of files being read now. */
+    count: (): number => inProgress.size,
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Promise.all(inProgress.values());
+    },
+  };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
