@@ -1,6 +1,7 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
+import { type OpenFolder, openFolder } from '../core/folder.ts';
 import { claimTimeOf } from '../order/batch.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -43,15 +44,27 @@ export async function expireSettled(inboxFolder: string, keep: number, now: numb
   const expired: Expired = { removed: [], failed: [] };
   for (const settled of ['done', 'failed']) {
     const folder = join(inboxFolder, settled);
-    const days = (await foldersIn(folder)).filter((name) => isBefore(endOfDay(name), now - keep));
-    for (const day of days) await removeInto(expired, join(folder, day), false);
+    // The handle keeps a link that replaces the folder from leading the removal elsewhere.
+    await using opened = await openIfExists(folder);
+    if (opened === undefined) continue;
+    const days = (await foldersIn(opened.path)).filter((name) => isBefore(endOfDay(name), now - keep));
+    for (const day of days) await removeInto(expired, join(folder, day), false, join(opened.path, day));
   }
   return expired;
 }
 
-async function removeInto(expired: Expired, path: string, renameFirst: boolean): Promise<void> {
+async function openIfExists(folder: string): Promise<OpenFolder | undefined> {
   try {
-    await rm(renameFirst ? await renamed(path) : path, { recursive: true, force: true });
+    return await openFolder(folder);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function removeInto(expired: Expired, path: string, renameFirst: boolean, at = path): Promise<void> {
+  try {
+    await rm(renameFirst ? await renamed(path) : at, { recursive: true, force: true });
     expired.removed.push(path);
   } catch (error) {
     expired.failed.push({ path, error });

@@ -22,7 +22,7 @@ async function claim(folder: string, name: string, text?: string): Promise<Claim
 }
 
 describe('claiming', () => {
-  test('moves the file into a folder of its batch and keeps its name', async () => {
+  test('moves the file to a folder of its batch and keeps its name', async () => {
     await using folder = await makeTempFolder();
     const claimed = await claim(folder.path, 'orders 1.csv', 'text');
     expect(claimed.batch).toMatch(/^20261121T071500Z-inbox-orders-1-[0-9a-f]{8}$/);
@@ -31,7 +31,7 @@ describe('claiming', () => {
     expect(await readdir(folder.path)).toEqual(['processing']);
   });
 
-  test('is won by exactly one of many', async () => {
+  test('is won by exactly one of several daemons', async () => {
     await using folder = await makeTempFolder();
     for (let round = 0; round < 20; round++) {
       const file = await drop(folder.path, `${round}.csv`);
@@ -41,7 +41,7 @@ describe('claiming', () => {
     expect(await readdir(path.join(folder.path, 'processing'))).toHaveLength(20);
   });
 
-  test('takes the done file away with the file', async () => {
+  test('removes the done file with the file', async () => {
     await using folder = await makeTempFolder();
     const file = await drop(folder.path, 'orders.csv');
     await drop(folder.path, 'orders.csv.done');
@@ -49,7 +49,7 @@ describe('claiming', () => {
     expect(await readdir(folder.path)).toEqual(['processing']);
   });
 
-  test('tells when the whole inbox is gone, and does not make it again', async () => {
+  test('reports a missing inbox and does not create it', async () => {
     await using folder = await makeTempFolder();
     const inbox = path.join(folder.path, 'gone');
     await expect(claimFile(path.join(inbox, 'a.csv'), inboxSource(inbox), AT)).rejects.toMatchObject({
@@ -59,8 +59,8 @@ describe('claiming', () => {
   });
 });
 
-describe('claims that were left', () => {
-  test('are listed, oldest first; empty folders go once they are old', async () => {
+describe('claims left by a dead daemon', () => {
+  test('are listed, the oldest first; old empty folders are removed', async () => {
     await using folder = await makeTempFolder();
     const source = inboxSource(folder.path);
     expect(await leftClaims(source)).toEqual([]);
@@ -75,8 +75,8 @@ describe('claims that were left', () => {
   });
 });
 
-describe('settling', () => {
-  test('moves the file to the day it ended and removes the folder of its batch', async () => {
+describe('settling a file', () => {
+  test('moves the file to the folder of its day and removes the folder of its batch', async () => {
     await using folder = await makeTempFolder();
     const source = inboxSource(folder.path);
     const settled = await settleFile(await claim(folder.path, 'orders.csv', 'text'), source, 'failed', AT);
@@ -85,7 +85,7 @@ describe('settling', () => {
     expect(await readdir(path.join(folder.path, 'processing'))).toEqual([]);
   });
 
-  test('keeps both of two files of one name', async () => {
+  test('keeps two files of the same name', async () => {
     await using folder = await makeTempFolder();
     const source = inboxSource(folder.path);
     const first = await settleFile(await claim(folder.path, 'orders.csv.gz', 'one'), source, 'done', AT);
@@ -95,7 +95,7 @@ describe('settling', () => {
     expect([await readFile(first, 'utf8'), await readFile(second, 'utf8')]).toEqual(['one', 'two']);
   });
 
-  test('done again finds the file, also on another day and after half of it', async () => {
+  test('can be repeated on another day and after an interruption, and returns the same path', async () => {
     await using folder = await makeTempFolder();
     const source = inboxSource(folder.path);
     const claimed = await claim(folder.path, 'orders.csv');
@@ -109,7 +109,7 @@ describe('settling', () => {
     ).rejects.toMatchObject({ code: 'file-missing' });
   });
 
-  test('shortens a name that would leave no room for the report beside it, between characters', async () => {
+  test('shortens, between characters, a name that leaves no room for a report next to it', async () => {
     await using folder = await makeTempFolder();
     const name = `${'ä'.repeat(125)}.csv`;
     const settled = await settleFile(await claim(folder.path, name), inboxSource(folder.path), 'done', AT);
@@ -117,7 +117,7 @@ describe('settling', () => {
     expect(Buffer.byteLength(`${path.basename(settled)}.result.html`)).toBeLessThanOrEqual(255);
   });
 
-  test('of an export drops the copy, also twice', async () => {
+  test('removes the copy of an export, also when repeated', async () => {
     await using folder = await makeTempFolder();
     const claimed = await claim(folder.path, 'orders.csv');
     await dropCopy(claimed);

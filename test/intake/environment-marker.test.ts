@@ -15,7 +15,7 @@ test('an inbox belongs to the first environment that marks it', async () => {
   expect(await environmentOf(folder.path)).toBe('staging');
 });
 
-test('of two environments at once exactly one gets it', async () => {
+test('exactly one of several concurrent environments gets an inbox', async () => {
   await using folder = await makeTempFolder();
   for (let round = 0; round < 20; round++) {
     const inbox = path.join(folder.path, String(round));
@@ -25,7 +25,7 @@ test('of two environments at once exactly one gets it', async () => {
   }
 });
 
-test('a folder that is missing or no folder is told, with its mend', async () => {
+test('a missing folder and a plain file are refused with a remedy', async () => {
   await using folder = await makeTempFolder();
   const missing = path.join(folder.path, 'inbox');
   await expect(markInbox(missing, 'staging')).rejects.toMatchObject({

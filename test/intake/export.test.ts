@@ -47,7 +47,7 @@ async function openTestExport(pattern: string) {
 }
 
 describe('an export', () => {
-  test('is copied when it is new and again when its content changes, and is left as it is', async () => {
+  test('is copied when it is new and when its content changes, and is never modified', async () => {
     await using it = await openTestExport('orders.csv');
     await using watch = it.open();
     await it.write('orders.csv');
@@ -61,7 +61,7 @@ describe('an export', () => {
     expect(await readFile(path.join(it.path, 'orders.csv'), 'utf8')).toBe(`${ROWS}2,B,1\n`);
   });
 
-  test('with the content that was taken last makes no copy, also after a restart', async () => {
+  test('with unchanged content creates no copy, also after a restart', async () => {
     await using it = await openTestExport('orders.csv');
     await it.write('orders.csv');
     await using first = it.open();
@@ -74,7 +74,21 @@ describe('an export', () => {
     expect(await readdir(it.spool)).toHaveLength(1);
   });
 
-  test('that is not there yet is waited for', async () => {
+  test('that was emptied creates no batch, is reported once, and is taken when it has content again', async () => {
+    await using it = await openTestExport('orders.csv');
+    await using watch = it.open();
+    await it.write('orders.csv', '');
+    await watch.settleOnce();
+    await watch.settleOnce();
+    expect(it.copies).toEqual([]);
+    expect(await leftCopies(it.spool, 'erp')).toEqual([]);
+    expect(it.lines.filter(({ msg }) => msg === 'export is empty, ignored')).toHaveLength(1);
+    await it.write('orders.csv');
+    await watch.settleOnce();
+    expect(it.copies).toHaveLength(1);
+  });
+
+  test('that does not exist yet is waited for', async () => {
     await using it = await openTestExport('not/yet/orders.csv');
     await using watch = it.open();
     await watch.settleOnce();
@@ -85,7 +99,7 @@ describe('an export', () => {
     expect(it.copies).toHaveLength(1);
   });
 
-  test('may be a pattern', async () => {
+  test('can be a pattern', async () => {
     await using it = await openTestExport('*-orders.{csv,json}');
     await using watch = it.open();
     for (const name of ['a-orders.csv', 'b-orders.json', 'c-orders.txt', '.d-orders.csv']) await it.write(name);
@@ -95,7 +109,7 @@ describe('an export', () => {
     expect(it.lines.filter(({ kind }) => kind === 'link')).toHaveLength(1);
   });
 
-  test('may be one of several with the same name in different folders', async () => {
+  test('can be one of several with the same name in different folders', async () => {
     await using it = await openTestExport('*/orders.csv');
     for (const folder of ['north', 'south']) {
       await mkdir(path.join(it.path, folder));
@@ -111,7 +125,7 @@ describe('an export', () => {
     ]);
   });
 
-  test('is copied whole or not at all', async () => {
+  test('is copied completely or not at all', async () => {
     await using it = await openTestExport('orders.csv');
     const file = path.join(it.path, 'orders.csv');
     await it.write('orders.csv', 'x'.repeat(64 * 1024 * 1024));
@@ -123,7 +137,7 @@ describe('an export', () => {
     expect(await readdir(it.spool)).toEqual([]);
   });
 
-  test('leaves copies that are found again, but not those broken off', async () => {
+  test('leaves complete copies to be found again, and no interrupted ones', async () => {
     await using it = await openTestExport('orders.csv');
     await it.write('orders.csv');
     const { sha256, bytes, ...copy } = await copyExport(path.join(it.path, 'orders.csv'), 'erp', it.spool, new Date());

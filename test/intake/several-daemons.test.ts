@@ -7,7 +7,7 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 
 const CLAIM_ALL = path.join(import.meta.dirname, 'claim-all.program.ts');
 
-test('of several processes exactly one gets each file', async () => {
+test('exactly one of several processes gets each file', async () => {
   await using folder = await makeTempFolder();
   const names = Array.from({ length: 300 }, (_, i) => `${i}.csv`);
   await Promise.all(names.map((name) => writeFile(path.join(folder.path, name), name)));

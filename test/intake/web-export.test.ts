@@ -101,7 +101,7 @@ async function dribble(response: ServerResponse): Promise<void> {
 }
 
 describe('an export of a web address', () => {
-  test('is fetched with its credentials, whatever its type; what the server calls unchanged is not sent again', async () => {
+  test('is downloaded with its credentials for any media type; an unchanged version is not downloaded again', async () => {
     await using it = await openTestExport(send(ROWS, { etag: '"1"', 'content-type': 'image/png' }));
     {
       await using watch = it.open();
@@ -122,7 +122,7 @@ describe('an export of a web address', () => {
     expect(JSON.stringify(it.lines)).not.toMatch(/secret|let-me-in/);
   });
 
-  test('is asked for by its time where that is all the server tells', async () => {
+  test('is requested by modification time if the server sends no ETag', async () => {
     const at = 'Sat, 21 Nov 2026 07:15:00 GMT';
     await using it = await openTestExport(send(ROWS, { 'last-modified': at }));
     await using watch = it.open();
@@ -131,7 +131,7 @@ describe('an export of a web address', () => {
     expect(it.requests[1]?.headers['if-modified-since']).toBe(at);
   });
 
-  test('with the content that was taken last makes no batch and leaves no copy', async () => {
+  test('with unchanged content creates no batch and leaves no copy', async () => {
     await using it = await openTestExport(send(ROWS));
     await using watch = it.open();
     await watch.settleOnce();
@@ -141,7 +141,15 @@ describe('an export of a web address', () => {
     expect(await it.spooled()).toHaveLength(1);
   });
 
-  test('may be large and in pieces of unknown number', async () => {
+  test('without content creates no batch', async () => {
+    await using it = await openTestExport(send(''));
+    await using watch = it.open();
+    await watch.settleOnce();
+    expect(it.copies).toEqual([]);
+    expect(it.lines.filter(({ msg }) => msg === 'export is empty, ignored')).toHaveLength(1);
+  });
+
+  test('can be large and chunked', async () => {
     const large = Buffer.alloc(3_000_000, 'x');
     await using it = await openTestExport((_, response) => {
       response.writeHead(200);
@@ -209,14 +217,14 @@ describe('an export of a web address', () => {
     expect(it.copies).toHaveLength(1);
   });
 
-  test('that keeps coming slowly is waited for', async () => {
+  test('that arrives slowly is waited for', async () => {
     await using it = await openTestExport((_, response) => void dribble(response), { idle: 1_000 });
     await using watch = it.open();
     await watch.settleOnce();
     expect(await readFile(it.copies[0]?.path ?? '', 'utf8')).toBe(ROWS);
   });
 
-  test('that is too large is never taken, however it comes', async () => {
+  test('that is too large is never taken, with or without an announced length', async () => {
     await using it = await openTestExport(send(ROWS.repeat(50_000)), { most: 1_000_000 });
     await using watch = it.open();
     await expect(watch.settleOnce()).rejects.toMatchObject({ code: 'export-too-large', facts: { limit: 1_000_000 } });
@@ -225,7 +233,7 @@ describe('an export of a web address', () => {
     expect([it.copies, await it.spooled()]).toEqual([[], []]);
   });
 
-  test('that is not there yet is waited for', async () => {
+  test('that does not exist yet is waited for', async () => {
     await using it = await openTestExport((_, response) => void response.writeHead(404).end());
     await using watch = it.open();
     await watch.settleOnce();
@@ -236,7 +244,7 @@ describe('an export of a web address', () => {
     expect(it.copies).toHaveLength(1);
   });
 
-  test('that does not answer is told once, and once when it is back', async () => {
+  test('that does not answer is reported once, and once when it is back', async () => {
     await using it = await openTestExport((request) => void request.socket.destroy());
     await using watch = it.open();
     await watch.tick();
@@ -248,7 +256,7 @@ describe('an export of a web address', () => {
     expect(watch.healthy()).toBe(true);
   });
 
-  test('with a hostile name lies in its own folder under a plain one', async () => {
+  test('with a hostile name is stored in its own folder under a safe name', async () => {
     await using it = await openTestExport(send(ROWS), { step: '..%2f..%2f.x%00%0a' });
     await using watch = it.open();
     await watch.settleOnce();
