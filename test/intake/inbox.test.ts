@@ -189,11 +189,7 @@ describe('an inbox', () => {
     await it.drop('other.csv');
     await it.inbox.settleOnce();
     expect(it.offered.sort()).toEqual(['orders.csv', 'other.csv']);
-<<<<<<< HEAD
     expect(it.lines.filter(({ event }) => event === 'file-trouble')).toHaveLength(2);
-=======
-    expect(it.lines.filter(({ msg }) => msg === 'file could not be taken, will retry')).toHaveLength(2);
->>>>>>> 73ef06d (Ignore empty exports, retry failing files with growing gaps, and prove it with a second user)
   });
 
   test('waits for a file in use without reporting it at first', async () => {
