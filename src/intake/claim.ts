@@ -20,8 +20,10 @@ const YOUNG = 60_000;
 export async function claimFile(file: string, source: InboxSource, at: Date): Promise<ClaimedFile | 'taken'> {
   const name = path.basename(file);
   const batch = nameBatch(at, source.name, name);
-  if (!(await canRead(file, source))) return 'taken';
+  const place = path.join(source.path, PROCESSING, batch, name);
+  const claimed: ClaimedFile = { batch, source: source.name, kind: 'inbox', name, path: place };
   await using processing = await openOwnFolder(source.path, PROCESSING);
+  if (!(await canRead(file))) return 'taken';
   const folder = path.join(processing.path, batch);
   await mkdir(folder).catch((error: unknown) => Promise.reject(folderError(error, source.path)));
   try {
@@ -33,17 +35,16 @@ export async function claimFile(file: string, source: InboxSource, at: Date): Pr
     throw error;
   }
   if (source.doneFile) await rm(doneFileOf(file), { force: true });
-  return { batch, source: source.name, kind: 'inbox', name, path: path.join(source.path, PROCESSING, batch, name) };
+  return claimed;
 }
 
 /** A claimed file that cannot be read would be retried forever; unclaimed, its owner sees it. False: it is gone. */
-async function canRead(file: string, source: InboxSource): Promise<boolean> {
+async function canRead(file: string): Promise<boolean> {
   try {
     await (await openRegularFile(file)).close();
     return true;
   } catch (error) {
     if (codeOf(error) !== 'file-missing') throw error;
-    await stat(source.path).catch((missing: unknown) => Promise.reject(folderError(missing, source.path)));
     return false;
   }
 }

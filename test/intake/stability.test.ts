@@ -16,9 +16,9 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 
 const readyOf = async (readiness: ReturnType<typeof createReadiness>, now: number) =>
-  (await readiness.look([file], now)).ready.map((one) => path.basename(one.file));
+  (await readiness.check([file], now)).ready.map((one) => path.basename(one.file));
 
-it('a file is ready once it was unchanged for the full time, and not before', async () => {
+it('a file is ready after it was unchanged for the full time, and not before', async () => {
   await writeFile(file, COMPLETE);
   const readiness = createReadiness(STABLE);
   expect(await readyOf(readiness, 0)).toEqual([]);
@@ -26,21 +26,21 @@ it('a file is ready once it was unchanged for the full time, and not before', as
   expect(await readyOf(readiness, STABLE)).toEqual(['orders.csv']);
 });
 
-it('each change starts the time again', async () => {
+it('each change restarts the time', async () => {
   await writeFile(file, COMPLETE);
   const readiness = createReadiness(STABLE);
-  await readiness.look([file], 0);
+  await readiness.check([file], 0);
   await appendFile(file, '2,A,1\n');
   expect(await readyOf(readiness, STABLE)).toEqual([]);
   expect(await readyOf(readiness, 2 * STABLE - 1)).toEqual([]);
   expect(await readyOf(readiness, 2 * STABLE)).toEqual(['orders.csv']);
 });
 
-it('a file that looks incomplete is ready after ten times as long, with the reason', async () => {
+it('a file that looks incomplete is ready after ten times the time, with the reason', async () => {
   await writeFile(file, COMPLETE.slice(0, -4));
   const readiness = createReadiness(STABLE);
-  await readiness.look([file], 0);
+  await readiness.check([file], 0);
   expect(await readyOf(readiness, 10 * STABLE - 1)).toEqual([]);
-  const { ready } = await readiness.look([file], 10 * STABLE);
+  const { ready } = await readiness.check([file], 10 * STABLE);
   expect(ready).toMatchObject([{ incomplete: expect.any(String) }]);
 });
