@@ -12,7 +12,7 @@ import { type ClaimedFile, claimTimeOf } from '../order/batch.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { claimFile } from './claim.ts';
-import { createRetryGaps } from './offers.ts';
+import { createRetryGaps, type RetryGaps } from './offers.ts';
 
 /** Files read at the same time; a further file is claimed only when one is done, so that other daemons get a share. */
 const FILES = 16;
@@ -31,28 +31,18 @@ export type ReadingDeps = {
 export type ClaimedFileReader = ReturnType<typeof createClaimedFileReader>;
 
 /** Creates the reader of claimed files: claims, reads, and resumes what a daemon left unread. */
-export function createClaimedFileReader({ batches, redis, keys, clock, log, stopping, ingest }: ReadingDeps) {
+export function createClaimedFileReader(deps: ReadingDeps) {
+  const { batches, clock, log, stopping } = deps;
   const slots = createSemaphore(FILES);
   const inProgress = new Map<string, Promise<void>>();
   const gaps = createRetryGaps(clock);
+  const read = readingOf(deps, gaps);
 
   function track(name: string, reading: Promise<void>): void {
     inProgress.set(
       name,
       reading.finally(() => inProgress.delete(name)),
     );
-  }
-
-  async function read(file: ClaimedFile, claimedAt: number): Promise<void> {
-    try {
-      const { sha256 } = await ingest(file, claimedAt);
-      gaps.forget(file.batch);
-      const { source, name, origin = name } = file;
-      if (file.kind === 'export' && sha256) await redis.hset(keys.exports, `${source}/${origin}`, sha256);
-    } catch (error) {
-      gaps.failed(file.batch);
-      batchTrouble(log, { batch: file.batch, reason: toError(error).message });
-    }
   }
 
   function readInSlot(file: ClaimedFile, claimedAt: number): void {
@@ -76,10 +66,7 @@ export function createClaimedFileReader({ batches, redis, keys, clock, log, stop
           const file = await claimFile(path, source, new Date(at)).catch(failed);
           claimed();
           if (file === 'taken') fileTaken(log, { source: source.name, file: basename(path) });
-          else if (file) {
-            fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
-            await read(file, at);
-          }
+          else if (file) await read(file, at, 'new');
         });
         track(path, reading);
       });
@@ -100,6 +87,21 @@ export function createClaimedFileReader({ batches, redis, keys, clock, log, stop
     async [Symbol.asyncDispose](): Promise<void> {
       await Promise.all(inProgress.values());
     },
+  };
+}
+
+function readingOf({ ingest, redis, keys, log }: ReadingDeps, gaps: RetryGaps) {
+  return async (file: ClaimedFile, claimedAt: number, isNew?: 'new'): Promise<void> => {
+    if (isNew) fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
+    try {
+      const { sha256 } = await ingest(file, claimedAt);
+      gaps.forget(file.batch);
+      const { source, name, origin = name } = file;
+      if (file.kind === 'export' && sha256) await redis.hset(keys.exports, `${source}/${origin}`, sha256);
+    } catch (error) {
+      gaps.failed(file.batch);
+      batchTrouble(log, { batch: file.batch, reason: toError(error).message });
+    }
   };
 }
 

@@ -21,7 +21,7 @@ export type Checked = {
   others: { file: string; kind: string }[];
 };
 
-export type Readiness = {
+export type Stability = {
   check(files: readonly string[], now: number): Promise<Checked>;
 };
 
@@ -32,7 +32,7 @@ const PATIENCE = 10;
  * Decides when a file is stable: it has not changed for `stable` ms by our own observation (its timestamps do not
  * count, also at startup), and it looks complete.
  */
-export function createReadiness(stable: number): Readiness {
+export function createStability(stable: number): Stability {
   const observations = createObservations();
   const completeness = new Map<string, string | undefined>();
 

@@ -7,7 +7,7 @@ import { createLoop } from '../core/loop.ts';
 import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { createOffers } from './offers.ts';
-import { createReadiness, type ReadyFile } from './stability.ts';
+import { createStability, type ReadyFile } from './stability.ts';
 
 /** Watches one source for finished files. */
 export type Watch = AsyncDisposable & {
@@ -43,11 +43,11 @@ const REMEMBERED = 10_000;
 
 /** Creates a watch that checks every `poll`; file-system events only make it faster. */
 export function openWatch({ source, clock, log, folder, list, onReady }: WatchDeps): Watch {
-  const readiness = createReadiness(source.stable);
+  const stability = createStability(source.stable);
   const offers = createOffers(source.name, clock, log, onReady);
   const loop = createLoop(clock, round);
   const reportOnce = createReportOnce();
-  const health = createHealth(source, clock, log);
+  const health = createSourceHealth(source, source.path, clock, log);
   const hints = new AsyncDisposableStack();
   const soon = Math.min(source.poll, Math.max(FINEST, source.stable * SHARE));
   let unfinished: ReadonlySet<string> = new Set();
@@ -56,9 +56,9 @@ export function openWatch({ source, clock, log, folder, list, onReady }: WatchDe
   async function round(): Promise<number> {
     try {
       unfinished = await check();
-      health.found();
+      health.recover();
     } catch (error) {
-      health.lost(toError(error).message);
+      health.fail(toError(error));
     }
     // A timer can fire slightly early.
     return unfinished.size === 0 ? source.poll : Math.min(soon, firstIn + 1);
@@ -68,7 +68,7 @@ export function openWatch({ source, clock, log, folder, list, onReady }: WatchDe
   async function check(): Promise<Set<string>> {
     const files = await list();
     offers.keepOnly(new Set(files));
-    const found = await readiness.check(files, clock.monotonic());
+    const found = await stability.check(files, clock.monotonic());
     firstIn = found.firstIn;
     for (const { file, kind } of found.others) {
       reportOnce(file, () => fileLeft(log, { source: source.name, file: path.basename(file), kind }));
@@ -103,7 +103,7 @@ export function openWatch({ source, clock, log, folder, list, onReady }: WatchDe
         await loop.round();
       }
     },
-    healthy: health.isHealthy,
+    healthy: () => health.failure() === undefined,
     async [Symbol.asyncDispose]() {
       await hints.disposeAsync();
       await loop[Symbol.asyncDispose]();
@@ -122,20 +122,21 @@ function createReportOnce(): (subject: string, report: () => void) => void {
   };
 }
 
-/** Logs once when a source becomes unreachable, and once when it is back. */
-function createHealth({ name: source, path: place }: Source, clock: Clock, log: Log) {
-  let lostSince: number | undefined;
+/** Logs once when a source becomes unreachable, and once when it is back. `place` is its path as logged. */
+export function createSourceHealth({ name: source }: Source, place: string, clock: Clock, log: Log) {
+  let lost: { since: number; error: Error } | undefined;
   return {
-    lost(reason: string): void {
-      if (lostSince === undefined) sourceLost(log, { source, path: place, reason });
-      lostSince ??= clock.monotonic();
+    fail(error: Error): void {
+      if (lost === undefined) sourceLost(log, { source, path: place, reason: error.message });
+      lost = { since: lost?.since ?? clock.monotonic(), error };
     },
-    found(): void {
-      if (lostSince === undefined) return;
-      sourceBack(log, { source, path: place, durationMs: clock.monotonic() - lostSince });
-      lostSince = undefined;
+    recover(): void {
+      if (lost === undefined) return;
+      sourceBack(log, { source, path: place, durationMs: clock.monotonic() - lost.since });
+      lost = undefined;
     },
-    isHealthy: (): boolean => lostSince === undefined,
+    /** The last failure; undefined while the source is reachable. */
+    failure: (): Error | undefined => lost?.error,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { openHttp } from '../core/http.ts';
 import { createLoop } from '../core/loop.ts';
-import { exportAbsent, exportCopied, exportEmpty, exportUnchanged, sourceBack, sourceLost } from '../events/intake.ts';
+import { exportAbsent, exportCopied, exportEmpty, exportUnchanged } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { LIMITS } from '../order/limits.ts';
@@ -13,7 +13,7 @@ import type { Keys } from '../redis/keys.ts';
 import { download, shownAddress, type Validators } from './download.ts';
 import type { CopiedFile } from './export.ts';
 import { dropCopy } from './put-away.ts';
-import type { Watch } from './watch.ts';
+import { createSourceHealth, type Watch } from './watch.ts';
 
 export type WebExportDeps = {
   source: ExportSource;
@@ -42,15 +42,15 @@ export function openWebExport(deps: WebExportDeps): Watch {
   const url = new URL(source.path);
   const http = openHttp({ connections: 1 });
   const loop = createLoop(clock, round);
-  let lost: { since: number; error: PoSyncError } | undefined;
+  const health = createSourceHealth(source, shownAddress(url), clock, log);
   let isAbsent = false;
 
   async function round(): Promise<number> {
     try {
       await check();
-      found();
+      health.recover();
     } catch (error) {
-      if (!loop.isStopped) fail(toError(error));
+      if (!loop.isStopped) health.fail(asPoSyncError(toError(error)));
     }
     return source.poll;
   }
@@ -64,43 +64,13 @@ export function openWebExport(deps: WebExportDeps): Watch {
     const got = await download({ url, source: name, spool, authorization, validators, at, ...limits }, http);
     reportAbsent(got.kind === 'absent');
     if (got.kind !== 'copy') return;
-    await handOver(got.copy);
+    await handOver(got.copy, deps);
     await deps.validators.keep(got.validators);
-  }
-
-  async function handOver({ sha256, bytes, ...copy }: CopiedFile): Promise<void> {
-    const facts = { source: source.name, file: copy.name };
-    if (bytes === 0) {
-      await dropCopy(copy);
-      exportEmpty(log, facts);
-      return;
-    }
-    if ((await deps.known(copy.name)) === sha256) {
-      await dropCopy(copy);
-      exportUnchanged(log, facts);
-      return;
-    }
-    exportCopied(log, { ...facts, batch: copy.batch, bytes });
-    await deps.onReady(copy);
   }
 
   function reportAbsent(now: boolean): void {
     if (now && !isAbsent) exportAbsent(log, { source: source.name, path: shownAddress(url) });
     isAbsent = now;
-  }
-
-  function fail(error: Error): void {
-    if (!lost) sourceLost(log, { source: source.name, path: shownAddress(url), reason: error.message });
-    const shown =
-      error instanceof PoSyncError ? error : new PoSyncError('export-trouble', error.message, { cause: error });
-    lost = { since: lost?.since ?? clock.monotonic(), error: shown };
-  }
-
-  function found(): void {
-    if (!lost) return;
-    const durationMs = clock.monotonic() - lost.since;
-    sourceBack(log, { source: source.name, path: shownAddress(url), durationMs });
-    lost = undefined;
   }
 
   return {
@@ -110,7 +80,8 @@ export function openWebExport(deps: WebExportDeps): Watch {
     tick: () => loop.round(),
     async settleOnce() {
       await loop.round();
-      if (lost) throw lost.error;
+      const failure = health.failure();
+      if (failure !== undefined) throw failure;
     },
     healthy: () => true,
     async [Symbol.asyncDispose]() {
@@ -119,6 +90,25 @@ export function openWebExport(deps: WebExportDeps): Watch {
       await stopped;
     },
   };
+}
+
+async function handOver({ sha256, bytes, ...copy }: CopiedFile, deps: WebExportDeps): Promise<void> {
+  const { source, log } = deps;
+  const facts = { source: source.name, file: copy.name };
+  if (bytes === 0) {
+    await dropCopy(copy);
+    exportEmpty(log, facts);
+  } else if ((await deps.known(copy.name)) === sha256) {
+    await dropCopy(copy);
+    exportUnchanged(log, facts);
+  } else {
+    exportCopied(log, { ...facts, batch: copy.batch, bytes });
+    await deps.onReady(copy);
+  }
+}
+
+function asPoSyncError(error: Error): PoSyncError {
+  return error instanceof PoSyncError ? error : new PoSyncError('export-trouble', error.message, { cause: error });
 }
 
 /** Stores the validators of the last version in Redis; those of another address are ignored. */

@@ -1,7 +1,7 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createReadiness } from '../../src/intake/stability.ts';
+import { createStability } from '../../src/intake/stability.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const STABLE = 2_000;
@@ -15,32 +15,32 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-const readyOf = async (readiness: ReturnType<typeof createReadiness>, now: number) =>
-  (await readiness.check([file], now)).ready.map((one) => path.basename(one.file));
+const readyOf = async (stability: ReturnType<typeof createStability>, now: number) =>
+  (await stability.check([file], now)).ready.map((one) => path.basename(one.file));
 
 it('a file is ready after it was unchanged for the full time, and not before', async () => {
   await writeFile(file, COMPLETE);
-  const readiness = createReadiness(STABLE);
-  expect(await readyOf(readiness, 0)).toEqual([]);
-  expect(await readyOf(readiness, STABLE - 1)).toEqual([]);
-  expect(await readyOf(readiness, STABLE)).toEqual(['orders.csv']);
+  const stability = createStability(STABLE);
+  expect(await readyOf(stability, 0)).toEqual([]);
+  expect(await readyOf(stability, STABLE - 1)).toEqual([]);
+  expect(await readyOf(stability, STABLE)).toEqual(['orders.csv']);
 });
 
 it('each change restarts the time', async () => {
   await writeFile(file, COMPLETE);
-  const readiness = createReadiness(STABLE);
-  await readiness.check([file], 0);
+  const stability = createStability(STABLE);
+  await stability.check([file], 0);
   await appendFile(file, '2,A,1\n');
-  expect(await readyOf(readiness, STABLE)).toEqual([]);
-  expect(await readyOf(readiness, 2 * STABLE - 1)).toEqual([]);
-  expect(await readyOf(readiness, 2 * STABLE)).toEqual(['orders.csv']);
+  expect(await readyOf(stability, STABLE)).toEqual([]);
+  expect(await readyOf(stability, 2 * STABLE - 1)).toEqual([]);
+  expect(await readyOf(stability, 2 * STABLE)).toEqual(['orders.csv']);
 });
 
 it('a file that looks incomplete is ready after ten times the time, with the reason', async () => {
   await writeFile(file, COMPLETE.slice(0, -4));
-  const readiness = createReadiness(STABLE);
-  await readiness.check([file], 0);
-  expect(await readyOf(readiness, 10 * STABLE - 1)).toEqual([]);
-  const { ready } = await readiness.check([file], 10 * STABLE);
+  const stability = createStability(STABLE);
+  await stability.check([file], 0);
+  expect(await readyOf(stability, 10 * STABLE - 1)).toEqual([]);
+  const { ready } = await stability.check([file], 10 * STABLE);
   expect(ready).toMatchObject([{ incomplete: expect.any(String) }]);
 });
