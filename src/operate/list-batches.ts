@@ -19,8 +19,10 @@ export type BatchStanding = 'reading' | 'sending' | 'held' | 'finished' | 'unrea
 /** A batch with its report folder; `error`: why its file is unreadable. */
 export type BatchView = { batch: Batch; standing: BatchStanding; report: string; error?: Report['error'] };
 
+type ReportContext = Pick<OperatorContext, 'batches' | 'config'>;
+
 /** The newest batches that match the filter. */
-export async function listBatches(filter: BatchFilter, context: OperatorContext): Promise<BatchView[]> {
+export async function listBatches(filter: BatchFilter, context: ReportContext): Promise<BatchView[]> {
   const found: BatchView[] = [];
   const readLater = new Set<string>();
   for await (const name of allNames(context.batches)) {
@@ -37,7 +39,7 @@ export async function listBatches(filter: BatchFilter, context: OperatorContext)
 const LOOK_BACK = 200;
 
 /** Unreadable files among the newest batches that nobody has replaced yet. */
-export async function unreadableFiles(context: OperatorContext): Promise<BatchView[]> {
+export async function unreadableFiles(context: ReportContext): Promise<BatchView[]> {
   const found: BatchView[] = [];
   const readLater = new Set<string>();
   let looks = 0;
@@ -63,7 +65,7 @@ function isOpen(batch: Batch, readLater: Set<string>): boolean {
 }
 
 /** Adds what the report of an unreadable file says about it. */
-export async function viewOf(batch: Batch, { config }: OperatorContext): Promise<BatchView> {
+export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'config'>): Promise<BatchView> {
   const report = join(config.reports.path, batch.batch);
   const standing = standingOf(batch);
   const error = standing === 'unreadable' ? (await readReport(report))?.error : undefined;

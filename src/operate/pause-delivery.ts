@@ -17,7 +17,10 @@ export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
 const LONGEST_REASON = 500;
 
 /** Pauses delivery until `resumeDelivery`; files are still taken. Returns the reason as it is shown. */
-export async function pauseDelivery(why: string | undefined, { breaker, operator }: OperatorContext): Promise<string> {
+export async function pauseDelivery(
+  why: string | undefined,
+  { breaker, operator }: Pick<OperatorContext, 'breaker' | 'operator'>,
+): Promise<string> {
   const reason = `paused by ${operator.who}${why === undefined ? '' : `: ${why.slice(0, LONGEST_REASON)}`}`;
   await breaker.hold(OPERATOR, reason);
   return reason;
@@ -30,7 +33,10 @@ export async function pauseDelivery(why: string | undefined, { breaker, operator
 export type Resumed = { resumed: boolean; lifted: boolean; pauses: Pause[]; heldBatches: string[] };
 
 /** Ends an operator's pause and the waits of an automatic pause: one order tries at once. */
-export async function resumeDelivery({ breaker, batches }: OperatorContext): Promise<Resumed> {
+export async function resumeDelivery({
+  breaker,
+  batches,
+}: Pick<OperatorContext, 'breaker' | 'batches'>): Promise<Resumed> {
   const resumed = await breaker.release(OPERATOR);
   const lifted = await breaker.lift();
   const [pauses, heldBatches] = await Promise.all([breaker.reasons(), batches.held()]);

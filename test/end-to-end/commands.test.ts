@@ -132,6 +132,13 @@ describe('on a terminal', () => {
   });
 });
 
+it('status --watch shows the status again and again until it is interrupted', async () => {
+  const watching = place.start(['status', '--watch']);
+  await until('the second status', () => watching.out().split(/^staging {2}http/m).length > 2);
+  watching.child.kill('SIGINT');
+  expect(await watching.ended).toMatchObject({ code: 0, err: '' });
+});
+
 it('a file that could not be read says so, with its place and what to do', async () => {
   const { out } = await place.run(['--json', 'batches', 'list']);
   const { batches }: { batches: { file: string; batch: string }[] } = JSON.parse(out);
