@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { InvalidOrder, ValidOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { locationOf } from '../order/location.ts';
+import type { Order } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
 import { readText, splitLines } from './lines.ts';
@@ -39,11 +40,13 @@ export type DeliveryFacts = {
   lastAt: string;
   httpStatus?: number;
   response?: string;
+  /** A conflict's other content. */
+  known?: Order | undefined;
 };
 
 /** The dead letter of an order that passed the checks; for a refused order, `message` is the API's own words. */
 export function deliveryDeadLetterOf(order: ValidOrder, facts: DeliveryFacts): DeadLetter {
-  const { kind, code, message, attempts, firstAt, lastAt, httpStatus, response } = facts;
+  const { kind, code, message, attempts, firstAt, lastAt, httpStatus, response, known } = facts;
   return {
     purchaseOrderNumber: order.number,
     kind,
@@ -58,6 +61,7 @@ export function deliveryDeadLetterOf(order: ValidOrder, facts: DeliveryFacts): D
     lastAt,
     location: locationOf(order),
     payload: order.order,
+    ...(kind === 'conflict' && known !== undefined ? { known } : {}),
   };
 }
 

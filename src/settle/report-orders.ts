@@ -1,22 +1,27 @@
+import type { Config } from '../config/config.ts';
 import { iso } from '../core/format.ts';
 import type { Known } from '../ledger/admission.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/checked-order.ts';
+import type { Order } from '../order/order.ts';
 import type { OrderResult } from '../order/order-result.ts';
 import { needsPerson } from '../order/outcome.ts';
 import { createPager } from '../order/pager.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
+import { createKnownContent } from './known-content.ts';
 
 const PAGE = 500;
+
+type Deps = { batches: Batches; ledger: Ledger; config: Config };
 
 /** Joins the orders of a finished batch, read again from its file, with their results. */
 export async function* reportOrders(
   orders: AsyncIterable<CheckedOrder>,
   batch: Batch,
-  deps: { batches: Batches; ledger: Ledger },
+  deps: Deps,
 ): AsyncGenerator<ReportedOrder> {
   const join = createJoin(batch, deps);
   const pager = createPager(PAGE);
@@ -25,7 +30,9 @@ export async function* reportOrders(
 }
 
 /** Builds the step that joins a page of orders with their results. */
-function createJoin(batch: Batch, { batches, ledger }: { batches: Batches; ledger: Ledger }) {
+function createJoin(batch: Batch, deps: Deps) {
+  const { batches, ledger } = deps;
+  const knownContent = createKnownContent(batch, deps);
   const checkedAt = iso(batch.startedAt);
   const names = new Map<number, string | undefined>();
 
@@ -35,16 +42,21 @@ function createJoin(batch: Batch, { batches, ledger }: { batches: Batches; ledge
       batches.results(batch.batch, ordinals),
       ledger.lookup(page.map(({ number }) => number)),
     ]);
-    return Promise.all(page.map((order, i) => joinOne(order, stored[i], known[i])));
+    const conflicts = page.flatMap(({ number, ordinal }, i) =>
+      stored[i]?.outcome === 'conflict' ? [{ number, ordinal, known: known[i] }] : [],
+    );
+    const content = await knownContent(conflicts);
+    return Promise.all(page.map((order, i) => joinOne(order, stored[i], known[i], content.get(order.number))));
   }
 
   async function joinOne(
     order: CheckedOrder,
     stored: StoredResult | undefined,
     known: Known | undefined,
+    content: Order | undefined,
   ): Promise<ReportedOrder> {
     if (!order.valid) return stored ? withoutDeadLetter(order, stored) : invalid(order, checkedAt);
-    if (stored) return withStored(order, stored);
+    if (stored) return withStored(order, stored, content);
     if (known?.kind === 'accepted' && known.compact.batchNo === batch.no) {
       const { attempts, at } = known.compact;
       return { order, result: resultOf(order, { outcome: 'accepted', attempts, at: iso(at), code: '', message: '' }) };
@@ -79,12 +91,17 @@ function withoutDeadLetter(order: CheckedOrder, { outcome, at, code, message }: 
   return { order, result: resultOf(order, { outcome, attempts: 0, at: iso(at), code, message }) };
 }
 
-function withStored(order: ValidOrder, stored: StoredResult): ReportedOrder {
+/** `content` is what a conflict's number is known with. */
+function withStored(order: ValidOrder, stored: StoredResult, content: Order | undefined): ReportedOrder {
   const { outcome, attempts, at, code, message } = stored;
   const result = resultOf(order, { outcome, attempts, at: iso(at), code, message });
   if (!needsPerson(outcome)) return { order, result };
   const times = { firstAt: iso(stored.firstAt ?? at), lastAt: iso(at) };
-  return { order, result, deadLetter: deliveryDeadLetterOf(order, { ...stored, ...times, kind: outcome }) };
+  return {
+    order,
+    result,
+    deadLetter: deliveryDeadLetterOf(order, { ...stored, ...times, kind: outcome, known: content }),
+  };
 }
 
 function resultOf(

@@ -88,7 +88,7 @@ export function createBatchSettlement({ config, store, side, clock, log, inspect
   async function ordersOf(batch: Batch): Promise<AsyncIterable<ReportedOrder>> {
     const mapping = mappingFor(config, batch.source);
     const inspection = inspections.get(batch.batch) ?? (await inspectFile(batch.path, mapping, {}));
-    return reportOrders(readOrders(batch.path, inspection, mapping, {}), batch, side);
+    return reportOrders(readOrders(batch.path, inspection, mapping, {}), batch, { ...side, config });
   }
 
   return { reportOf, settleFinished, settleUnreadable };

@@ -41,7 +41,7 @@ describe('a dead letter', () => {
     expect(place.stored().size).toBe(2);
   });
 
-  it('closes when its fix file comes back with what was accepted', async () => {
+  it('of a conflict shows both contents, and closes when its fix file comes back with the accepted content', async () => {
     await using place = await openWorkplace();
     await place.drop('a.csv', table('PO-1,NEW,A,1'));
     await place.run(['start', '--once']);
@@ -49,6 +49,13 @@ describe('a dead letter', () => {
     await place.run(['start', '--once']);
     const [, wrong] = await place.reportsNow();
     if (wrong === undefined) throw new Error('no report');
+    expect(JSON.parse(await place.read(wrong, 'dead-letters.json'))).toMatchObject([
+      {
+        payload: { items: [{ articleCode: 'A', quantity: 2 }] },
+        known: { items: [{ articleCode: 'A', quantity: 1 }] },
+      },
+    ]);
+    expect(await place.read(wrong, 'report.html')).toContain('<bdi>A × 1</bdi>');
     const fix = await place.read(wrong, 'dead-letters.csv');
     await place.drop('c.csv', fix.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1'));
     await place.run(['start', '--once']);

@@ -1,0 +1,64 @@
+import { stat } from 'node:fs/promises';
+import type { Config } from '../config/config.ts';
+import { mappingFor } from '../config/config.ts';
+import type { Known } from '../ledger/admission.ts';
+import type { Batch, Batches } from '../ledger/batches.ts';
+import { digestOf } from '../order/digest.ts';
+import type { Order } from '../order/order.ts';
+import { inspectFile } from '../parse/inspect.ts';
+import { readOrders } from '../validate/read-orders.ts';
+
+/** An order in conflict, and what the ledger knows of its number. */
+export type Conflict = { number: string; ordinal: number; known: Known | undefined };
+
+type Deps = { batches: Batches; config: Config };
+
+/** Files read for one report, and the bytes of the largest one: a report must not take hours. */
+const MOST_READS = 10;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Builds the search for the other content of orders in conflict: from the ledger while that order is in progress, else
+ * from the settled file that brought it, if that is still there. Copies of exports are not kept, and neither is what
+ * only the API knows.
+ */
+export function createKnownContent(batch: Batch, { batches, config }: Deps) {
+  let reads = 0;
+
+  return async (conflicts: readonly Conflict[]): Promise<Map<string, Order>> => {
+    const found = new Map<string, Order>();
+    const digests = new Map<number, Map<string, string>>();
+    for (const { number, ordinal, known } of conflicts) {
+      if (known?.kind === 'open') {
+        const isOwn = known.entry.batch === batch.batch && known.entry.ordinal === ordinal;
+        if (!isOwn) found.set(number, known.entry.order);
+      }
+      if (known?.kind === 'accepted' && known.compact.batchNo > 0) {
+        const { batchNo, digest } = known.compact;
+        digests.set(batchNo, (digests.get(batchNo) ?? new Map<string, string>()).set(number, digest));
+      }
+    }
+    for (const [no, wanted] of digests) {
+      if (reads >= MOST_READS) break;
+      reads += 1;
+      // The content is a courtesy: a file that is gone or unreadable now must not stop the report.
+      await readInto(found, no, wanted).catch(() => undefined);
+    }
+    return found;
+  };
+
+  /** Reads the file of another batch up to the last wanted order. The digest proves that it is the accepted content. */
+  async function readInto(found: Map<string, Order>, no: number, wanted: Map<string, string>): Promise<void> {
+    const name = await batches.nameOf(no);
+    const other = name === undefined ? undefined : await batches.find(name);
+    const path = other?.settledPath ?? other?.path;
+    if (other === undefined || path === undefined || (await stat(path)).size > MOST_BYTES) return;
+    const mapping = mappingFor(config, other.source);
+    for await (const order of readOrders(path, await inspectFile(path, mapping, {}), mapping, {})) {
+      if (!order.valid || wanted.get(order.number) !== digestOf(order.order)) continue;
+      found.set(order.number, order.order);
+      wanted.delete(order.number);
+      if (wanted.size === 0) return;
+    }
+  }
+}
