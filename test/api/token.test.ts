@@ -87,6 +87,17 @@ describe('token', () => {
     expect(requests).toBe(2);
   });
 
+  it('is not forgotten for everybody when an older one was refused', async () => {
+    const api = await sandbox();
+    const [slow, quick] = [await daemon(api), await daemon(api)];
+    const old = await slow.get();
+    await quick.invalidate(old.fingerprint);
+    const renewed = await quick.get();
+    await slow.invalidate(old.fingerprint);
+    expect((await slow.get()).value).toBe(renewed.value);
+    expect(requests).toBe(2);
+  });
+
   it('lies encrypted in Redis', async () => {
     const api = await sandbox();
     const { value } = await (await daemon(api)).get();

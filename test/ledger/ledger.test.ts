@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Batches, createBatches } from '../../src/ledger/batches.ts';
+import { decide } from '../../src/ledger/decide.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { type LedgerEvent, next } from '../../src/ledger/state.ts';
@@ -145,6 +146,19 @@ describe('ledger', () => {
     expect(await batches.find('b1')).toMatchObject({ open: 1, counts: { invalid: 1 } });
     expect((await batches.counted('b1'))(3)).toBe(true);
     expect((await batches.counted('b1'))(2)).toBe(false);
+  });
+
+  it('counts an order once, also when a person has it sent again before its batch is finished', async () => {
+    const refused = await go(await go(await enter('b1', 0, '1'), BEGIN), REFUSED);
+    await enter('b1', 1, '2');
+    await batches.admitted('b1', 2);
+    const step = decide(refused, { kind: 'retry', at: NOW, job: 'c-2', delay: 0 });
+    if (step.kind !== 'move') throw new Error('the order is not queued again');
+    expect(await ledger.take(refused, step)).toBe(true);
+    const sending = await go(step.entry, BEGIN);
+    await go(sending, { ...ACCEPTED, attempt: sending.attempt });
+    expect(await batches.finished()).toEqual([]);
+    expect(await batches.find('b1')).toMatchObject({ counts: { refused: 1, accepted: 0 } });
   });
 
   it('closes the dead letters of a number when it is accepted, and names the batch that did it', async () => {

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Text, textsIn, titlesIn } from './support/texts.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+
+/** Words that a reader of plain technical English would stumble over, and what to write instead. */
+const WORDS: [RegExp, string][] = [
+  [/\bmend(?:s|ed|ing)?\b/i, 'fix, fixed, remedy'],
+  [/\b(?:told|tells?)\b/i, 'reports, shows, logs, says'],
+  [/\bl(?:ies|ie|ain)\b/i, 'is'],
+  [/\bstands?\b(?! for)/i, 'is'],
+  [/(?<!dead[ -])\bletters\b/i, 'dead letters, characters'],
+  [/\bg(?:ive|ives|iven|ave|iving) up\b/i, 'discard, fail, stop'],
+  [/\bg(?:o|oes|oing) on\b/i, 'continues, resumes, running'],
+  [/\bwhole\b(?! numbers?\b)/i, 'complete, all'],
+  [/\bbelongs? into\b/i, 'belongs in'],
+  [/\b(?:by|of) it(?:self|s own)\b|\bby themselves\b|\bof (?:their|our) own\b/i, 'automatically, separate, private'],
+  [/\bfor ever\b/i, 'forever'],
+  [/\bso long (?:a|as)\b/i, 'as long as'],
+  [/\bno more\b(?= (?:news|calls|than)?)/i, 'no longer'],
+  [/\bspec(?:ification)? part\b|\bproduct\.md\b/i, 'API part N, docs/contract.md'],
+  [/\bbehaviou?r(?<=our)|\bcolour|\bneutralis|\blicence|\bcatalogue\b/i, 'American spelling'],
+  [/\btake-over\b|\btook over the ledger\b/i, 'ledger rebuild'],
+];
+
+/** What is left; a folder that has none is not listed. Nothing is added. */
+const LEFT: Record<string, number> = {};
+
+function filesBelow(folder: string, ending: RegExp): string[] {
+  return readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => ending.test(name) && !name.startsWith('decisions'))
+    .map((name) => path.join(folder, name))
+    .sort();
+}
+
+const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+const linesOf = (text: string): Text[] => text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
+
+function found(file: string, texts: readonly Text[]): string[] {
+  return texts.flatMap(({ line, text }) =>
+    WORDS.flatMap(([word, better]) => {
+      const match = word.exec(text);
+      return match ? [`${file}:${line} "${match[0]}": ${better}`] : [];
+    }),
+  );
+}
+
+/** `src/order`, `test/order`, `docs`, `README.md`. */
+const placeOf = (file: string) =>
+  (/^(?:src|test)\//.test(file) ? file.split('/').slice(0, 2).join('/') : file.split('/')[0]) ?? '';
+
+const findings = [
+  ...filesBelow('src', /\.ts$/).flatMap((file) => found(file, textsIn(file, read(file)))),
+  ...filesBelow('src', /\.lua$/).flatMap((file) =>
+    found(
+      file,
+      linesOf(read(file)).filter(({ text }) => /--/.test(text)),
+    ),
+  ),
+  ...filesBelow('test', /\.(?:test|corpus)\.ts$/).flatMap((file) => found(file, titlesIn(read(file)))),
+  ...[...filesBelow('docs', /\.md$/), 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].flatMap((file) =>
+    found(file, linesOf(read(file))),
+  ),
+  ...[...filesBelow('config', /\.ya?ml$/), ...filesBelow('bin', /\.mjs$/)].flatMap((file) =>
+    found(file, linesOf(read(file))),
+  ),
+];
+const places = [...new Set(findings.map((finding) => placeOf(finding.split(':')[0] ?? '')))].sort();
+
+describe('plain language', () => {
+  it.each(places.length > 0 ? places : ['everywhere'])('in %s', (place) => {
+    const here = findings.filter((finding) => placeOf(finding.split(':')[0] ?? '') === place);
+    expect(here.length, here.join('\n')).toBeLessThanOrEqual(LEFT[place] ?? 0);
+  });
+});
