@@ -310,7 +310,7 @@ describe('files', () => {
     expect(byPath.get('daemon.ts')?.lines).toBeLessThanOrEqual(Math.max(LIMITS.daemon, TODAY.daemon));
   });
 
-  test('in Lua lie beside the one that runs them', () => {
+  test('in Lua are next to the file that runs them', () => {
     const scripts = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.lua'));
     const lonely = scripts.filter((script) => {
       const beside = files.filter((file) => path.dirname(file.path) === path.dirname(script));

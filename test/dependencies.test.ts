@@ -45,7 +45,7 @@ test('every install script was read and answered', () => {
   expect(scripted.filter((name) => manifest.allowScripts[name] === undefined)).toEqual([]);
 });
 
-test('what the program runs on has a permissive licence', () => {
+test('what the program runs on has a permissive license', () => {
   const permissive = ['MIT', 'ISC', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD'];
   const others = locked.filter(([, one]) => !one.dev && !permissive.includes(one.license ?? 'none'));
   expect(others.map(([place, one]) => `${nameOf(place)}: ${one.license}`)).toEqual([]);

@@ -19,7 +19,7 @@ async function refuses(
 }
 
 describe('start', () => {
-  it('tells every problem of a configuration with file and line, and the nearest key', async () => {
+  it('reports every problem of a configuration with file and line, and the nearest key', async () => {
     await using place = await openWorkplace();
     await writeFile(place.config, 'enviroment: staging\nenvironments:\n  staging: { baseUrl: 5 }\nsources: []\n');
     await refuses(
@@ -32,13 +32,13 @@ describe('start', () => {
     );
   });
 
-  it('tells a missing configuration file', async () => {
+  it('reports a missing configuration file', async () => {
     await using place = await openWorkplace();
     await rm(place.config);
     await refuses(place, ['start'], {}, 'po-sync.yaml');
   });
 
-  it('tells missing and wrong credentials', async () => {
+  it('reports missing and wrong credentials', async () => {
     await using place = await openWorkplace();
     const { PO_SYNC_STAGING_CLIENT_ID: id = '' } = credentials('STAGING');
     await refuses(place, ['start'], { PO_SYNC_STAGING_CLIENT_SECRET: '' }, 'PO_SYNC_STAGING_CLIENT_SECRET');
@@ -50,13 +50,13 @@ describe('start', () => {
     );
   });
 
-  it('tells a missing inbox', async () => {
+  it('reports a missing inbox', async () => {
     await using place = await openWorkplace();
     await rm(place.inbox, { recursive: true });
     await refuses(place, ['start'], {}, place.inbox);
   });
 
-  it('tells an occupied admin port', async () => {
+  it('reports an occupied admin port', async () => {
     await using place = await openWorkplace();
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
@@ -93,7 +93,7 @@ describe('start', () => {
     });
   });
 
-  it('tells an unknown command and an unknown flag', async () => {
+  it('reports an unknown command and an unknown flag', async () => {
     await using place = await openWorkplace();
     expect(await place.run(['begin'])).toMatchObject({
       code: 1,
@@ -111,7 +111,7 @@ describe('start', () => {
 });
 
 describe('po-sync', () => {
-  it('tells its version and its help', async () => {
+  it('prints its version and its help', async () => {
     await using place = await openWorkplace();
     expect(await place.run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
     const { code, out } = await place.run(['--help']);

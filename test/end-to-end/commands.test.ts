@@ -93,7 +93,7 @@ describe('on a terminal', () => {
     },
   );
 
-  it('dead-letters list says at 80 columns what is wrong, and where the fix file lies', async () => {
+  it('dead-letters list says at 80 columns what is wrong, and where the fix file is', async () => {
     const text = (await shown('dead-letters list', 80, { NO_COLOR: '1' })).join('\n');
     expect(text).toMatch(/PO-7 +invalid .*quantity: "none" is not a n/);
     expect(text).toMatch(/PO-3 +refused .*articleCode 発注 is not in the/);

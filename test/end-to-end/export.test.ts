@@ -9,7 +9,7 @@ const MORE = `mappings:
 `;
 
 describe('an export', () => {
-  it('is only read; what is known costs no call, what is wrong is told once, what is mended is taken up', async () => {
+  it('is only read; what is known costs no call, what is wrong is reported once, what is fixed is sent', async () => {
     await using place = await openWorkplace({
       more: MORE,
       source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',

@@ -36,7 +36,7 @@ const READABLE: Record<string, string> = {
 };
 
 describe('an inbox full of hostile files', () => {
-  it('is emptied: each is told, none hangs, and what is good is sent', async () => {
+  it('is emptied: each is reported, none hangs, and what is good is sent', async () => {
     await using place = await openWorkplace();
     for (const [name, [content]] of Object.entries(UNREADABLE)) await place.drop(name, content);
     for (const [name, content] of Object.entries(READABLE)) await place.drop(name, content);

@@ -29,7 +29,7 @@ async function openHook() {
   };
 }
 
-it('a run tells what needs a person by webhook and program, tried again, without order content or secrets', async () => {
+it('a run reports what needs a person by webhook and program, tried again, without order content or secrets', async () => {
   await using hook = await openHook();
   await using place = await openWorkplace({
     more: `notify:
@@ -62,7 +62,7 @@ it('a run tells what needs a person by webhook and program, tried again, without
   expect(ended.out).not.toContain('T0p-S3cret-Path');
 });
 
-it('two daemons tell once that a source is silent and heard again, and that delivery pauses and goes on', async () => {
+it('two daemons report once that a source is silent and heard again, and that delivery pauses and resumes', async () => {
   await using hook = await openHook();
   const closed = { kind: 'answer', status: 503, message: 'closed for the night', calls: '1-20' };
   await using place = await openWorkplace({

@@ -49,7 +49,7 @@ describe('start --once', () => {
     expect(again).toMatchObject({ counts: { orders: 50, accepted: 0, duplicate: 50 }, open: 0 });
   });
 
-  it('ends with 2 when rows are wrong, and tells each with its line', async () => {
+  it('ends with 2 when rows are wrong, and reports each with its line', async () => {
     const refuse = { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-5'] };
     await using place = await openWorkplace({ faults: { faults: [refuse] } });
     await place.drop(
@@ -116,7 +116,7 @@ describe('start --once', () => {
     ]);
   });
 
-  it('closes the dead letters when the mended file comes back', async () => {
+  it('closes the dead letters when the fixed file comes back', async () => {
     await using place = await openWorkplace();
     const head = 'purchaseOrderNumber,orderState,articleCode,quantity';
     await place.drop('orders.csv', `${head}\nPO-1,NEW,A-1,1\nPO-2,NEW,A-1,none\n`);

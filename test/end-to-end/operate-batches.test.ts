@@ -78,7 +78,7 @@ describe('batches of a running daemon', () => {
     });
   });
 
-  it('cancel takes back what was never sent, of the queue and of the file, and tells it in the report', async () => {
+  it('cancel takes back what was never sent, of the queue and of the file, and the report shows it', async () => {
     await run('pause');
     await until('the daemon pauses', () => daemon.out().includes('paused by'));
     await place.drop('wrong.csv', csvOf(3000, 10_001));

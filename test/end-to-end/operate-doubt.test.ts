@@ -99,7 +99,7 @@ describe('orders in doubt where the API gives no list', () => {
     expect(out).toMatch(/warn +API +.*an order whose answer is lost stays in doubt\n +→ Ask the API's owner/);
   });
 
-  it('after a rollback delivery waits for a person, who may go on without the list', async () => {
+  it('after a rollback delivery waits for a person, who may resume it without the list', async () => {
     expect(await run('reconcile', '--repair', '--without-list', '--yes')).toMatchObject({
       code: 0,
       out: 'Nothing waits for the list.\n',
@@ -130,7 +130,7 @@ describe('orders in doubt where the API gives no list', () => {
 });
 
 describe('orders in doubt where a person decides and the list can be had', () => {
-  it('what the list shows is neither sent again nor given up, and retry settles it', async () => {
+  it('what the list shows is neither sent again nor discarded, and retry settles it', async () => {
     const faults = [{ kind: 'drop', when: 'after', orders: ['PO-1', 'PO-2'], attempts: '1' }];
     await using place = await openWorkplace({ faults: { faults }, delivery: ', onDoubt: hold' });
     await place.drop('orders.csv', csvOf(3));

@@ -132,7 +132,7 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('explain tells file, lines, checks, the words of the API and what to do', async () => {
+  it('explain shows file, lines, checks, the words of the API and what to do', async () => {
     const { out: refused } = await run('explain', 'PO-5');
     expect(refused).toMatch(/^PO-5 {2}refused, waits for a person\n {2}1 × X-9\n/);
     expect(refused).toMatch(
@@ -153,7 +153,7 @@ describe("the operator's commands", () => {
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Order PO-99 not found in staging') });
   });
 
-  it('batches list and show tell what became of the file', async () => {
+  it('batches list and batches show report the outcome of the file', async () => {
     const { batch } = await report();
     const { out } = await run('batches', 'list');
     expect(out).toMatch(new RegExp(`${batch} +orders\\.csv +finished +7/7 +1 +6 `));
@@ -170,7 +170,7 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('retry tells first what it would do, and does nothing without a yes', async () => {
+  it('retry first shows what it would do, and does nothing without a yes', async () => {
     const { document: dry, code } = await json('dead-letters', 'retry', '--dry-run');
     expect({ dry, code }).toEqual({
       code: 2,
@@ -248,7 +248,7 @@ describe("the operator's commands", () => {
     expect((await run('explain', 'BY-HAND')).out).toMatch(/accepted: the API already had it[\s\S]*duplicate/);
   });
 
-  it('pause holds delivery while files are taken; resume lets it go on', async () => {
+  it('pause holds delivery while files are taken; resume continues it', async () => {
     expect(await run('pause', '--reason', 'stock-taking')).toMatchObject({
       code: 0,
       out: expect.stringContaining('paused by anna: stock-taking'),
@@ -272,7 +272,7 @@ describe("the operator's commands", () => {
     expect((await json('status')).document.daemons).toEqual([]);
   });
 
-  it('doctor finds all well, and goes on after what fails', async () => {
+  it('doctor finds no problem, and continues after a failed check', async () => {
     const { code, document } = await json('doctor');
     expect(document).toMatchObject({ ok: true });
     expect(code).toBe(0);

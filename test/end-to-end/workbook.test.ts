@@ -12,7 +12,7 @@ const MORE = `mappings:
 `;
 
 describe('a workbook in an inbox', () => {
-  it('becomes orders, a report, a fix file that can come back, and lies with what is done', async () => {
+  it('becomes orders, a report, a fix file that can come back, and ends in done/', async () => {
     const number = (value: number, format?: string) => ({
       type: Number,
       value,
@@ -71,7 +71,7 @@ describe('a workbook in an inbox', () => {
     expect(await place.reportsNow()).toMatchObject([{ open: 0 }, { counts: { accepted: 1 } }]);
   });
 
-  it('that is beyond the limit is put aside and told, and the others go on', async () => {
+  it('that is beyond the limit is put aside and reported, and the others continue', async () => {
     await using place = await openWorkplace();
     await place.drop('large.xlsx', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(9 * 1024 * 1024)]));
     await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n');

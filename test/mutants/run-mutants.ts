@@ -84,7 +84,9 @@ function lineOf({ mutant, verdict, seconds }: Judged): string {
 }
 
 const words = process.argv.slice(2);
-const chosen = MUTANTS.filter(({ without, file }) => words.every((word) => `${without} ${file}`.includes(word)));
+const chosen = MUTANTS.filter(
+  ({ without, file }) => words.length === 0 || words.some((word) => `${without} ${file}`.includes(word)),
+);
 await using copies = new AsyncDisposableStack();
 const folders = [];
 for (let n = 0; n < COPIES; n += 1) folders.push(copies.use(await copyTree()).folder);

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 describe('a file that is written to after it was taken', () => {
-  it('sends nothing twice and is told; dropped again it sends the rest', async () => {
+  it('sends nothing twice and is reported; dropped again, its other orders are sent', async () => {
     const faults = [{ kind: 'delay', by: '20ms', on: 'create' }];
     await using place = await openWorkplace({ faults: { faults }, pace: 'settle: 1s, timeout: 10s' });
     const daemon = place.start(['start']);

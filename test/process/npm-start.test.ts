@@ -128,7 +128,7 @@ test('the commands beside it work as the README says, those that ask the API too
   expect(await first.end('SIGINT')).toBe(0);
 });
 
-test('after kill -9 of everything it starts again and goes on', async () => {
+test('after kill -9 of everything it starts again and continues', async () => {
   const first = await start();
   await first.told(/Ctrl-C stops/);
   await drop('before.csv', 'P-1,A-1,1', 'P-2,A-1,2');

@@ -4,7 +4,7 @@ import { CONFIGURATION, isAlive, openPm2Place } from '../support/pm2-place.ts';
 import { processesIn } from '../support/processes-in.ts';
 import { until } from '../support/until.ts';
 
-test('several instances share one Redis and one inbox, each with an admin port of its own', async () => {
+test('several instances share one Redis and one inbox, each with its admin port', async () => {
   const port = await freePort(2);
   await using place = await openPm2Place({ PO_SYNC_INSTANCES: '2', PO_SYNC_ADMIN_PORT: String(port) });
   const { pm2, stored } = place;

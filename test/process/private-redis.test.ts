@@ -94,7 +94,7 @@ describe('a first start', () => {
     await expect(open({ find })).rejects.toMatchObject({ code: 'redis-too-old' });
   });
 
-  test('tells the last words of a server that ends at once', async () => {
+  test('reports the last words of a server that ends at once', async () => {
     const file = path.join(folder.path, 'broken-server');
     await writeFile(file, '#!/bin/sh\necho "no space left on device" >&2\nexit 1\n');
     await chmod(file, 0o755);
@@ -105,7 +105,7 @@ describe('a first start', () => {
     });
   });
 
-  test('tells a data folder that cannot be used', async () => {
+  test('reports a data folder that cannot be used', async () => {
     await writeFile(data, 'a file');
     await expect(open()).rejects.toMatchObject({ code: 'redis-folder' });
   });

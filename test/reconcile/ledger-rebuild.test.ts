@@ -14,8 +14,8 @@ function mending(rig: DeliveryRig): AsyncDisposable {
   return startLoop(tick, { pause: 20, clock: systemClock, onTrouble: () => undefined });
 }
 
-describe('take-over', () => {
-  it('tells a new ledger what the API already has: the same order is a duplicate, other content a conflict', async () => {
+describe('ledger rebuild', () => {
+  it('fills a new ledger with what the API already has: the same order is a duplicate, other content a conflict', async () => {
     await using rig = await openDeliveryRig();
     const token = await rig.api.token();
     await rig.api.create(orderOf('PO-0001'), token);
@@ -69,7 +69,7 @@ describe('take-over', () => {
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(5);
   });
 
-  it('lets a new ledger go on where the list cannot be had', async () => {
+  it('lets delivery continue with a new ledger where the list cannot be had', async () => {
     await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'answer', on: 'list', status: 405 }] } });
     await rig.reconciliation.rebuild.first(new AbortController().signal);
     await rig.submit('b1', numbersOf(5));

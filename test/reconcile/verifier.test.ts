@@ -84,7 +84,7 @@ describe('verifier', () => {
     expect(await stateOf('A')).toBe('inDoubt');
   });
 
-  it('gives an order ten settles of its own also where lists were bad long ago', async () => {
+  it('gives each order ten settles, also where lists were bad long ago', async () => {
     await using opened = await openVerifierRig();
     const { rig, canaries, doubt, tickAfter, stateOf } = opened;
     await canaries.remember('OLD');

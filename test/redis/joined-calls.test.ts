@@ -74,7 +74,7 @@ describe('joined calls', () => {
     expect(await Promise.all(all)).toEqual([2, 4, 6]);
   });
 
-  it('fail together, and the next go on', async () => {
+  it('fail together, and the next ones continue', async () => {
     const { ask, end } = opened();
     const bad = Promise.allSettled([ask(1), ask(13)]);
     await turn();

@@ -11,7 +11,7 @@ const { sandboxCredentials } = await loadSetupPart<{
 const ID = 'PO_SYNC_SANDBOX_CLIENT_ID';
 const SECRET = 'PO_SYNC_SANDBOX_CLIENT_SECRET';
 
-test('the sandbox gets credentials of its own once, for the eyes of their user only', async () => {
+test('the sandbox gets credentials once, readable for its user only', async () => {
   await using folder = await makeTempFolder();
   const data = path.join(folder.path, 'sandbox');
   const secretIn = (at: string) => readFile(path.join(at, 'client-secret'), 'utf8');

@@ -108,7 +108,7 @@ test('a set-up that was killed holds up nobody', async () => {
   expect(await calls()).toHaveLength(1);
 });
 
-test('a failed installation tells what npm said', async () => {
+test('a failed installation reports what npm said', async () => {
   await writeExecutable(path.join(root, 'path', 'npm'), 'echo "npm error network" >&2', 'exit 1');
   await expect(ensure()).rejects.toMatchObject({
     name: 'SetupFailure',

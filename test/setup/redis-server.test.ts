@@ -81,11 +81,11 @@ test('without the right to install one line says what to run', async () => {
   await expect(calls()).rejects.toThrow('ENOENT');
 });
 
-test('a failed installation tells what the package manager said', async () => {
+test('a failed installation reports what the package manager said', async () => {
   await manager('apt-get', 'something-else');
   await expect(ensure()).rejects.toThrow(/apt-get brought no redis-server.*\n.*no such package/s);
 });
 
-test('a machine without a package manager that we know is told so', async () => {
+test('a machine without a known package manager is reported', async () => {
   await expect(ensure()).rejects.toThrow('there is no redis-server on this machine; install Redis, then try again');
 });

@@ -13,7 +13,7 @@ test('a finished batch is one line that adds up', () => {
   expect(sentenceOf(one)).toBe('orders.csv: 1 order, 1 accepted');
 });
 
-test('an unreadable file tells why', () => {
+test('an unreadable file reports why', () => {
   const report = { file: 'a.json', state: 'unreadable', error: { code: 'x', message: 'Ends in the middle, line 3.' } };
   expect(sentenceOf(report)).toBe('a.json: cannot be read, nothing was sent. Ends in the middle, line 3.');
 });

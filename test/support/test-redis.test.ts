@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { startTestRedis } from './test-redis.ts';
 
-test('the test Redis keeps what it was told across kill -9 and is gone when disposed', async () => {
+test('the test Redis keeps what was written across kill -9 and is gone when disposed', async () => {
   let client: Redis;
   {
     await using redis = await startTestRedis();
