@@ -2,6 +2,8 @@
 import { createInterface } from 'node:readline/promises';
 import { runProgram } from './cli/program.ts';
 import type { Shell } from './cli/shell.ts';
+import { errorText } from './cli/terminal/print.ts';
+import { umaskFor } from './core/file-modes.ts';
 
 /** The first signal requests a clean stop, a second SIGINT or SIGTERM forces it. */
 function untilSignal(): AbortSignal {
@@ -56,5 +58,11 @@ process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
 const stop = untilSignal();
+try {
+  process.umask(umaskFor(process.env.PO_SYNC_UMASK, process.umask()));
+} catch (error) {
+  process.stderr.write(errorText(error));
+  process.exit(1);
+}
 process.exitCode = await runProgram(openShell());
 if (process.connected) process.disconnect();

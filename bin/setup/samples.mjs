@@ -12,7 +12,7 @@ export async function dropSamples(root) {
   if (areSamplesDropped(root)) return [];
   const from = path.join(root, 'config', 'samples');
   const names = (await readdir(from)).filter((name) => !name.startsWith('.')).sort();
-  await mkdir(path.join(root, 'data'), { recursive: true });
+  await mkdir(path.join(root, 'data'), { recursive: true, mode: 0o700 });
   for (const name of names) {
     const hidden = path.join(root, 'inbox', `.${name}.part`);
     await copyFile(path.join(from, name), hidden);

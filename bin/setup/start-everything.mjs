@@ -96,7 +96,7 @@ async function remember(state, pids) {
 }
 
 async function openLog(file) {
-  await mkdir(path.dirname(file), { recursive: true });
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const size = await stat(file).then(
     (found) => found.size,
     () => 0,

@@ -5,7 +5,7 @@ import { isAlive } from './processes.mjs';
 
 /** Runs `work` while no other set-up of this checkout runs its own. A lock whose holder died is taken over. */
 export async function withLock(file, say, work) {
-  await mkdir(path.dirname(file), { recursive: true });
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   let told = false;
   while (!(await isTaken(file))) {
     if (!told) say('waiting for another set-up of this checkout');

@@ -4,6 +4,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
+import { PRIVATE_FOLDER } from '../core/file-modes.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { nameBatch } from '../order/batch.ts';
 import type { CopiedFile } from './export.ts';
@@ -44,7 +45,7 @@ export async function download(order: DownloadOrder, http: Http): Promise<Downlo
   const name = fileNameOf(url);
   const batch = nameBatch(at, source, name);
   const folder = path.join(spool, batch);
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
   try {
     const draft = path.join(folder, '.part');
     const { answer, sha256, bytes } = await fetchInto(draft, order, http);

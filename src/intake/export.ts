@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { ExportSource } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
+import { PRIVATE_FOLDER } from '../core/file-modes.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
 import { exportCopied, exportEmpty, exportUnchanged } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';
@@ -112,7 +113,7 @@ export async function copyExport(file: string, source: string, spool: string, at
   const name = path.basename(file);
   const batch = nameBatch(at, source, name);
   const folder = path.join(spool, batch);
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
   try {
     const draft = path.join(folder, '.part');
     const { sha256, bytes } = await copyUnchanged(file, draft);

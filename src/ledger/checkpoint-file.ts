@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { PRIVATE_FOLDER } from '../core/file-modes.ts';
 import { readJsonIfExists, writeWhole } from '../core/whole-file.ts';
 
 /** How far the ledger had come when it was looked at last: the name of its life, and the number of its latest change. */
@@ -27,6 +28,6 @@ async function readCheckpoint(file: string): Promise<Checkpoint> {
 }
 
 async function writeCheckpoint(file: string, checkpoint: Checkpoint): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
+  await mkdir(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
   await writeWhole(file, JSON.stringify(checkpoint));
 }

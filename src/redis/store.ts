@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
+import { PRIVATE_FOLDER } from '../core/file-modes.ts';
 import { redisTrouble } from '../events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { connectRedis, type Redis, redisRefused } from './connect.ts';
@@ -85,11 +86,11 @@ function baseUrlOf({ environments, environment }: Config): string {
 /** Makes the folders of data and reports. Throws PoSyncError `folder-unusable`. */
 export async function makeFolders({ data, reports }: Config): Promise<void> {
   await makeFolder(reports.path, 'reports.path');
-  await makeFolder(data, 'data');
+  await makeFolder(data, 'data', PRIVATE_FOLDER);
 }
 
-async function makeFolder(path: string, key: string): Promise<void> {
-  await mkdir(path, { recursive: true }).catch((error: unknown) => {
+async function makeFolder(path: string, key: string, mode?: number): Promise<void> {
+  await mkdir(path, { recursive: true, ...(mode !== undefined && { mode }) }).catch((error: unknown) => {
     const reason = codeOf(error) ?? 'unknown error';
     throw new PoSyncError('folder-unusable', `the folder ${path} cannot be made (${reason}).`, {
       remedy: `Make it, or correct ${key} in the configuration.`,

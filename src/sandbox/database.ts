@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PoSyncError, toError } from '../core/errors.ts';
+import { PRIVATE_FOLDER } from '../core/file-modes.ts';
 
 /**
  * Opens or creates a database file of an environment and locks it until it is closed or the process ends. A commit
@@ -10,7 +11,7 @@ import { PoSyncError, toError } from '../core/errors.ts';
 export function openDatabase(folder: string, name: string, schema: string): DatabaseSync {
   const path = join(folder, name);
   try {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
     const database = new DatabaseSync(path, { timeout: 1000 });
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT;`);

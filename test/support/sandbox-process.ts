@@ -20,9 +20,16 @@ export type SandboxProcess = AsyncDisposable & {
 };
 
 /** Starts one for `staging` on a data folder. */
-export async function startSandboxProcess(data: string, flags: readonly string[] = []): Promise<SandboxProcess> {
+export async function startSandboxProcess(
+  data: string,
+  flags: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<SandboxProcess> {
   const args = ['sandbox', '--environment', 'staging', '--data', data, ...flags];
-  const child = spawn(PROGRAM, args, { env: withPath(CREDENTIALS), stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(PROGRAM, args, {
+    env: withPath({ ...CREDENTIALS, ...env }),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const closed = once(child, 'close');
   const [line] = await once(createInterface(child.stdout), 'line');
   async function end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
