@@ -6,7 +6,8 @@ import { tokenRenewed } from '../events/delivery.ts';
 import type { Order } from '../order/order.ts';
 import type { Context } from '../redis/store.ts';
 import { createOrder, type Endpoint } from './create.ts';
-import { type ListEnd, type ListedOrder, listOrders } from './list.ts';
+import type { ListedOrder } from './list.ts';
+import { type ListEnd, listOrders } from './list.ts';
 import { type BearerToken, createTokenSource, type TokenSource } from './token.ts';
 
 /** The API of one environment: its token and its two calls. */

@@ -83,7 +83,8 @@ export function createHealth({ breaker, tokens, time, policy }: HealthDeps) {
   async function busy({ said, everyone, retryAfter }: Extract<Seen, { kind: 'busy' }>, began: number): Promise<void> {
     const wait = retryAfter ?? Math.max(SHORT_WAIT, policy.backoff(1));
     const code = `http-${said.httpStatus ?? 0}`;
-    if (!everyone && wait <= LONG_WAIT) return failed(code, said.message);
+    const isItsOwn = !everyone && (wait <= LONG_WAIT || (await breaker.acceptedSince(time.now() - RECENT)));
+    if (isItsOwn) return failed(code, said.message);
     // Calls that were on their way when the API first asked belong to the same wait.
     const isSame = began < slowedAt;
     const passes = wait <= LONG_WAIT && (isSame || (await breaker.acceptedSince(slowedAt)));

@@ -15,9 +15,17 @@ export function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
     case 'unsent':
       return { kind: 'postponed', answer: seen.said, until: now + policy.backoff(1) };
     case 'busy':
-      return { kind: 'postponed', answer: seen.said, until: now + (seen.retryAfter ?? policy.backoff(1)) };
+      return { kind: 'postponed', answer: seen.said, until: now + waitOf(seen, policy) };
     case 'unauthorized':
     case 'closed':
       return { kind: 'postponed', answer: seen.said, until: now };
   }
+}
+
+/** A longer wait is the environment's, which a person can end. Milliseconds. */
+const LONGEST = 60_000;
+
+/** Where everyone waits, the circuit breaker does the waiting. */
+function waitOf({ everyone, retryAfter }: Extract<Seen, { kind: 'busy' }>, policy: Policy): number {
+  return everyone || retryAfter === undefined ? policy.backoff(1) : Math.min(retryAfter, LONGEST);
 }

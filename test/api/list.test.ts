@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type ListEnd, type ListedOrder, listOrders } from '../../src/api/list.ts';
+import type { ListedOrder } from '../../src/api/list.ts';
+import { type ListEnd, listOrders } from '../../src/api/list.ts';
 import { openHttp } from '../../src/core/http.ts';
 import { goodOrder, openSandbox } from '../support/open-sandbox.ts';
+import { openWebServer } from '../support/web-server.ts';
 
 const ITEMS = [{ articleCode: 'A-1', quantity: 1 }];
 
@@ -48,6 +50,32 @@ describe('listOrders', () => {
     expect((await listFrom(api.baseUrl, token)).orders).toEqual([{ purchaseOrderNumber: '1' }]);
   });
 
+  const ONE = '{"purchaseOrderNumber":"1"}';
+  const order = (number: string) => ({ purchaseOrderNumber: number });
+
+  it.each<[string, string, number]>([
+    ['a paging object beside the list', `{"page":{"limit":100,"offset":0},"orders":[${ONE}]}`, 1],
+    ['a paging object with lists of its own', `{"page":{"links":["a","b"],"sizes":[10,50]},"orders":[${ONE}]}`, 1],
+    ['a total that agrees', `{"total":1,"orders":[${ONE}]}`, 1],
+    ['the list deeper in data', `{"result":{"orders":[${ONE}]}}`, 1],
+    ['a number that occurs twice', `[${ONE},${ONE}]`, 2],
+    ['warnings beside the list', `{"warnings":["slow"],"orders":[${ONE}]}`, 1],
+    ['fields that nobody knows', `[{"lines":[[{"a":[]}]],"purchaseOrderNumber":"1"}]`, 1],
+  ])('finds the orders by their content: %s', async (_, data, count) => {
+    const { end, orders } = await listOf(`{"status":"success","data":${data},"error":null}`);
+    expect(end).toEqual({ kind: 'complete', orders: count });
+    expect(orders).toEqual(Array.from({ length: count }, () => order('1')));
+  });
+
+  it('gives up a list that sends nothing more', async () => {
+    await using server = await openWebServer((_, answer) => void answer.writeHead(200).write('{"status":"success",'));
+    await using http = openHttp({ connections: 1 });
+    const endpoint = { environment: 'staging', baseUrl: `http://127.0.0.1:${server.port}/api/v1`, timeout: 1000 };
+    const token = { value: 'token', fingerprint: 'm', ...endpoint };
+    const end = await listOrders(http, endpoint, token, () => undefined, { idle: 100 });
+    expect(end).toMatchObject({ kind: 'failed', said: { message: 'nothing came for 0.1 s' } });
+  });
+
   it('takes an empty list for complete', async () => {
     expect((await listOf('{"status":"success","data":[],"error":null}')).end).toEqual({ kind: 'complete', orders: 0 });
     expect((await listOf('{"status":"success","data":{"purchaseOrders":[]},"error":null}')).end).toEqual({
@@ -62,6 +90,28 @@ describe('listOrders', () => {
     ['HTML', '<html>Login</html>'],
     ['nothing', ''],
     ['orders without numbers', '{"status":"success","data":[{"id":1}],"error":null}'],
+    ['bare strings', '{"status":"success","data":["1","2"],"error":null}'],
+    ['bare numbers in an object', '{"status":"success","data":{"orders":[1,2]},"error":null}'],
+    ['a number that is no text', '{"status":"success","data":[{"purchaseOrderNumber":1}],"error":null}'],
+    ['an empty number', '{"status":"success","data":[{"purchaseOrderNumber":""}],"error":null}'],
+    ['orders among other things', `{"status":"success","data":[{"purchaseOrderNumber":"1"},"2"],"error":null}`],
+    ['an empty list beside strings', '{"status":"success","data":{"orders":[],"numbers":["1"]},"error":null}'],
+    ['lists in a list', '{"status":"success","data":[["1"]],"error":null}'],
+    [
+      'a part of the total',
+      '{"status":"success","data":{"total":2,"orders":[{"purchaseOrderNumber":"1"}]},"error":null}',
+    ],
+    [
+      'one page of several',
+      '{"status":"success","data":{"hasMore":true,"orders":[{"purchaseOrderNumber":"1"}]},"error":null}',
+    ],
+    ['two values', '{"status":"success","data":[],"error":null}{}'],
+    ['no JSON', '{"status":"success","data":[{"purchaseOrderNumber" "1"}],"error":null}'],
+    ['deep nesting', `{"status":"success","data":{"x":${'['.repeat(100)}${']'.repeat(100)},"o":[]},"error":null}`],
+    [
+      'a text without end',
+      `{"status":"success","data":[{"purchaseOrderNumber":"${'x'.repeat(3_000_000)}"}],"error":null}`,
+    ],
     ['no data', '{"status":"success","error":null}'],
     ['data that holds no list', '{"status":"success","data":{"total":5},"error":null}'],
   ])('never takes it for complete: %s', async (_, body) => {

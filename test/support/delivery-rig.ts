@@ -52,6 +52,8 @@ type RigOptions = {
   delivery?: Partial<Delivery>;
   environment?: Partial<Environment>;
   secret?: string;
+  /** Another API than the sandbox. */
+  partner?: { baseUrl: string; authUrl: string };
 };
 
 const DELIVERY: Delivery = {
@@ -77,8 +79,8 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const environment: Environment = {
-    baseUrl: api.baseUrl,
-    authUrl: api.authUrl,
+    baseUrl: options.partner?.baseUrl ?? api.baseUrl,
+    authUrl: options.partner?.authUrl ?? api.authUrl,
     tokenPath: 'auto',
     protected: false,
     ...options.environment,

@@ -1,0 +1,218 @@
+import { Tokenizer, TokenType } from '@streamparser/json';
+import type { Item } from '../order/order.ts';
+import type { RecordKind, ShownRecord } from '../order/record-kind.ts';
+
+/** What the value that is being read means. `wrapper` is `data` or an object in it, `list` an array in a wrapper. */
+type Role = 'envelope' | 'wrapper' | 'list' | 'row' | 'items' | 'item' | 'other';
+
+type Frame = { role: Role; isArray: boolean; key: string };
+
+/** What may come next, so that only well-formed JSON counts. */
+type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
+
+/** An array that may be the list: how many orders it holds, and whether it holds anything else. */
+type Candidate = { orders: number; hasOthers: boolean };
+
+type Row = { number: unknown; items: Item[] | undefined; areItemsGood: boolean };
+
+const DEEPEST = 64;
+/** Bytes without a complete token: no number, article or message is as long. */
+const LONGEST_TOKEN = 1024 * 1024;
+const MOST_ITEMS = 100_000;
+/** Properties beside the list by which a partial list gives itself away. */
+const TOTAL = /^total(Count|Elements|Items|Records|Results)?$/i;
+const MORE = /^has(More|Next|NextPage)$/i;
+
+/**
+ * Reads the list of orders from the envelope, piece by piece: memory does not grow with it. The array that holds the
+ * orders is found by its content: `data` itself, or an array in an object in `data`, beside anything else.
+ */
+export class ListReader {
+  readonly #fields: RecordKind['fields'];
+  readonly #onOrder: (order: ShownRecord) => void;
+  readonly #tokenizer = new Tokenizer();
+  readonly #stack: Frame[] = [];
+  readonly #candidates: Candidate[] = [];
+  #expected: Expected = 'value';
+  #broken = false;
+  #sinceToken = 0;
+  #status: unknown;
+  #error: unknown;
+  #total = 0;
+  #hasMore = false;
+  #row: Row = { number: undefined, items: undefined, areItemsGood: true };
+  #item: Partial<Item> = {};
+
+  constructor({ fields }: Pick<RecordKind, 'fields'>, onOrder: (order: ShownRecord) => void) {
+    this.#fields = fields;
+    this.#onOrder = onOrder;
+    this.#tokenizer.onToken = ({ token, value }) => this.#take(token, value);
+    this.#tokenizer.onError = () => this.#fail();
+  }
+
+  /** Takes a piece of the answer. Throws when it can no longer be a list, so that the rest is not waited for. */
+  write(chunk: Buffer): void {
+    this.#sinceToken += chunk.length;
+    if (!this.#broken) this.#tokenizer.write(chunk);
+    if (this.#broken || this.#sinceToken > LONGEST_TOKEN) throw new Error('the answer is not a list of orders');
+  }
+
+  /** How many orders the complete list holds; undefined when it was not a complete list that was understood. */
+  finish(): number | undefined {
+    const isSuccess = this.#status === 'success' && (this.#error === null || this.#error === undefined);
+    if (this.#broken || this.#expected !== 'nothing' || !isSuccess) return undefined;
+    const lists = this.#candidates.filter(({ orders, hasOthers }) => orders > 0 && !hasOthers);
+    const orders = lists.reduce((sum, list) => sum + list.orders, 0);
+    // Without one order anywhere only empty arrays show an empty list.
+    const isUnderstood = this.#candidates.length > 0 && this.#candidates.every((one) => this.#isHarmless(one, orders));
+    return isUnderstood && !this.#hasMore && this.#total <= orders ? orders : undefined;
+  }
+
+  /** An array beside the list may hold anything but a mix of orders and others. */
+  #isHarmless({ orders, hasOthers }: Candidate, all: number): boolean {
+    return !hasOthers || (orders === 0 && all > 0);
+  }
+
+  #fail(): void {
+    this.#broken = true;
+  }
+
+  #take(token: TokenType, value: unknown): void {
+    this.#sinceToken = 0;
+    switch (token) {
+      case TokenType.LEFT_BRACE:
+        return this.#open(false);
+      case TokenType.LEFT_BRACKET:
+        return this.#open(true);
+      case TokenType.RIGHT_BRACE:
+        return this.#close(false);
+      case TokenType.RIGHT_BRACKET:
+        return this.#close(true);
+      case TokenType.COLON:
+        return this.#move('colon', 'value');
+      case TokenType.COMMA:
+        return this.#move('comma or end', this.#stack.at(-1)?.isArray ? 'value' : 'key');
+      default:
+        return this.#takeText(value);
+    }
+  }
+
+  #move(from: Expected, to: Expected): void {
+    if (this.#expected !== from) this.#fail();
+    this.#expected = to;
+  }
+
+  #takeText(value: unknown): void {
+    const top = this.#stack.at(-1);
+    if (this.#expected === 'key' || this.#expected === 'key or end') {
+      if (typeof value !== 'string' || top === undefined) return this.#fail();
+      top.key = value;
+      this.#expected = 'colon';
+    } else {
+      this.#beginValue();
+      this.#scalar(top, value);
+      this.#endValue();
+    }
+  }
+
+  #beginValue(): void {
+    if (this.#expected !== 'value' && this.#expected !== 'value or end') this.#fail();
+  }
+
+  #endValue(): void {
+    this.#expected = this.#stack.length === 0 ? 'nothing' : 'comma or end';
+  }
+
+  #open(isArray: boolean): void {
+    this.#beginValue();
+    const role = this.#roleOf(this.#stack.at(-1), isArray);
+    this.#stack.push({ role, isArray, key: '' });
+    if (this.#stack.length > DEEPEST) this.#fail();
+    this.#expected = isArray ? 'value or end' : 'key or end';
+    if (role === 'list') this.#candidates.push({ orders: 0, hasOthers: false });
+    if (role === 'row') this.#row = { number: undefined, items: undefined, areItemsGood: true };
+    if (role === 'items') this.#row.items = [];
+    if (role === 'item') this.#item = {};
+  }
+
+  #roleOf(above: Frame | undefined, isArray: boolean): Role {
+    switch (above?.role) {
+      case undefined:
+        return isArray ? 'other' : 'envelope';
+      case 'envelope':
+        if (above.key === 'error') this.#error = {};
+        if (above.key !== 'data') return 'other';
+        return isArray ? 'list' : 'wrapper';
+      case 'wrapper':
+        return isArray ? 'list' : 'wrapper';
+      case 'list':
+        if (isArray) this.#foundOther();
+        return isArray ? 'other' : 'row';
+      case 'row':
+        return isArray && above.key === this.#fields.items ? 'items' : 'other';
+      case 'items':
+        if (isArray) this.#row.areItemsGood = false;
+        return isArray ? 'other' : 'item';
+      case 'item':
+      case 'other':
+        return 'other';
+    }
+  }
+
+  #scalar(top: Frame | undefined, value: unknown): void {
+    const key = top?.key ?? '';
+    switch (top?.role) {
+      case 'envelope':
+        if (key === 'status') this.#status = value;
+        else if (key === 'error') this.#error = value;
+        return;
+      case 'wrapper':
+        if (TOTAL.test(key) && typeof value === 'number') this.#total = Math.max(this.#total, value);
+        if (MORE.test(key) && value === true) this.#hasMore = true;
+        return;
+      case 'list':
+        return this.#foundOther();
+      case 'row':
+        if (key === this.#fields.number) this.#row.number = value;
+        return;
+      case 'items':
+        this.#row.areItemsGood = false;
+        return;
+      case 'item':
+        if (key === this.#fields.article && typeof value === 'string') this.#item.articleCode = value;
+        if (key === this.#fields.quantity && typeof value === 'number') this.#item.quantity = value;
+        return;
+      default:
+    }
+  }
+
+  #close(isArray: boolean): void {
+    const wanted = isArray ? 'value or end' : 'key or end';
+    if (this.#expected !== 'comma or end' && this.#expected !== wanted) this.#fail();
+    const closed = this.#stack.pop();
+    if (closed?.isArray !== isArray) return this.#fail();
+    if (closed.role === 'row') this.#endRow();
+    if (closed.role === 'item') this.#endItem();
+    this.#endValue();
+  }
+
+  #endItem(): void {
+    const { articleCode, quantity } = this.#item;
+    if (articleCode === undefined || quantity === undefined) this.#row.areItemsGood = false;
+    else this.#row.items?.push({ articleCode, quantity });
+    if ((this.#row.items?.length ?? 0) > MOST_ITEMS) this.#fail();
+  }
+
+  #endRow(): void {
+    const { number, items, areItemsGood } = this.#row;
+    const candidate = this.#candidates.at(-1);
+    if (typeof number !== 'string' || number === '' || candidate === undefined) return this.#foundOther();
+    candidate.orders += 1;
+    this.#onOrder(items && areItemsGood ? { purchaseOrderNumber: number, items } : { purchaseOrderNumber: number });
+  }
+
+  #foundOther(): void {
+    const candidate = this.#candidates.at(-1);
+    if (candidate) candidate.hasOthers = true;
+  }
+}
