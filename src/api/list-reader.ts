@@ -81,19 +81,21 @@ export class ListReader {
     this.#sinceToken = 0;
     switch (token) {
       case TokenType.LEFT_BRACE:
-        return this.#open(false);
       case TokenType.LEFT_BRACKET:
-        return this.#open(true);
+        this.#open(token === TokenType.LEFT_BRACKET);
+        break;
       case TokenType.RIGHT_BRACE:
-        return this.#close(false);
       case TokenType.RIGHT_BRACKET:
-        return this.#close(true);
+        this.#close(token === TokenType.RIGHT_BRACKET);
+        break;
       case TokenType.COLON:
-        return this.#move('colon', 'value');
+        this.#move('colon', 'value');
+        break;
       case TokenType.COMMA:
-        return this.#move('comma or end', this.#stack.at(-1)?.isArray ? 'value' : 'key');
+        this.#move('comma or end', this.#stack.at(-1)?.isArray ? 'value' : 'key');
+        break;
       default:
-        return this.#takeText(value);
+        this.#takeText(value);
     }
   }
 
@@ -105,8 +107,8 @@ export class ListReader {
   #takeText(value: unknown): void {
     const top = this.#stack.at(-1);
     if (this.#expected === 'key' || this.#expected === 'key or end') {
-      if (typeof value !== 'string' || top === undefined) return this.#fail();
-      top.key = value;
+      if (typeof value === 'string' && top !== undefined) top.key = value;
+      else this.#fail();
       this.#expected = 'colon';
     } else {
       this.#beginValue();
@@ -171,7 +173,8 @@ export class ListReader {
         if (MORE.test(key) && value === true) this.#hasMore = true;
         return;
       case 'list':
-        return this.#foundOther();
+        this.#foundOther();
+        return;
       case 'row':
         if (key === this.#fields.number) this.#row.number = value;
         return;
@@ -190,9 +193,9 @@ export class ListReader {
     const wanted = isArray ? 'value or end' : 'key or end';
     if (this.#expected !== 'comma or end' && this.#expected !== wanted) this.#fail();
     const closed = this.#stack.pop();
-    if (closed?.isArray !== isArray) return this.#fail();
-    if (closed.role === 'row') this.#endRow();
-    if (closed.role === 'item') this.#endItem();
+    if (closed?.isArray !== isArray) this.#fail();
+    if (closed?.role === 'row') this.#endRow();
+    if (closed?.role === 'item') this.#endItem();
     this.#endValue();
   }
 
@@ -206,9 +209,10 @@ export class ListReader {
   #endRow(): void {
     const { number, items, areItemsGood } = this.#row;
     const candidate = this.#candidates.at(-1);
-    if (typeof number !== 'string' || number === '' || candidate === undefined) return this.#foundOther();
-    candidate.orders += 1;
-    this.#onOrder(items && areItemsGood ? { purchaseOrderNumber: number, items } : { purchaseOrderNumber: number });
+    if (typeof number === 'string' && number !== '' && candidate) {
+      candidate.orders += 1;
+      this.#onOrder(items && areItemsGood ? { purchaseOrderNumber: number, items } : { purchaseOrderNumber: number });
+    } else this.#foundOther();
   }
 
   #foundOther(): void {
