@@ -70,7 +70,6 @@ const STILL_LONG: Record<string, number> = {
   createBatches: 148,
   createCircuitBreaker: 167,
   createIdentity: 77,
-  createHealth: 75,
   createJsonParser: 155,
   createLedger: 100,
   createLedgerRebuild: 105,

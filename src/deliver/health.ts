@@ -31,10 +31,11 @@ type HealthDeps = { breaker: CircuitBreaker; tokens: TokenSource; time: RedisTim
  */
 export function createHealth({ breaker, tokens, time, policy }: HealthDeps) {
   const downAfter = Math.max(1, Math.min(DOWN_AFTER, policy.attempts - 1));
+  const slowDown = createSlowDown({ breaker, time, policy });
+  const acceptedRecently = () => breaker.acceptedSince(time.now() - RECENT);
   let failures = 0;
   /** The grant that the last 401 took away, until an order is answered. */
   let renewed: string | undefined;
-  let slowedAt = 0;
 
   async function note({ seen, pass, token, began }: Sign): Promise<void> {
     switch (seen.kind) {
@@ -47,16 +48,15 @@ export function createHealth({ breaker, tokens, time, policy }: HealthDeps) {
       case 'unauthorized':
         return unauthorized(token.fingerprint, seen.said.message);
       case 'closed':
-        return turnedAway(seen);
+        return failed(seen, await acceptedRecently());
       case 'busy':
-        return busy(seen, began);
+        if (!seen.everyone && (isShort(seen) || (await acceptedRecently()))) return failed(seen);
+        return slowDown(seen, began);
       case 'unsent':
-        return failed('api-down', seen.said.message);
+        return failed(seen);
       case 'unknown':
-        if (!isEmptySuccess(seen)) return failed('api-down', seen.said.message);
         // Once the list has shown that such answers mean "created", they slow nothing down.
-        if (breaker.answersAreClear()) return;
-        return failed('answers-unclear', `${seen.said.message}; the list will show whether the orders were created`);
+        if (!isEmptySuccess(seen) || !breaker.answersAreClear()) await failed(seen);
     }
   }
 
@@ -66,44 +66,52 @@ export function createHealth({ breaker, tokens, time, policy }: HealthDeps) {
     if (pass === 'probe') await breaker.reset();
   }
 
-  /** A 401 is worth one renewal. When the next token is refused too, whether or not it is another one, it is not the token. */
+  /** A 401 is worth one renewal. When the next grant is refused too, even of the same token, the token is not the reason. */
   async function unauthorized(fingerprint: string, reason: string): Promise<void> {
     await tokens.invalidate(fingerprint);
     if (renewed === undefined || renewed === fingerprint) renewed = fingerprint;
-    else await failedNow('token-not-accepted', reason);
+    else await breaker.trip('token-not-accepted', reason);
   }
 
-  async function turnedAway({ said }: Extract<Seen, { kind: 'closed' }>): Promise<void> {
-    const code = `http-${said.httpStatus ?? 0}`;
-    if (await breaker.acceptedSince(time.now() - RECENT)) await failed(code, said.message);
-    else await failedNow(code, said.message);
+  /** `othersPass`: it may be this order alone, so that it takes several in a row to trip the breaker. */
+  async function failed(seen: Failure, othersPass = true): Promise<void> {
+    failures += 1;
+    const { code, reason } = causeOf(seen);
+    if (!othersPass || failures >= downAfter) await breaker.trip(code, reason);
   }
 
-  /** A short wait is not a pause the first time; a long one is, and a second one without success in between. */
-  async function busy({ said, everyone, retryAfter }: Extract<Seen, { kind: 'busy' }>, began: number): Promise<void> {
+  return { note };
+}
+
+type Busy = Extract<Seen, { kind: 'busy' }>;
+type Failure = Extract<Seen, { kind: 'closed' | 'busy' | 'unsent' | 'unknown' }>;
+
+/** Why delivery is paused after so many failures, by the last of them. */
+function causeOf(seen: Failure): { code: string; reason: string } {
+  const { httpStatus = 0, message } = seen.said;
+  if (seen.kind === 'closed' || seen.kind === 'busy') return { code: `http-${httpStatus}`, reason: message };
+  if (seen.kind === 'unsent' || !isEmptySuccess(seen)) return { code: 'api-down', reason: message };
+  return { code: 'answers-unclear', reason: `${message}; the list will show whether the orders were created` };
+}
+
+function isShort({ retryAfter = 0 }: Busy): boolean {
+  return retryAfter <= LONG_WAIT;
+}
+
+/** What happens when the API asks everyone to wait: a short wait is no pause the first time; a long one, or a second, is. */
+function createSlowDown({ breaker, time, policy }: Pick<HealthDeps, 'breaker' | 'time' | 'policy'>) {
+  let slowedAt = 0;
+
+  return async ({ said, retryAfter }: Busy, began: number): Promise<void> => {
     const wait = retryAfter ?? Math.max(SHORT_WAIT, policy.backoff(1));
-    const code = `http-${said.httpStatus ?? 0}`;
-    const isItsOwn = !everyone && (wait <= LONG_WAIT || (await breaker.acceptedSince(time.now() - RECENT)));
-    if (isItsOwn) return failed(code, said.message);
     // Calls that were on their way when the API first asked belong to the same wait.
     const isSame = began < slowedAt;
     const passes = wait <= LONG_WAIT && (isSame || (await breaker.acceptedSince(slowedAt)));
     if (!isSame) slowedAt = time.now();
-    if (passes) await breaker.slowDown(wait);
-    else await breaker.trip(code, `${said.message}; the API asks to wait ${Math.ceil(wait / 1000)} s`, wait);
-  }
-
-  async function failed(code: string, reason: string): Promise<void> {
-    failures += 1;
-    if (failures >= downAfter) await breaker.trip(code, reason);
-  }
-
-  async function failedNow(code: string, reason: string): Promise<void> {
-    failures += 1;
-    await breaker.trip(code, reason);
-  }
-
-  return { note };
+    if (passes) return breaker.slowDown(wait);
+    const reason = `${said.message}; the API asks to wait ${Math.ceil(wait / 1000)} s`;
+    await breaker.trip(`http-${said.httpStatus ?? 0}`, reason, wait);
+  };
 }
 
 /** A 2xx that does not say whether the order was created. */
