@@ -25,13 +25,13 @@ export function outcomeWord(outcome: Outcome): string {
 /** What an outcome means, in a few words (docs/contract.md, "What becomes of an order"). */
 export const MEANINGS: Record<Outcome, string> = {
   accepted: 'the API has them',
-  duplicate: 'known already with the same content; nothing sent',
-  conflict: 'known already with other content',
+  duplicate: 'already known with the same content; nothing sent',
+  conflict: 'already known with different content',
   invalid: 'failed a check; never sent',
-  refused: 'the API said no',
+  refused: 'the API refused them',
   failed: 'attempts used up',
   inDoubt: 'may or may not exist at the API',
-  cancelled: 'taken back before they were sent',
+  cancelled: 'withdrawn before they were sent',
 };
 
 /** ISO 8601 in UTC, for data, from milliseconds since 1970. */
@@ -63,7 +63,7 @@ export function timeOfDay(stamp: string, reference: string): string {
 /** `3 min 12 s` for milliseconds. */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
-  if (seconds < 1) return 'under a second';
+  if (seconds < 1) return 'less than 1 s';
   const units: [number, string][] = [
     [Math.floor(seconds / 86_400), 'd'],
     [Math.floor(seconds / 3600) % 24, 'h'],

@@ -22,7 +22,7 @@ export type NotifierDeps = {
   breaker: Pick<CircuitBreaker, 'reasons'>;
   batches: Pick<Batches, 'held' | 'find'>;
   /** The report folder of a batch. */
-  reportOf(batch: string): string;
+  reportOf: (batch: string) => string;
   send: (notice: Notice) => void;
 };
 

@@ -72,7 +72,7 @@ export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'co
   return { batch, standing, report, ...(error ? { error } : {}) };
 }
 
-export function standingOf({ state, held, total }: Batch): BatchStanding {
+function standingOf({ state, held, total }: Batch): BatchStanding {
   // The orders of an unreadable file are never counted.
   if (state === 'done') return total === undefined ? 'unreadable' : 'finished';
   if (held) return 'held';

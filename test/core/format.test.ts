@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { count, duration, moment, orders, size, timeOfDay } from '../../src/core/format.ts';
 
 it.each([
-  [400, 'under a second'],
+  [400, 'less than 1 s'],
   [1_000, '1 s'],
   [59_600, '1 min'],
   [192_000, '3 min 12 s'],

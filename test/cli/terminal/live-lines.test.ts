@@ -108,7 +108,7 @@ describe('a finished batch', () => {
     const fine = batchOf({ total: 1, counts: { ...noOutcomes(), accepted: 1 } });
     expect(finalLine(fine, '/r', plain)).toBe('✓ orders.csv  1 order in 12 s: 1 accepted  /r\n');
     const empty = batchOf({ total: 0, lastAt: 0, counts: noOutcomes() });
-    expect(finalLine(empty, '/r', plain)).toBe('✓ orders.csv  0 orders in under a second  /r\n');
+    expect(finalLine(empty, '/r', plain)).toBe('✓ orders.csv  0 orders in less than 1 s  /r\n');
   });
 
   it('that is unreadable says so', () => {
