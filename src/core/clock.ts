@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time as the program sees it; tests and the simulation bring their own. All values in milliseconds. */
+/** The source of time; tests and the simulation replace it. All values are milliseconds. */
 export type Clock = {
-  /** Wall clock, since 1970. For stamps only, never for durations. */
+  /** Wall clock, since 1970. For timestamps only, never for durations. */
   now(): number;
-  /** Never jumps; for durations and deadlines within the process. */
+  /** Never jumps. For durations and deadlines within the process. */
   monotonic(): number;
-  /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
+  /** Resolves after `ms`, or at once when `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 };
 
-/** The machine's own time. */
+/** The time of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

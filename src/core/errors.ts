@@ -1,9 +1,9 @@
-/** Facts of an error that a program may read: file, line, column, address, value. */
+/** Facts of an error for programs: file, line, column, address, value. */
 export type ErrorFacts = Record<string, string | number | boolean>;
 
 /**
- * The one error that po-sync throws on purpose.
- * `code` is stable, `message` says what is wrong, `mend` what the reader can do about it.
+ * The error that po-sync throws deliberately. `code` is stable, `message` says what is wrong and where, `remedy` says
+ * what to do.
  */
 export class PoSyncError extends Error {
   override readonly name = 'PoSyncError';
@@ -19,7 +19,7 @@ export class PoSyncError extends Error {
   }
 }
 
-/** Any thrown thing as an Error. */
+/** Any thrown value as an Error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
@@ -30,7 +30,7 @@ export function codeOf(thrown: unknown): string | undefined {
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
-/** Error, cause and mend as the few lines a person reads on the terminal. */
+/** Message and remedy of an error, as lines for a terminal. */
 export function describe(thrown: unknown): string {
   const error = toError(thrown);
   if (!(error instanceof PoSyncError)) return error.message;

@@ -17,7 +17,7 @@ export function orders(number: number): string {
   return counted(number, 'order');
 }
 
-/** An outcome as people read it. */
+/** An outcome in words. */
 export function outcomeWord(outcome: Outcome): string {
   return outcome === 'inDoubt' ? 'in doubt' : outcome;
 }
@@ -49,13 +49,13 @@ export function ago(at: number, now: number): string {
   return `${duration(Math.max(0, now - at))} ago`;
 }
 
-/** `2026-11-21 07:15:00 UTC` for an ISO 8601 stamp; any other text as it is. */
+/** `2026-11-21 07:15:00 UTC` for an ISO 8601 timestamp; any other text unchanged. */
 export function moment(stamp: string): string {
   const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(stamp);
   return parts === null ? stamp : `${parts[1]} ${parts[2]} UTC`;
 }
 
-/** `07:15:00` for an ISO 8601 stamp of the day that `reference` names; with its date otherwise. */
+/** `07:15:00` for an ISO 8601 timestamp on the day of `reference`; with its date on another day. */
 export function timeOfDay(stamp: string, reference: string): string {
   return stamp.slice(0, 10) === reference.slice(0, 10) ? moment(stamp).slice(11, 19) : moment(stamp).slice(0, 19);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
-/** Size and SHA-256 (hexadecimal) of a file, whatever it holds; streamed. */
+/** Size and SHA-256 (hexadecimal) of a file, streamed. */
 export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256');
   let bytes = 0;

@@ -13,7 +13,10 @@ export type Loop = AsyncDisposable & {
 /** Hints come in bursts. Minimum gap between two rounds in milliseconds. */
 const LEAST_GAP = 50;
 
-/** Builds a loop that does nothing until `start`. `work` does one round, never rejects, and returns the milliseconds to the next one. */
+/**
+ * Builds a loop that does nothing until `start`. `work` does one round, never rejects, and returns the milliseconds to
+ * the next one.
+ */
 export function createLoop(clock: Clock, work: () => Promise<number>): Loop & { start(): void } {
   const stopped = new AbortController();
   let early = new AbortController();

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { codeOf, PoSyncError } from './errors.ts';
 
-/** What changes when a file's content may have changed: identity, size and both times, in nanoseconds. */
+/** Identity, size and times (nanoseconds) of a file; equal stamps mean that its content did not change. */
 export type Stamp = { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint };
 
-/** Whether nothing was written to the file between the two. */
+/** Whether the file did not change between two stamps. */
 export function sameStamp(a: Stamp, b: Stamp): boolean {
   return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 }
@@ -17,9 +17,8 @@ export async function stampOf(handle: FileHandle): Promise<Stamp> {
 }
 
 /**
- * Opens a file for reading if it is a regular one. A FIFO would block a thread for ever and a link would lead out of
- * the folder, hence the flags and the look before the first read.
- * PoSyncError `file-missing`, `not-a-file`, `file-not-readable`; other errors (EBUSY, EIO) as the system tells them.
+ * Opens a regular file for reading. Follows no link, which could lead out of the folder, and does not wait on a FIFO.
+ * Throws PoSyncError `file-missing`, `not-a-file`, `file-not-readable`; other errors (EBUSY, EIO) unchanged.
  */
 export async function openRegularFile(path: string): Promise<FileHandle> {
   const handle = await openUnblocked(path);
@@ -45,8 +44,8 @@ async function openUnblocked(path: string): Promise<FileHandle> {
         throw notAFile(path);
       case 'EACCES':
       case 'EPERM':
-        throw new PoSyncError('file-not-readable', `The file ${path} may not be read.`, {
-          remedy: 'Give the user of po-sync the right to read it.',
+        throw new PoSyncError('file-not-readable', `No permission to read the file ${path}.`, {
+          remedy: 'Give the user of po-sync read permission.',
           cause: error,
           facts: { file: path },
         });
@@ -58,7 +57,7 @@ async function openUnblocked(path: string): Promise<FileHandle> {
 
 function notAFile(path: string): PoSyncError {
   return new PoSyncError('not-a-file', `${path} is not a regular file.`, {
-    remedy: 'Give a file itself, not a link, folder, pipe or device.',
+    remedy: 'Give a file, not a link, folder, pipe or device.',
     facts: { file: path },
   });
 }

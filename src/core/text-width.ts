@@ -1,10 +1,10 @@
 const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Scripts and signs that take two places on a terminal. */
+/** Characters that take two columns on a terminal. */
 const WIDE =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}])/u;
 
-/** How many places a text takes on a terminal. */
+/** Columns that a text takes on a terminal. */
 export function textWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
@@ -12,7 +12,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** The text cut to `places`, with an ellipsis where something was cut off: at its end, or at its start. */
+/** The text, cut to `places` columns at its start or end, with an ellipsis there. */
 export function cutText(text: string, places: number, at: 'start' | 'end'): string {
   if (textWidth(text) <= places) return text;
   const segments = [...SEGMENTS.segment(text)].map(({ segment }) => segment);

@@ -1,5 +1,5 @@
 import type { ClaimedFile } from '../order/batch.ts';
-import type { Closing } from '../order/closing.ts';
+import type { Closing } from '../order/dead-letter.ts';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../order/outcome.ts';
 import type { FileShape } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';

@@ -1,4 +1,4 @@
-import type { Closing } from '../order/closing.ts';
+import type { Closing } from '../order/dead-letter.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';

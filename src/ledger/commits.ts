@@ -1,5 +1,5 @@
 import { PoSyncError } from '../core/errors.ts';
-import type { Closing } from '../order/closing.ts';
+import type { Closing } from '../order/dead-letter.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { joinedCalls } from '../redis/joined-calls.ts';

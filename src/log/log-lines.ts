@@ -2,16 +2,16 @@
 export type LogTarget = {
   write(text: string): unknown;
   on?(event: 'error', listener: (error: Error) => void): unknown;
-  /** Bytes that wait because the reader is slow. */
+  /** Bytes that wait for a slow reader. */
   readonly writableLength?: number;
 };
 
-/** More than this waiting means that nobody reads: memory is worth more than lines. */
+/** Bytes that may wait. Beyond this nobody reads, and lines are dropped to save memory. */
 const MOST_WAITING = 8 * 1024 * 1024;
 
 /**
- * Hands lines to a stream that may be closed (EPIPE), full (ENOSPC) or slow: such lines are dropped, and their
- * number is told in the first line that gets through again.
+ * Writes lines to a stream that can be closed (EPIPE), full (ENOSPC) or slow. Drops lines that cannot be written and
+ * logs their number when writing works again.
  */
 export function createLogLines(target: LogTarget, form: (line: string) => string): { write(line: string): void } {
   let dropped = 0;

@@ -4,26 +4,26 @@ import { loggable } from './loggable.ts';
 import { prettyLine } from './pretty-line.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 
-/** The program's log; written to only by the functions of `events/`. */
+/** The program's log. Only the functions of `events/` write to it. */
 export type Log = Logger;
 
 export type LogOptions = {
   level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  /** For people instead of one JSON object a line. */
+  /** Lines for people instead of JSON. */
   pretty: boolean;
   /** Only with `pretty`. */
   colour?: boolean;
-  /** Where the lines go, such as standard output. */
+  /** Target of the lines, such as standard output. */
   stream: LogTarget;
-  /** Never stand in a line, whatever it says. */
+  /** Values that are redacted in every line. */
   secrets?: readonly { reveal(): string }[];
-  /** Takes more secrets later, such as tokens. */
+  /** Accepts more secrets later, such as tokens. */
   redaction?: Redaction;
 };
 
 /**
- * Opens the log: one JSON object a line with `level`, `time` (ISO 8601, UTC), the facts of the event and `msg`.
- * A stream that is closed or full loses lines, counts them, and never ends the program.
+ * Builds the log: one JSON object a line with `level`, `time` (ISO 8601, UTC), `event`, its facts and `msg`. A closed or
+ * full stream loses lines, which are counted; it never ends the program.
  */
 export function createLog(options: LogOptions): Log {
   const { level, pretty, colour = false, stream, secrets = [], redaction = createRedaction() } = options;
@@ -35,7 +35,7 @@ export function createLog(options: LogOptions): Log {
       level,
       base: null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      // `loggable` has made plain values of errors already.
+      // `loggable` has already turned errors into plain values.
       serializers: { err: (error: unknown) => error },
       formatters: { level: (label) => ({ level: label }), log: loggable, bindings: loggable },
     },

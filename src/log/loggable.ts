@@ -2,14 +2,14 @@ import { PoSyncError } from '../core/errors.ts';
 import { escapeHidden } from '../order/hidden-characters.ts';
 
 const HIDDEN = '[redacted]';
-/** Facts whose name says that their value is nobody's business. */
+/** Names of facts whose value is always redacted. */
 const SECRET_NAME = /secret|token(?!path)|password|passwd|authorization|cookie|credential|api_?key|private_?key/i;
 const LONGEST_TEXT = 2_000;
 const LONGEST_LIST = 20;
 
 /**
- * The facts that may stand in a log line: plain values and short lists of them. Whole objects are left out, as
- * requests, answers and errors of libraries carry headers and tokens; an error gives its code and message.
+ * Reduces facts to what may appear in a log line: plain values and short lists of them. Drops objects, because requests,
+ * answers and library errors contain headers and tokens. An error becomes its code and message.
  */
 export function loggable(facts: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
@@ -37,7 +37,7 @@ function plainText(value: unknown): string | number | boolean | null | undefined
   return typeof value === 'string' ? visible(value) : undefined;
 }
 
-/** The stack is for errors that nobody foresaw. */
+/** Only unexpected errors keep their stack. */
 function plainError(error: Error): Record<string, unknown> {
   const code = 'code' in error && typeof error.code === 'string' ? { code: visible(error.code) } : {};
   const plain = { name: visible(error.name), ...code, message: visible(error.message) };

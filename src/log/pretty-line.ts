@@ -1,9 +1,9 @@
 import { prettyFactory } from 'pino-pretty';
 
-/** Always there, shown in a place of their own. */
+/** Facts that are shown elsewhere in the line or not at all. */
 const FRAME = ['level', 'time', 'event', 'msg'];
 
-/** Turns a JSON log line into one for people: `07:15:00.120 INFO  file claimed  file=orders.csv batch=…`. */
+/** Converts a JSON log line into one for people: `07:15:00.120 INFO  file claimed  file=orders.csv batch=…`. */
 export function prettyLine({ colour }: { colour: boolean }): (line: string) => string {
   const pretty = prettyFactory({
     colorize: colour,
@@ -22,7 +22,7 @@ function factsOf(line: Record<string, unknown>): string {
     .join('');
 }
 
-/** A value with blanks in it needs its ends shown. */
+/** Quotes a value that contains blanks. */
 function quoted(text: string): string {
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -1,25 +1,25 @@
 const HIDDEN = '[redacted]';
-/** Shorter texts occur by chance. */
+/** Shorter texts occur by chance, so they are not redacted. */
 const SHORTEST = 4;
-/** A token that was replaced expires soon; without an end, every renewal would slow each line. */
+/** Replaced tokens expire soon, and every remembered token slows each line. */
 const TOKENS_KEPT = 8;
 
-/** What a regular expression would read as more than the character itself. */
+/** Characters with a meaning in a regular expression. */
 const SYNTAX = /[\\^$.*+?()[\]{}|/-]/g;
 
-/** Keeps secrets out of texts by their value, wherever and in whichever usual form they occur. */
+/** Removes secrets from texts by value, in every usual encoding. */
 export type Redaction = {
-  /** From now on this text is hidden, also JSON-escaped, URL-encoded, in hexadecimal, and within base64 (Basic). */
+  /** Redacts this text from now on, also JSON-escaped, URL-encoded, in hexadecimal and within base64 (Basic). */
   hideSecret: (value: string) => void;
-  /** The same for a value that is soon replaced: the last few of them are hidden. */
+  /** The same for a value that is soon replaced; only the last few are remembered. */
   hideToken: (value: string) => void;
-  /** Any text without the secrets. */
+  /** Removes the secrets from a text. */
   redact(text: string): string;
-  /** A line of JSON without the secrets; it stays JSON. */
+  /** Removes the secrets from a line of JSON; the result is JSON. */
   redactLine(line: string): string;
 };
 
-/** Opens a redaction that hides nothing yet. */
+/** Builds a redaction without secrets. */
 export function createRedaction(): Redaction {
   const secrets = new Map<string, string[]>();
   const tokens = new Map<string, string[]>();
@@ -53,13 +53,13 @@ export function createRedaction(): Redaction {
   };
 }
 
-/** The longest first: a form may begin like another. */
+/** Longest first, because one form can be the start of another. */
 function anyOf(forms: ReadonlySet<string>): RegExp {
   const longestFirst = [...forms].sort((one, other) => other.length - one.length);
   return new RegExp(longestFirst.map((form) => form.replace(SYNTAX, '\\$&')).join('|'), 'g');
 }
 
-/** Texts and numbers, the only places of a JSON line that can hold a secret. */
+/** Strings and numbers, the only parts of a JSON line that can contain a secret. */
 const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g;
 
 function formsOf(value: string): string[] {
@@ -81,7 +81,7 @@ function lowerCaseEscapes(text: string): string {
 }
 
 /**
- * The characters that base64 of any text with the value in it must contain: three ways, after where it begins.
+ * The characters that the base64 form of any text with this value contains, for each of the three alignments.
  * `Authorization: Basic` is such a text.
  */
 function insideBase64(value: string): string[] {

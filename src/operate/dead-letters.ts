@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import { claimTimeOf } from '../order/batch.ts';
-import { type Closings, closingsOf } from '../order/closing.ts';
+import { type Closings, closingsOf } from '../order/dead-letter.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { type Report, readReport } from '../report/report.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * A file that was taken from a source and is ours until its batch is finished.
- * `path` is where the claimed bytes lie: in an inbox's `processing/<batch>/`, or a copy of an export in the spool.
+ * A file that was taken from a source, until its batch is finished.
+ * `path` is where its bytes are: in an inbox's `processing/<batch>/`, or the copy of an export in the spool.
  */
 export type ClaimedFile = {
   batch: string;
@@ -11,13 +11,13 @@ export type ClaimedFile = {
   /** The file's name as it was dropped. */
   name: string;
   path: string;
-  /** Of an export: which of the source's files it is a copy of, where known. */
+  /** Of an export: the file that it is a copy of, if known. */
   origin?: string;
 };
 
 /**
- * Names a batch: sorts by time, names source and file, e.g. `20261121T071500Z-inbox-orders-3f2a91c0`.
- * The text is safe as a folder name whatever the file was called.
+ * Builds the name of a batch, such as `20261121T071500Z-inbox-orders-3f2a91c0`: sorts by time and names source and file.
+ * It is a safe folder name for every file name.
  */
 export function nameBatch(at: Date, source: string, fileName: string): string {
   const time = at
@@ -35,7 +35,7 @@ function plain(text: string): string {
     .replace(/^[-.]+|[-.]+$/g, '');
 }
 
-/** When a batch was claimed, read back from its name; undefined when it is no name of ours. Milliseconds since 1970. */
+/** When a batch was claimed, from its name, in milliseconds since 1970; undefined for other names. */
 export function claimTimeOf(batch: string): number | undefined {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-/.exec(batch) ?? [];
   const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);

@@ -3,16 +3,16 @@ import type { Place } from './place.ts';
 import type { Problem, SourceRecord } from './record.ts';
 
 /**
- * All records of one order number, after mapping, grouping and checks.
- * `ordinal` counts the orders of a file from 0, always the same for the same bytes.
+ * All records of one order number, after mapping, grouping and checks. `ordinal` counts the orders of a file from 0 and
+ * is the same whenever the same bytes are read.
  */
 export type CheckedOrder = ValidOrder | InvalidOrder;
 
 type Common = {
   ordinal: number;
-  /** As read, possibly faulty; "" when there is none. */
+  /** As read, possibly invalid; "" when there is none. */
   number: string;
-  /** The first record's place for a valid order, the first faulty record's for an invalid one. */
+  /** Place of the first record; of an invalid order, of the first record with a problem. */
   place: Place;
   records: readonly SourceRecord[];
 };
@@ -20,5 +20,40 @@ type Common = {
 /** An order that may be sent. */
 export type ValidOrder = Common & { valid: true; order: Order };
 
-/** An order that is held back, with everything wrong in any of its records. */
+/** An order that is not sent, with every problem of its records. */
 export type InvalidOrder = Common & { valid: false; problems: readonly Problem[] };
+
+/** Groups orders into pages of bounded memory. */
+type Pager = {
+  /** Adds an order and returns the pages that are now full. */
+  add: (order: CheckedOrder) => CheckedOrder[][];
+  /** Returns the last page, possibly empty. */
+  rest: () => CheckedOrder[];
+};
+
+/** Rows or objects in a page, unless a single order has more. */
+const RECORDS = 4_000;
+
+/** Builds a pager for pages of at most `most` orders. */
+export function createPager(most: number): Pager {
+  let page: CheckedOrder[] = [];
+  let records = 0;
+
+  function rest(): CheckedOrder[] {
+    const done = page;
+    page = [];
+    records = 0;
+    return done;
+  }
+
+  return {
+    add(order) {
+      const isTooMuch = page.length > 0 && records + order.records.length > RECORDS;
+      const full = isTooMuch ? [rest()] : [];
+      page.push(order);
+      records += order.records.length;
+      return page.length >= most || records >= RECORDS ? [...full, rest()] : full;
+    },
+    rest,
+  };
+}

@@ -1,3 +1,5 @@
+import type { CheckedOrder } from './checked-order.ts';
+import { placeText } from './fixing.ts';
 import type { Order } from './order.ts';
 import type { DeadLetterKind } from './outcome.ts';
 import type { Problem } from './record.ts';
@@ -11,9 +13,9 @@ export type DeadLetter = {
   message: string;
   problems?: Problem[];
   httpStatus?: number;
-  /** The API's answer, shortened, as text. */
+  /** The API's answer as text, shortened. */
   response?: string;
-  /** Equal for errors of one kind. */
+  /** Equal for errors of the same kind. */
   signature: string;
   attempts: number;
   firstAt: string;
@@ -22,6 +24,44 @@ export type DeadLetter = {
   payload?: unknown;
   /** A conflict's other content: the order with the same number that is known already. */
   known?: Order;
-  /** `who`: the person that closed it, where it was not the order's own success. */
+  /** `who`: the person who closed it, if not the order's own success did. */
   closed?: { at: string; by: string; batch?: string; who?: string };
 };
+
+/**
+ * How a dead letter was closed: `batch` brought the order that was accepted, or the person `who` closed it.
+ * Closes every dead letter of the number; with `kind`, or with `place` where there is no number, only that one.
+ */
+export type Closing = {
+  number: string;
+  at: string;
+  by: string;
+  batch?: string;
+  who?: string;
+  kind?: string;
+  place?: string;
+};
+
+/** The closings of one batch, by dead letter. */
+export type Closings = ReadonlyMap<string, Closing>;
+
+export function closingsOf(closings: readonly Closing[]): Closings {
+  return new Map(closings.map((closing) => [keyOf(closing), closing]));
+}
+
+/** What closed a dead letter; undefined while it is open. */
+export function closingFor({ purchaseOrderNumber: number, kind, location }: DeadLetter, closings: Closings) {
+  if (number === '') return closings.get(keyOf({ number, place: placeText(location) }));
+  return closings.get(keyOf({ number })) ?? closings.get(keyOf({ number, kind }));
+}
+
+function keyOf({ number, kind = '', place = '' }: Pick<Closing, 'number' | 'kind' | 'place'>): string {
+  return JSON.stringify([number, kind, place]);
+}
+
+/** The location of an order: its first record or first record with a problem, and all its lines if it has several. */
+export function locationOf(order: CheckedOrder): DeadLetter['location'] {
+  const { line, pointer } = order.place;
+  const lines = order.records.map((record) => record.place.line);
+  return { line, ...(lines.length > 1 ? { lines } : {}), ...(pointer === undefined ? {} : { pointer }) };
+}

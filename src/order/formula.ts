@@ -4,13 +4,13 @@
  */
 const FORMULA = /^(?:[\t\r\n\0]|[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/;
 
-/** `-5`, `+5,00`, `-1.234,50`, `-3e4`: signed digits with separators between digits only; no program runs them. */
+/** `-5`, `+5,00`, `-1.234,50`, `-3e4`: signed numbers with separators between digits only. No program runs them. */
 const PLAIN_NUMBER = /^[+-](?:\d+(?:[.,' ]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Apostrophes, then a formula: what `neutralise` writes, and what it must not confuse with its own writing. */
+/** `neutralise` writes an apostrophe before a formula. A text that already has some gets one more. */
 const APOSTROPHES = /^'+/;
 
-/** Puts one apostrophe before a text that a spreadsheet would run; every other text stays as it is. */
+/** Puts one apostrophe before a text that a spreadsheet would run; leaves every other text unchanged. */
 export function neutralise(text: string): string {
   return runs(text.replace(APOSTROPHES, '')) ? `'${text}` : text;
 }

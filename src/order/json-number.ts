@@ -6,10 +6,10 @@ declare global {
   }
 }
 
-/** A JSON number that a double would write otherwise; `JSON.stringify` writes it as it was. */
+/** A JSON number that a double would change; `JSON.stringify` writes it unchanged. */
 export type RawNumber = { readonly rawJSON: string };
 
-/** A JSON number from its source text: a plain number where that writes the same text again. */
+/** A JSON number from its source text: a plain number if that gives the same text again. */
 export function jsonNumber(source: string): number | RawNumber {
   const value = Number(source);
   return String(value) === source ? value : JSON.rawJSON(source);

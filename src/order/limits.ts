@@ -1,17 +1,17 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** What a file may hold at most. Beyond it is refused with its place: no real order file comes near. */
+/** Limits of a file, far above every real order file. A file beyond one is refused with the place. */
 export const LIMITS = {
   /** Bytes of one row or one JSON object. */
   recordBytes: MIB,
   /** Lines of one order. */
   items: 10_000,
-  /** Bytes of all rows of one order, each row with `rowOverhead` for what holding it costs. */
+  /** Bytes of all rows of one order, plus `rowOverhead` for each row in memory. */
   orderBytes: 24 * MIB,
   rowOverhead: 512,
   columns: 1_000,
-  /** Objects and arrays within each other. */
+  /** Nesting of objects and arrays. */
   jsonDepth: 64,
   records: 10_000_000,
   /** Order numbers that rows of the wrong width leave in doubt. */
@@ -27,6 +27,6 @@ export const LIMITS = {
   downloadBytes: 2 * KIB * MIB,
   /** Characters (code points) of an order number or an article code. */
   textLength: 256,
-  /** Characters of a value that is shown with its problem. */
+  /** Characters of a value in a problem. */
   shownValue: 200,
 } as const;

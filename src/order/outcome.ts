@@ -48,3 +48,15 @@ export function countNeedingPerson(counts: OutcomeCounts): number {
 export function noOutcomes(): OutcomeCounts {
   return { accepted: 0, duplicate: 0, conflict: 0, invalid: 0, refused: 0, failed: 0, inDoubt: 0, cancelled: 0 };
 }
+
+/** One line of `results.csv`. */
+export type OrderResult = {
+  line: number;
+  purchaseOrderNumber: string;
+  outcome: Outcome;
+  attempts: number;
+  /** When the outcome was known; ISO 8601. */
+  at: string;
+  code: string;
+  message: string;
+};

@@ -1,5 +1,5 @@
 /**
- * How a decimal sign stands in a text: `auto` reads what can only be read in one way and tells the rest as ambiguous.
+ * The decimal sign of a text. `auto` reads what can be read in one way only and reports the rest as ambiguous.
  */
 export type Decimal = '.' | ',' | 'auto';
 
@@ -12,25 +12,25 @@ export type QuantityFault =
   | 'too-large'
   | 'too-precise';
 
-/** `sign` is the decimal sign that the text shows beyond doubt. */
+/** `sign` is the decimal sign, if the text shows it unambiguously. */
 export type QuantityText = { value: number; sign?: '.' | ',' } | { fault: QuantityFault };
 
 const PLAIN_WHOLE = /^[1-9]\d{0,14}$/;
 const SIGNED = /^([+-]?)(\d[\d.,'’\p{Zs}]*?|[.,]\d+)(-?)$/u;
 
-/** Thousands in threes, by one and the same separator. */
+/** Groups of three digits with the same separator. */
 const GROUPED = /^[1-9]\d{0,2}(?:([.,'’\p{Zs}])\d{3})(?:\1\d{3})*$/u;
 const DIGITS = /^\d+$/;
 
-/** One separator, one to three digits before it and three behind: 1,000 is a thousand here and one there. */
+/** One separator with one to three digits before and three after it: 1,000 can mean a thousand or one. */
 const AMBIGUOUS = /^[1-9]\d{0,2}[.,]\d{3}$/;
 
-/** More digits than a double keeps are refused, so the number sent is the number read. */
+/** Digits that a double keeps exactly. More are refused, so that the number sent is the number read. */
 const KEPT_DIGITS = 15;
 
 /**
- * Reads a trimmed text as a quantity by grammar: digits, thousands in threes, at most one decimal sign, a sign before
- * or (as SAP writes it) behind. No exponent, no hexadecimal, nothing coerced. `whole` refuses fractions.
+ * Reads a trimmed text as a quantity: digits, groups of thousands, at most one decimal sign, a sign before or (as SAP
+ * writes it) after the digits. No exponent, no hexadecimal. `whole` refuses fractions.
  */
 export function readQuantity(text: string, decimal: Decimal, whole: boolean): QuantityText {
   if (PLAIN_WHOLE.test(text)) return { value: Number(text) };
@@ -45,7 +45,7 @@ export function readQuantity(text: string, decimal: Decimal, whole: boolean): Qu
   return parts.sign === undefined ? { value } : { value, sign: parts.sign };
 }
 
-/** A JSON number by its own grammar (RFC 8259), from its source text; exponents are refused as nothing writes them. */
+/** A JSON number by its own grammar (RFC 8259), from its source text; refuses exponents. */
 export function readJsonQuantity(source: string, whole: boolean): QuantityText {
   const [, minus, digits, fraction] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(source) ?? [];
   if (digits === undefined) return { fault: 'not-a-number' };

@@ -2,15 +2,14 @@ import type { FixTarget } from './fixing.ts';
 import type { Place } from './place.ts';
 
 /**
- * One row of a table, or one object of a JSON file, with its place.
- * `cells` are the row's texts in the order of the header; `value` is the JSON value as it was parsed; `mends` is what a
- * fix file that came back says of itself.
+ * One row of a table, or one object of a JSON file, with its place. `cells` are the texts of the row in the order of the
+ * header; `value` is the parsed JSON value; `fixTarget` is the dead letter that a row of a fix file names.
  */
 export type SourceRecord =
   | { kind: 'row'; place: Place; cells: readonly string[]; fixTarget?: FixTarget }
   | { kind: 'object'; place: Place; value: unknown; fixTarget?: FixTarget };
 
-/** How a file turned out to be written; goes into its report as `format`. */
+/** The detected format of a file; `format` in its report. */
 export type FileFormat = {
   type: 'csv' | 'json' | 'ndjson' | 'xlsx';
   delimiter?: string;
@@ -19,11 +18,11 @@ export type FileFormat = {
   gzip?: boolean;
 };
 
-/** One thing wrong with one field. `code` is stable; `message` says what would be right. */
+/** One problem of one field. `code` is stable; `message` says what is valid. */
 export type Problem = {
   line: number;
   pointer?: string;
-  /** The column of the file or the JSON property, as the file names it; empty when the whole row is meant. */
+  /** The column of the file or the JSON property, as the file names it; empty for the complete row. */
   field: string;
   code: string;
   /** The text found, shortened to 200 characters. */
@@ -31,7 +30,7 @@ export type Problem = {
   message: string;
 };
 
-/** What a fix file must repeat to come back in the input's own form. `header` is absent for JSON. */
+/** The form of the input, which its fix file repeats. `header` is absent for JSON. */
 export type FileShape = {
   format: FileFormat;
   header?: readonly string[];

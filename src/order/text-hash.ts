@@ -1,4 +1,4 @@
-/** FNV-1a over UTF-16 units with a final mix (MurmurHash3), so that numbers in a row spread. */
+/** FNV-1a over UTF-16 units with a final mix (MurmurHash3), so that consecutive numbers spread. */
 export function textHash(text: string, seed: number): number {
   let value = seed;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

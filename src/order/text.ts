@@ -63,13 +63,13 @@ export function characters(text: string): number {
   return count;
 }
 
-/** The text cut to what a report shows, never within a character. */
+/** The text, cut to `length` characters for a report, never within a character. */
 export function shorten(text: string, length: number = LIMITS.shownValue): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** A column's or key's name as it is compared: case and spacing do not count. */
+/** A column or key name for comparison: without case and spaces. */
 export function plainName(name: string): string {
   return name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
 }

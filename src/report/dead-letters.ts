@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { InvalidOrder, ValidOrder } from '../order/checked-order.ts';
-import type { DeadLetter } from '../order/dead-letter.ts';
-import { locationOf } from '../order/location.ts';
+import { type DeadLetter, locationOf } from '../order/dead-letter.ts';
 import type { Order } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';

@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
-import { type Closings, closingFor } from '../order/closing.ts';
-import type { DeadLetter } from '../order/dead-letter.ts';
+import { type Closings, closingFor, type DeadLetter } from '../order/dead-letter.ts';
 import { fixFilesIn } from './beside.ts';
 import { createDeadLetterList, readDeadLetters } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';

@@ -1,5 +1,5 @@
 import type { DeadLetter } from '../order/dead-letter.ts';
-import type { OrderResult } from '../order/order-result.ts';
+import type { OrderResult } from '../order/outcome.ts';
 import { addError, type ErrorGroups } from './error-groups.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */

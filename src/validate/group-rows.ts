@@ -1,9 +1,8 @@
 import { PoSyncError } from '../core/errors.ts';
-import type { CheckedOrder } from '../order/checked-order.ts';
+import { type CheckedOrder, createPager } from '../order/checked-order.ts';
 import { fixNote, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
-import { createPager } from '../order/pager.ts';
 import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { TableReading } from '../parse/inspection.ts';

@@ -1,10 +1,9 @@
 import { PoSyncError } from '../core/errors.ts';
-import type { CheckedOrder } from '../order/checked-order.ts';
+import { type CheckedOrder, createPager } from '../order/checked-order.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { fixNote, readFixNote } from '../order/fixing.ts';
 import { jsonNumber } from '../order/json-number.ts';
 import type { Item } from '../order/order.ts';
-import { createPager } from '../order/pager.ts';
 import type { Place } from '../order/place.ts';
 import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import type { Problem } from '../order/record.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { plainMapping } from '../../src/config/config.ts';
 import type { CheckedOrder } from '../../src/order/checked-order.ts';
-import { closingsOf } from '../../src/order/closing.ts';
+import { closingsOf } from '../../src/order/dead-letter.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { fixFilesIn } from '../../src/report/beside.ts';
 import { encoderFor } from '../../src/report/encode.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { closingsOf } from '../../src/order/closing.ts';
+import { closingsOf } from '../../src/order/dead-letter.ts';
 import { layBeside, refreshBeside } from '../../src/report/beside.ts';
 import { refreshReport } from '../../src/report/refresh-report.ts';
 import { writeReport } from '../../src/report/write-report.ts';

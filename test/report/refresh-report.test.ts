@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { closingsOf } from '../../src/order/closing.ts';
+import { closingsOf } from '../../src/order/dead-letter.ts';
 import type { FileShape, SourceRecord } from '../../src/order/record.ts';
 import { refreshReport } from '../../src/report/refresh-report.ts';
 import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';

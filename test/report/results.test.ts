@@ -2,8 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { OrderResult } from '../../src/order/order-result.ts';
-import { OUTCOMES } from '../../src/order/outcome.ts';
+import { type OrderResult, OUTCOMES } from '../../src/order/outcome.ts';
 import { RESULTS_HEADER, readResults, resultLine } from '../../src/report/results.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
