@@ -18,10 +18,10 @@ export const LIMITS = {
   shiftedNumbers: 100_000,
   /** Bytes of a gzip file once inflated. */
   inflatedBytes: 8 * KIB * MIB,
-  /** Bytes of an Excel workbook as dropped, and of its parts once inflated: it cannot be read as a stream. */
-  workbookBytes: 8 * MIB,
-  workbookInflatedBytes: 12 * MIB,
-  /** Heap of the thread that reads a workbook, in bytes. */
+  /** Bytes of an Excel workbook as dropped, and of its parts once inflated. */
+  workbookBytes: 32 * MIB,
+  workbookInflatedBytes: 512 * MIB,
+  /** Heap of the process that reads a workbook, in bytes. */
   workbookHeap: 128 * MIB,
   /** Bytes of an export that is fetched from an address. */
   downloadBytes: 2 * KIB * MIB,

@@ -51,7 +51,7 @@ async function* readRaw(handle: FileHandle, stamp: Stamp, { hash, signal }: Read
   for (let turn = 0; ; turn ^= 1) {
     signal?.throwIfAborted();
     const { bytesRead, buffer } = await handle.read(buffers[turn] ?? Buffer.alloc(CHUNK), 0, CHUNK, position);
-    if (!sameStamp(await stampOf(handle), stamp)) throw fileChanged();
+    await requireUnchanged(handle, stamp);
     if (bytesRead === 0) return;
     position += bytesRead;
     const chunk = buffer.subarray(0, bytesRead);
@@ -60,10 +60,11 @@ async function* readRaw(handle: FileHandle, stamp: Stamp, { hash, signal }: Read
   }
 }
 
-function fileChanged(): PoSyncError {
-  return new PoSyncError('file-changed', 'The file was changed while it was read.', {
-    remedy: 'It is read again from its beginning.',
-  });
+/** PoSyncError `file-changed` when the file is not what it was at `stamp`. */
+export async function requireUnchanged(handle: FileHandle, stamp: Stamp): Promise<void> {
+  if (sameStamp(await stampOf(handle), stamp)) return;
+  const remedy = 'It is read again from its beginning.';
+  throw new PoSyncError('file-changed', 'The file was changed while it was read.', { remedy });
 }
 
 /** Inflates; gunzip itself would pass over what follows the last gzip member. */

@@ -3,8 +3,22 @@ import type { Encoding } from './encoding.ts';
 
 /** How a text may be meant whose encoding is only a guess; the commonest first. */
 const CANDIDATES: readonly Encoding[] = [
-  ...(['windows-1252', 'cp850', 'windows-1250', 'windows-1251', 'macintosh', 'shift_jis', 'gbk', 'big5'] as const),
-  ...(['euc-kr', 'euc-jp', 'windows-1253', 'windows-1254', 'cp852', 'ibm866', 'koi8-r', 'iso-8859-2'] as const),
+  'windows-1252',
+  'cp850',
+  'windows-1250',
+  'windows-1251',
+  'macintosh',
+  'shift_jis',
+  'gbk',
+  'big5',
+  'euc-kr',
+  'euc-jp',
+  'windows-1253',
+  'windows-1254',
+  'cp852',
+  'ibm866',
+  'koi8-r',
+  'iso-8859-2',
 ];
 const SHOWN = 5;
 const BEYOND_ASCII = /[\x80-\uffff]/;

@@ -10,7 +10,7 @@ import type { Inspection, JsonReading, TableReading } from './inspection.ts';
 import { takeErrorKeys } from './json/error-keys.ts';
 import { createJsonParser, type JsonRecord } from './json/json-records.ts';
 import { type SheetRow, tableRows } from './xlsx/sheet-row.ts';
-import { readWorkbook } from './xlsx/workbook.ts';
+import { openWorkbook } from './xlsx/workbook.ts';
 
 /** The records of one piece of a file. `lineOf` gives the line where an object within a JSON record begins. */
 export type RecordPage = { records: readonly SourceRecord[]; lineOf: (container: object) => number | undefined };
@@ -30,7 +30,8 @@ export async function* readRecords(
 
 async function* pagesOf(handle: FileHandle, { stamp, reading }: Inspection, signal: AbortSignal | undefined) {
   if (reading.kind === 'table' && reading.workbook) {
-    return yield* sheetPages(readWorkbook(handle, stamp, { sheet: reading.workbook.sheet, signal }), reading);
+    await using workbook = await openWorkbook(handle, stamp, { sheet: reading.workbook.sheet, signal });
+    return yield* sheetPages(workbook.pages(), reading);
   }
   const content = readContent(handle, stamp, { ...reading, signal });
   switch (reading.kind) {

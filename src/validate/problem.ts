@@ -96,6 +96,9 @@ function textSentence(fault: TextLike, value: string): string {
 
 /** Both readings of a value as spreadsheets damage it. */
 function damageSentence(value: string, shown: string): string {
+  const [, inner] = /^="(.*)"$/s.exec(value) ?? [];
+  if (inner !== undefined)
+    return `${JSON.stringify(shorten(inner, 60))} is not plain text: a formula, a date, or a number that its cell does not show exactly; format the column as text and enter the full value`;
   const number = Number(value.replace(',', '.'));
   if (/^[+-]?[\d.,]+(?:e[+-]?\d+)?$/i.test(value) && Number.isFinite(number)) {
     const other = Math.abs(number) < 1e21 ? BigInt(Math.round(number)).toString() : String(number);

@@ -73,7 +73,7 @@ describe('a workbook in an inbox', () => {
 
   it('that is beyond the limit is put aside and reported, and the others continue', async () => {
     await using place = await openWorkplace();
-    await place.drop('large.xlsx', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(9 * 1024 * 1024)]));
+    await place.drop('large.xlsx', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(33 * 1024 * 1024)]));
     await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n');
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
     expect([...place.stored()]).toEqual([['1', 1]]);

@@ -1,22 +1,57 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { PoSyncError } from '../../core/errors.ts';
-import { writeSheet } from './write-sheet.ts';
+import { shorten } from '../../order/text.ts';
+import { unreadable } from '../unreadable.ts';
+import { hasData, readSheet } from './read-sheet.ts';
+import type { SheetRow } from './sheet-row.ts';
+import { readWorkbookParts, type Sheet, sheetNamed, type Workbook } from './workbook-parts.ts';
+import { openZipArchive, type ZipArchive } from './zip-archive.ts';
 
 /**
  * A process of its own for one workbook: its memory goes with it, and a limit on it ends only this file. Reads the
- * order as a line of JSON and then the workbook; writes the rows to descriptor 3 and how it ended to descriptor 1.
+ * name of the sheet from descriptor 0 and the workbook from descriptor 4, writes its rows to descriptor 3, one line of
+ * JSON each, and how it ended to descriptor 1.
  */
-const input = readFileSync(0);
-const end = input.indexOf('\n');
-const { sheet } = JSON.parse(input.toString('utf8', 0, end)) as { sheet?: string };
+const { sheet: named } = JSON.parse(readFileSync(0, 'utf8')) as { sheet?: string };
+const ROWS = 3;
+const WORKBOOK = 4;
+const PAGE = 64 * 1024;
+let page = '';
 
 try {
-  await writeSheet({ file: input.subarray(end + 1), sheet }, (lines) => writeAll(3, lines));
-  writeAll(1, JSON.stringify({ kind: 'written' }));
+  const archive = await openZipArchive(WORKBOOK);
+  const workbook = await readWorkbookParts(archive);
+  const sheet = named === undefined ? await onlySheet(archive, workbook) : sheetNamed(workbook, named);
+  const hiddenRows = await readSheet(archive, sheet, workbook, writeRow);
+  writeAll(ROWS, page);
+  writeAll(1, JSON.stringify({ kind: 'written', hiddenRows }));
 } catch (error) {
   if (!(error instanceof PoSyncError)) throw error;
   const { code, message, remedy, facts } = error;
   writeAll(1, JSON.stringify({ kind: 'refused', code, message, remedy, facts }));
+}
+
+/** The visible sheet with data; the mapping must choose if there are several. */
+async function onlySheet(archive: ZipArchive, workbook: Workbook): Promise<Sheet> {
+  const visible = workbook.sheets.filter((sheet) => !sheet.isHidden);
+  const [first] = visible;
+  if (first === undefined) throw unreadable('sheet', 'The workbook has no visible sheet.', {});
+  const filled: Sheet[] = [];
+  for (const sheet of visible.length === 1 ? [] : visible) if (await hasData(archive, sheet)) filled.push(sheet);
+  if (filled.length < 2) return filled[0] ?? first;
+  const names = shorten(filled.map(({ name }) => JSON.stringify(name)).join(', '));
+  const message = `The workbook has several visible sheets with data: ${names}.`;
+  throw unreadable('sheet', message, { value: names }, 'Set sheet in the mapping of the source.');
+}
+
+/** Readers of lines end one at U+2028 and U+2029 as well. */
+function writeRow(row: SheetRow): void {
+  page += `${JSON.stringify(row)
+    .replace(/\u2028/g, '\\u2028')
+    .replace(/\u2029/g, '\\u2029')}\n`;
+  if (page.length < PAGE) return;
+  writeAll(ROWS, page);
+  page = '';
 }
 
 function writeAll(to: number, text: string): void {

@@ -1,54 +1,25 @@
 import { LIMITS } from '../../order/limits.ts';
 import type { Columns } from '../columns.ts';
 import type { Row } from '../csv/row-parser.ts';
-
-/** A sheet's row as it goes from the thread that read it to the one that uses it. Indexes count from 0. */
-export type SheetRow = {
-  line: number;
-  /** Without the empty cells at its end. */
-  cells: string[];
-  /** Which cells are dates. */
-  dates: number[];
-  /** Which cells are numbers with a fraction, written with a point. */
-  fractions: number[];
-};
-
-/** Excel keeps fifteen digits of a number (specifications and limits of Excel). */
-const DIGITS = 15;
-
-/** A number as a cell without a format of its own shows it: `1.1` for 1.1000000000000001, `1.23E+18` beyond its digits. */
-export function shownNumber(stored: string): string {
-  const number = Number(stored);
-  if (stored.trim() === '' || !Number.isFinite(number)) return stored;
-  const rounded = Number(number.toPrecision(DIGITS));
-  return Math.abs(rounded) < 10 ** DIGITS ? String(rounded) : rounded.toExponential().toUpperCase();
-}
-
-/** A date as text, to the second: `2026-11-21` or `2026-11-21T07:15:00`. */
-export function shownDate(date: Date): string {
-  if (Number.isNaN(date.getTime())) return '#DATE';
-  return date.toISOString().slice(0, 19).replace('T00:00:00', '');
-}
+import type { NumberFault } from './shown-number.ts';
 
 /**
- * A sheet's row as a row of a table, as wide as its header. A date in a column that is sent becomes a text that every
- * check refuses as a spreadsheet's damage; a fraction is written so that no decimal sign can be mistaken.
+ * A sheet's row as it goes from the process that read it to the one that uses it. `special`: the cells whose text is not
+ * all there is to know, each with its column (from 0), its plain value, and why its text is not certain ("" if it is).
  */
-function tableRow(row: SheetRow, width: number, at: Columns['at'], decimal: '.' | ',' | 'auto') {
-  const cells =
-    row.cells.length < width ? [...row.cells, ...Array<string>(width - row.cells.length).fill('')] : row.cells;
-  for (const index of row.dates) if (isSent(index, at)) cells[index] = `="${cells[index]}"`;
-  const { quantity } = at;
-  if (quantity !== undefined && row.fractions.includes(quantity)) {
-    cells[quantity] = fraction(cells[quantity] ?? '', decimal);
-  }
-  return { line: row.line, cells, bytes: sizeOf(cells) };
-}
+export type SheetRow = {
+  line: number;
+  /** As shown, without the empty cells at its end. */
+  cells: string[];
+  special: [column: number, plain: string, fault: NumberFault | 'boolean' | ''][];
+};
 
-/** The rows of a sheet as those of a table, page by page; `find` tells from the first where the fields stand. */
+export type Decimal = '.' | ',' | 'auto';
+
+/** The rows of a sheet as those of a table, page by page; `find` gives the fields' columns from the first row. */
 export async function* tableRows(
   pages: AsyncIterable<readonly SheetRow[]>,
-  decimal: '.' | ',' | 'auto',
+  decimal: Decimal,
   find: (header: SheetRow) => Columns['at'],
 ): AsyncGenerator<Row[]> {
   let header: { width: number; at: Columns['at'] } | undefined;
@@ -61,26 +32,60 @@ export async function* tableRows(
     yield page.map((row) => {
       const isAfterGap = row.line > lastLine + 1;
       lastLine = row.line;
-      return { ...tableRow(row, width, at, decimal), isOneLine: true, isAfterGap };
+      const cells = tableCells(row, width, at, decimal);
+      return { line: row.line, cells, bytes: sizeOf(cells), isOneLine: true, isAfterGap };
     });
   }
 }
 
-/** Too much for one row: the same limit as for every other table. */
-export function isTooLong(row: SheetRow): boolean {
-  return sizeOf(row.cells) > LIMITS.recordBytes;
+/**
+ * The cells of a row, at least as many as the header has. A value that is sent, but does not show what it is, becomes a
+ * formula text that every check refuses; a quantity is read from the number, not from how it is shown.
+ */
+function tableCells({ cells, special }: SheetRow, width: number, at: Columns['at'], decimal: Decimal): string[] {
+  const all = [...cells, ...Array<string>(Math.max(0, width - cells.length)).fill('')];
+  for (const [column, plain, fault] of special) {
+    const shown = cells[column] ?? '';
+    if (column === at.quantity) all[column] = quantityText(plain, shown, fault, decimal);
+    else if (fault !== '' && isSent(column, at)) all[column] = uncertain(shown === '' ? plain : shown);
+  }
+  return all;
 }
 
-function sizeOf(cells: readonly string[]): number {
-  return cells.reduce((count, cell) => count + cell.length + 1, 0);
+function quantityText(plain: string, shown: string, fault: NumberFault | 'boolean' | '', decimal: Decimal): string {
+  switch (fault) {
+    case 'date':
+    case 'hidden':
+    case 'format':
+    case 'boolean':
+      return uncertain(shown === '' ? plain : shown);
+    case 'fraction':
+    case 'digits':
+    case 'locale':
+    case '':
+      return fraction(plain, decimal);
+  }
+}
+
+function uncertain(text: string): string {
+  return `="${text}"`;
+}
+
+/** `1.234` could be a thousand and more: a zero at its end decides. */
+function fraction(text: string, decimal: Decimal): string {
+  const certain = /^-?\d+\.\d{3}$/.test(text) ? `${text}0` : text;
+  return decimal === ',' ? certain.replace('.', ',') : certain;
 }
 
 function isSent(index: number, at: Columns['at']): boolean {
   return Object.values(at).includes(index);
 }
 
-/** `1.234` could be a thousand and more: a zero at its end tells. */
-function fraction(text: string, decimal: '.' | ',' | 'auto'): string {
-  const told = /^-?\d+\.\d{3}$/.test(text) ? `${text}0` : text;
-  return decimal === ',' ? told.replace('.', ',') : told;
+/** Too much for one row: the same limit as for every other table. */
+export function isTooLong({ cells }: SheetRow): boolean {
+  return sizeOf(cells) > LIMITS.recordBytes;
+}
+
+function sizeOf(cells: readonly string[]): number {
+  return cells.reduce((count, cell) => count + cell.length + 1, 0);
 }

@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process';
-import type { Hash } from 'node:crypto';
 import { once } from 'node:events';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,88 +7,98 @@ import { text } from 'node:stream/consumers';
 import { type ErrorFacts, PoSyncError } from '../../core/errors.ts';
 import type { Stamp } from '../../core/regular-file.ts';
 import { LIMITS } from '../../order/limits.ts';
-import { readBytes } from '../bytes.ts';
+import { requireUnchanged } from '../bytes.ts';
 import { unreadable } from '../unreadable.ts';
 import type { SheetRow } from './sheet-row.ts';
 
-export type WorkbookOptions = {
-  sheet: string | undefined;
-  /** Fed with the file's own bytes. */
-  hash?: Hash;
-  signal?: AbortSignal | undefined;
-};
+/** The rows of one sheet that contain anything, page by page. */
+export type WorkbookRows = AsyncDisposable & { hiddenRows: number; pages(): AsyncGenerator<SheetRow[]> };
 
-type Task = { file: Buffer; sheet: string | undefined; fd: number };
-
-type KnownInvalid =
-  | { kind: 'written' }
+type Outcome =
+  | { kind: 'written'; hiddenRows: number }
   | { kind: 'refused'; code: string; message: string; remedy?: string; facts?: ErrorFacts };
 
 const MIB = 1024 * 1024;
 const PAGE = 1_000;
 
-/** Workbooks are taken apart one at a time: each may need as much memory as all else together. */
+/** The least time for a workbook, and the time for each byte, in milliseconds: a hundred times what it takes. */
+const LEAST_TIME = 10_000;
+const TIME_EACH_MIB = 10_000;
+
+/** Workbooks are read one at a time: each may need as much memory as everything else together. */
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * The rows of one sheet of an open workbook that hold anything, page by page. It is taken apart by a process of its own
- * into a file without a name, so that only what is being looked at is in memory, however slowly the pages are taken.
- * PoSyncError `unreadable-…` as `writeSheet`, `unreadable-too-large` beyond the limits, `file-changed`.
+ * Opens one sheet of an open workbook: the only visible one with data if no name is given. A process of its own reads
+ * it into a file without a name, so that only the page in use is in memory, however slowly the pages are taken.
+ * PoSyncError `unreadable-zip`, `unreadable-sheet`, `unreadable-format`, `unreadable-xml`, or `unreadable-too-large`
+ * beyond the limits of size, memory and time.
  */
-export async function* readWorkbook(
+export async function openWorkbook(
   handle: FileHandle,
   stamp: Stamp,
-  options: WorkbookOptions,
-): AsyncGenerator<SheetRow[]> {
+  { sheet, signal }: { sheet: string | undefined; signal?: AbortSignal | undefined },
+): Promise<WorkbookRows> {
   if (stamp.size > LIMITS.workbookBytes) throw tooLarge(`The workbook has ${stamp.size} bytes`, LIMITS.workbookBytes);
-  await using lines = await openNamelessFile();
-  const taking = turn.then(() => takeApart(handle, stamp, lines.fd, options));
-  turn = taking.catch(() => undefined);
-  await taking;
-  yield* pagesOf(lines);
+  const rows = await openNamelessFile();
+  const dispose = () => rows.close();
+  try {
+    const reading = turn.then(() =>
+      runProgram({ workbook: handle.fd, rows: rows.fd, size: Number(stamp.size), sheet, signal }),
+    );
+    turn = reading.catch(() => undefined);
+    const outcome = await reading;
+    await requireUnchanged(handle, stamp);
+    if (outcome.kind === 'written')
+      return { hiddenRows: outcome.hiddenRows, pages: () => pagesOf(rows), [Symbol.asyncDispose]: dispose };
+    const { code, message, remedy, facts } = outcome;
+    throw new PoSyncError(code, message, { ...(remedy !== undefined && { remedy }), ...(facts && { facts }) });
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
 }
 
-async function takeApart(handle: FileHandle, stamp: Stamp, fd: number, options: WorkbookOptions): Promise<void> {
-  const { sheet, hash, signal } = options;
-  const chunks: Buffer[] = [];
-  for await (const chunk of readBytes(handle, stamp, { gzip: false, ...(hash && { hash }), signal })) {
-    chunks.push(Buffer.from(chunk));
-  }
-  const told = await runProgram({ file: Buffer.concat(chunks), sheet, fd }, signal);
-  if (told.kind === 'written') return;
-  const { code, message, remedy, facts } = told;
-  throw new PoSyncError(code, message, { ...(remedy !== undefined && { remedy }), ...(facts && { facts }) });
-}
+type Task = {
+  workbook: number;
+  rows: number;
+  size: number;
+  sheet: string | undefined;
+  signal: AbortSignal | undefined;
+};
 
 /** Hands the workbook to a process of its own, which knows nothing else of us. */
-async function runProgram({ file, sheet, fd }: Task, signal?: AbortSignal): Promise<KnownInvalid> {
+async function runProgram({ workbook, rows, size, sheet, signal }: Task): Promise<Outcome> {
+  const timeout = LEAST_TIME + Math.ceil(size / MIB) * TIME_EACH_MIB;
   const child = fork(new URL('./sheet-program.ts', import.meta.url), {
     env: {},
     execArgv: [`--max-old-space-size=${LIMITS.workbookHeap / MIB}`, '--max-semi-space-size=8'],
-    stdio: ['pipe', 'pipe', 'ignore', fd, 'ipc'],
+    stdio: ['pipe', 'pipe', 'ignore', rows, workbook, 'ipc'],
+    timeout,
+    killSignal: 'SIGKILL',
   });
-  const stop = () => void child.kill('SIGKILL');
+  const stop = () => void child.kill('SIGTERM');
   signal?.addEventListener('abort', stop, { once: true });
   try {
     const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-    // A program that ended early does not take all of it; how it ended tells why.
+    // A process that ended early does not read it; how it ended says why.
     child.stdin?.on('error', () => undefined);
-    child.stdin?.write(`${JSON.stringify({ sheet })}\n`);
-    child.stdin?.end(file);
+    child.stdin?.end(JSON.stringify({ sheet }));
     const said = child.stdout ? await text(child.stdout) : '';
     const [, ended] = await exit;
-    if (said !== '') return JSON.parse(said) as KnownInvalid;
+    if (said !== '') return JSON.parse(said) as Outcome;
     signal?.throwIfAborted();
     if (ended === 'SIGABRT') throw tooLarge('The workbook needs more memory', LIMITS.workbookHeap);
-    throw new Error('the program that reads a workbook ended');
+    if (ended === 'SIGKILL') throw tooSlow(Math.round(timeout / 1000));
+    throw new Error('the process that reads a workbook ended');
   } finally {
     signal?.removeEventListener('abort', stop);
   }
 }
 
-async function* pagesOf(lines: FileHandle): AsyncGenerator<SheetRow[]> {
+async function* pagesOf(rows: FileHandle): AsyncGenerator<SheetRow[]> {
   let page: SheetRow[] = [];
-  for await (const line of lines.readLines({ start: 0, autoClose: false })) {
+  for await (const line of rows.readLines({ start: 0, autoClose: false })) {
     page.push(JSON.parse(line) as SheetRow);
     if (page.length < PAGE) continue;
     yield page;
@@ -108,7 +117,12 @@ async function openNamelessFile(): Promise<FileHandle> {
   }
 }
 
+const REMEDY = 'Save the sheet as CSV (UTF-8): that may be of any size.';
+
 function tooLarge(what: string, limit: number): PoSyncError {
-  const remedy = 'Save the sheet as CSV (UTF-8): that may be of any size.';
-  return unreadable('too-large', `${what}; at most ${limit} bytes are allowed.`, { limit }, remedy);
+  return unreadable('too-large', `${what}; at most ${limit} bytes are allowed.`, { limit }, REMEDY);
+}
+
+function tooSlow(limit: number): PoSyncError {
+  return unreadable('too-large', `The workbook takes longer to read than ${limit} s.`, { limit }, REMEDY);
 }

@@ -1,4 +1,16 @@
+import { buffer } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
+import { fromBufferPromise } from 'yauzl';
+
+/** The parts of a zip archive. */
+export async function unzip(archive: Buffer): Promise<Map<string, Buffer>> {
+  const zip = await fromBufferPromise(archive, { lazyEntries: true });
+  const parts = new Map<string, Buffer>();
+  for await (const entry of zip.eachEntry()) {
+    parts.set(entry.fileName, await buffer(await zip.openReadStreamPromise(entry)));
+  }
+  return parts;
+}
 
 /** A zip archive of these parts, not packed. */
 export function storeZip(parts: ReadonlyMap<string, Buffer>): Buffer {

@@ -1,0 +1,160 @@
+import { LIMITS } from '../../order/limits.ts';
+import { shorten } from '../../order/text.ts';
+import { unreadable } from '../unreadable.ts';
+import { createXmlReader, type XmlEvents } from '../xml/read-xml.ts';
+import { isTooLong, type SheetRow } from './sheet-row.ts';
+import { createNumberShow, type ShownNumber } from './shown-number.ts';
+import { createRichText, readPart, type Sheet, type Workbook } from './workbook-parts.ts';
+import type { ZipArchive } from './zip-archive.ts';
+
+/** The limits of Excel. */
+const ROWS = 1_048_576;
+const COLUMNS = 16_384;
+
+/**
+ * Reads the rows of a sheet that contain anything and hands each to `onRow`. Returns how many of them are hidden.
+ * PoSyncError `unreadable-format` for a damaged sheet, `unreadable-too-large` for a row beyond the limits.
+ */
+export async function readSheet(
+  archive: ZipArchive,
+  { part }: Sheet,
+  workbook: Workbook,
+  onRow: (row: SheetRow) => void,
+): Promise<number> {
+  const sheet = createSheetReader(workbook, onRow);
+  await readPart(archive, part, sheet.events);
+  if (!sheet.isComplete()) throw damaged('it is not a worksheet');
+  return sheet.hiddenRows();
+}
+
+/** Whether a sheet has a cell with a value. */
+export async function hasData(archive: ZipArchive, { part }: Sheet): Promise<boolean> {
+  let found = false;
+  const reader = createXmlReader({
+    onOpen(name) {
+      if (name === 'v' || name === 'is') found = true;
+    },
+    onClose() {},
+  });
+  for await (const text of archive.textOf(part)) {
+    reader.write(text);
+    if (found) return true;
+  }
+  reader.end();
+  return false;
+}
+
+type Cell = { column: number; type: string; style: number; value: string };
+
+function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
+  const show = createNumberShow(workbook.is1904);
+  const text = createRichText();
+  let row: (SheetRow & { isHidden: boolean }) | undefined;
+  let cell: Cell | undefined;
+  let line = 0;
+  let isValue = false;
+  let hidden = 0;
+  let isComplete = false;
+
+  const events: XmlEvents = {
+    onOpen(name, attributes) {
+      if (name === 'row') {
+        line = rowNumber(attributes.get('r'), line);
+        row = { line, cells: [], special: [], isHidden: /^(?:1|true)$/.test(attributes.get('hidden') ?? '') };
+      } else if (name === 'c' && row) cell = openCell(attributes, cell === undefined ? 0 : cell.column + 1);
+      else if (name === 'is') text.start();
+      else if (name === 'v') isValue = true;
+      else text.open(name);
+    },
+    onText(piece) {
+      if (isValue && cell) cell.value += piece;
+      else text.add(piece);
+    },
+    onClose(name) {
+      text.close(name);
+      if (name === 'v') isValue = false;
+      else if (name === 'is' && cell) cell.value = text.take();
+      else if (name === 'c' && cell && row) putCell(row, cell, workbook, show);
+      else if (name === 'row' && row) {
+        if (endRow(row, onRow) && row.isHidden) hidden += 1;
+        [row, cell] = [undefined, undefined];
+      } else if (name === 'worksheet') isComplete = true;
+    },
+  };
+  return { events, hiddenRows: () => hidden, isComplete: () => isComplete };
+}
+
+/** A row without a number follows the one before it. */
+function rowNumber(reference: string | undefined, before: number): number {
+  const line = reference === undefined ? before + 1 : Number(reference);
+  if (!Number.isInteger(line) || line <= before || line > ROWS) throw damaged(`row ${shorten(reference ?? '', 20)}`);
+  return line;
+}
+
+/** A cell without a reference follows the one before it. */
+function openCell(attributes: ReadonlyMap<string, string>, next: number): Cell {
+  const reference = attributes.get('r');
+  const column = reference === undefined ? next : columnOf(reference);
+  if (column < next || column >= COLUMNS) throw damaged(`cell ${shorten(reference ?? '', 20)}`);
+  return { column, type: attributes.get('t') ?? 'n', style: Number(attributes.get('s') ?? 0), value: '' };
+}
+
+/** The index of a column: 0 for `A7`, 26 for `AA7`; -1 for what is not a reference. */
+function columnOf(reference: string): number {
+  const [, letters = ''] = /^([A-Z]{1,3})\d*$/.exec(reference) ?? [];
+  return Array.from(letters).reduce((index, letter) => index * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+}
+
+function putCell(row: SheetRow, { column, type, style, value }: Cell, workbook: Workbook, show: Show): void {
+  if (value === '') return;
+  while (row.cells.length < column) row.cells.push('');
+  switch (type) {
+    case 's':
+      row.cells.push(stringAt(value, workbook));
+      return;
+    case 'b':
+      row.cells.push(value === '1' ? 'TRUE' : 'FALSE');
+      row.special.push([column, value, 'boolean']);
+      return;
+    case 'd':
+      row.cells.push(value);
+      row.special.push([column, value, 'date']);
+      return;
+    case 'n': {
+      const { shown, plain, fault } = show(value, workbook.formats[style] ?? 'General');
+      row.cells.push(shown);
+      if (fault !== undefined || shown !== plain) row.special.push([column, plain, fault ?? '']);
+      return;
+    }
+    default:
+      row.cells.push(value);
+  }
+}
+
+type Show = (raw: string, code: string) => ShownNumber;
+
+function stringAt(value: string, { strings }: Workbook): string {
+  const string = strings[Number(value)];
+  if (string === undefined) throw damaged(`text ${shorten(value, 20)} is missing`);
+  return string;
+}
+
+/** Hands on a row with any value. */
+function endRow({ line, cells, special }: SheetRow, onRow: (row: SheetRow) => void): boolean {
+  while (cells.length > 0 && cells.at(-1)?.trim() === '') cells.pop();
+  if (cells.length === 0) return false;
+  const row = { line, cells, special: special.filter(([column]) => column < cells.length) };
+  if (cells.length > LIMITS.columns || isTooLong(row)) throw tooLong(line);
+  onRow(row);
+  return true;
+}
+
+function damaged(reason: string) {
+  const message = `The workbook cannot be read: ${reason}.`;
+  return unreadable('format', message, { reason }, 'Save it again, or save it as CSV (UTF-8).');
+}
+
+function tooLong(line: number) {
+  const message = `Row ${line} is longer than ${LIMITS.recordBytes} bytes or ${LIMITS.columns} columns.`;
+  return unreadable('too-large', message, { line, limit: LIMITS.recordBytes });
+}

@@ -1,0 +1,84 @@
+import { format, isDateFormat } from 'numfmt';
+
+/**
+ * Why a number or an article cannot be read from a cell that contains a number. `fraction`: its digits after the decimal
+ * sign may be cut; `digits`: it has more than its format or a spreadsheet keeps; `date`; `locale`: it looks different in
+ * each country; `hidden`: it is not shown at all; `format`: its format cannot be applied.
+ */
+export type NumberFault = 'fraction' | 'digits' | 'date' | 'locale' | 'hidden' | 'format';
+
+/** A number as its cell shows it. `plain` is the number in digits; `fault`: the shown text is not certain. */
+export type ShownNumber = { shown: string; plain: string; fault?: NumberFault };
+
+/** Formats without a code of their own (ECMA-376 part 1, 18.8.30); 27 to 36 and 50 to 58 are dates. */
+const BUILT_IN: ReadonlyMap<number, string> = new Map(
+  [
+    [1, '0', '0.00', '#,##0', '#,##0.00'],
+    [9, '0%', '0.00%', '0.00E+00', '# ?/?', '# ??/??', 'mm-dd-yy', 'd-mmm-yy', 'd-mmm', 'mmm-yy'],
+    [18, 'h:mm AM/PM', 'h:mm:ss AM/PM', 'h:mm', 'h:mm:ss', 'm/d/yy h:mm'],
+    [37, '#,##0 ;(#,##0)', '#,##0 ;[Red](#,##0)', '#,##0.00;(#,##0.00)', '#,##0.00;[Red](#,##0.00)'],
+    [45, 'mm:ss', '[h]:mm:ss', 'mm:ss.0', '##0.0E+0', '@'],
+  ].flatMap(([first, ...codes]) => codes.map((code, i): [number, string] => [Number(first) + i, String(code)])),
+);
+
+const GENERAL = 'General';
+const KEPT_DIGITS = 15;
+const LITERALS = /"[^"]*"|\\.|[_*]./g;
+
+/** The code of a number format by its id. */
+export function formatOf(id: number, codes: ReadonlyMap<number, string>): string {
+  if ((id >= 27 && id <= 36) || (id >= 50 && id <= 58)) return 'yyyy-mm-dd';
+  return codes.get(id) ?? BUILT_IN.get(id) ?? GENERAL;
+}
+
+/** Renders the numbers of a workbook's cells; the same few again and again. */
+export function createNumberShow(is1904: boolean): (raw: string, code: string) => ShownNumber {
+  const known = new Map<string, ShownNumber>();
+  return (raw, code) => {
+    if (code === GENERAL && /^\d{1,15}$/.test(raw)) return { shown: raw, plain: raw };
+    const key = `${code}\n${raw}`;
+    const before = known.get(key);
+    if (before) return before;
+    const shown = showNumber(raw, code, is1904);
+    if (known.size < 10_000) known.set(key, shown);
+    return shown;
+  };
+}
+
+function showNumber(raw: string, code: string, is1904: boolean): ShownNumber {
+  const number = Number(raw);
+  if (raw.trim() === '' || !Number.isFinite(number)) return { shown: raw, plain: raw, fault: 'format' };
+  const plain = plainNumber(number);
+  try {
+    if (isDateFormat(code)) return { shown: dateText(number, is1904), plain, fault: 'date' };
+    if (/^General$|^@$/i.test(code)) return { shown: plain, plain, ...faultOf(number) };
+    const shown = format(code, number).trim();
+    return { shown, plain, ...(faultIn(code, shown) ?? faultOf(number)) };
+  } catch {
+    return { shown: plain, plain, fault: 'format' };
+  }
+}
+
+/** `1.1` for 1.1000000000000001, `1.23E+18` beyond the digits that a spreadsheet keeps. */
+function plainNumber(number: number): string {
+  const rounded = Number(number.toPrecision(KEPT_DIGITS));
+  return Math.abs(rounded) < 10 ** KEPT_DIGITS ? String(rounded) : rounded.toExponential().toUpperCase();
+}
+
+function faultOf(number: number): { fault: NumberFault } | undefined {
+  if (!Number.isInteger(number)) return { fault: 'fraction' };
+  return Math.abs(number) >= 10 ** KEPT_DIGITS ? { fault: 'digits' } : undefined;
+}
+
+function faultIn(code: string, shown: string): { fault: NumberFault } | undefined {
+  if (shown === '') return { fault: 'hidden' };
+  const symbols = code.replace(LITERALS, '').replace(/\[[^\]]*\]/g, '');
+  if (/General/i.test(symbols)) return { fault: 'digits' };
+  return /[.,%]/.test(symbols) ? { fault: 'locale' } : undefined;
+}
+
+/** A date to the second: `2026-11-21` or `2026-11-21T07:15:00`. */
+function dateText(number: number, is1904: boolean): string {
+  const serial = is1904 ? number + 1462 : number;
+  return format(Number.isInteger(serial) ? 'yyyy-mm-dd' : 'yyyy-mm-dd"T"hh:mm:ss', serial);
+}

@@ -1,0 +1,173 @@
+import { LIMITS } from '../../order/limits.ts';
+import { shorten } from '../../order/text.ts';
+import { unreadable } from '../unreadable.ts';
+import { createXmlReader, type XmlEvents } from '../xml/read-xml.ts';
+import { formatOf } from './shown-number.ts';
+import type { ZipArchive } from './zip-archive.ts';
+
+/** What a workbook says about its sheets (ECMA-376 part 1, 18). `part` is the name in the archive. */
+export type Sheet = { name: string; isHidden: boolean; part: string };
+
+export type Workbook = {
+  sheets: Sheet[];
+  /** Days are counted from 1904 instead of 1900. */
+  is1904: boolean;
+  /** The number format of each cell style, by the style's index. */
+  formats: readonly string[];
+  /** Texts that cells refer to by number. */
+  strings: readonly string[];
+};
+
+/** Reads all parts of a workbook but its sheets. PoSyncError `unreadable-format` for another kind of archive. */
+export async function readWorkbookParts(archive: ZipArchive): Promise<Workbook> {
+  const root = (await relationsOf(archive, '_rels/.rels', '')).find(({ type }) => type === 'officeDocument')?.target;
+  const part = root ?? 'xl/workbook.xml';
+  if (!archive.has(part)) throw notAWorkbook();
+  const folder = part.slice(0, part.lastIndexOf('/') + 1);
+  const relations = await relationsOf(archive, `${folder}_rels/${part.slice(folder.length)}.rels`, folder);
+  const partOf = (type: string) => relations.find((relation) => relation.type === type)?.target;
+  const { sheets, is1904 } = await sheetsOf(archive, part);
+  const known = sheets.flatMap(({ id, ...sheet }) => {
+    const relation = relations.find((one) => one.id === id);
+    return relation?.type === 'worksheet' ? [{ ...sheet, part: relation.target }] : [];
+  });
+  const [styles, strings] = [partOf('styles'), partOf('sharedStrings')];
+  return {
+    sheets: known,
+    is1904,
+    formats: styles === undefined || !archive.has(styles) ? [] : await formatsOf(archive, styles),
+    strings: strings === undefined || !archive.has(strings) ? [] : await stringsOf(archive, strings),
+  };
+}
+
+/** Reads one part to its end. */
+export async function readPart(archive: ZipArchive, part: string, events: XmlEvents): Promise<void> {
+  const reader = createXmlReader(events);
+  for await (const text of archive.textOf(part)) reader.write(text);
+  reader.end();
+}
+
+type Relation = { id: string; type: string; target: string };
+
+async function relationsOf(archive: ZipArchive, part: string, folder: string): Promise<Relation[]> {
+  const relations: Relation[] = [];
+  if (!archive.has(part)) return relations;
+  await readPart(archive, part, {
+    onOpen(name, attributes) {
+      const target = attributes.get('Target') ?? '';
+      if (name !== 'Relationship' || attributes.get('TargetMode') === 'External') return;
+      const type = (attributes.get('Type') ?? '').split('/').at(-1) ?? '';
+      relations.push({ id: attributes.get('Id') ?? '', type, target: resolve(folder, target) });
+    },
+    onClose() {},
+  });
+  return relations;
+}
+
+/** `/xl/a.xml` is absolute, `../a.xml` and `a.xml` are relative to the folder. */
+function resolve(folder: string, target: string): string {
+  return new URL(target, `zip://parts/${folder}`).pathname.slice(1);
+}
+
+async function sheetsOf(archive: ZipArchive, part: string) {
+  const sheets: { id: string; name: string; isHidden: boolean }[] = [];
+  let is1904 = false;
+  await readPart(archive, part, {
+    onOpen(name, attributes) {
+      if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes.get('date1904') ?? '');
+      if (name !== 'sheet') return;
+      const isHidden = (attributes.get('state') ?? 'visible') !== 'visible';
+      sheets.push({ id: attributes.get('id') ?? '', name: attributes.get('name') ?? '', isHidden });
+    },
+    onClose() {},
+  });
+  return { sheets, is1904 };
+}
+
+async function formatsOf(archive: ZipArchive, part: string): Promise<string[]> {
+  const codes = new Map<number, string>();
+  const formats: string[] = [];
+  let isInCells = false;
+  await readPart(archive, part, {
+    onOpen(name, attributes) {
+      const id = Number(attributes.get('numFmtId') ?? 0);
+      if (name === 'numFmt') codes.set(id, attributes.get('formatCode') ?? '');
+      if (name === 'cellXfs') isInCells = true;
+      if (name === 'xf' && isInCells) formats.push(formatOf(id, codes));
+    },
+    onClose(name) {
+      if (name === 'cellXfs') isInCells = false;
+    },
+  });
+  return formats;
+}
+
+async function stringsOf(archive: ZipArchive, part: string): Promise<string[]> {
+  const strings: string[] = [];
+  const text = createRichText();
+  let left = LIMITS.workbookHeap / 4;
+  await readPart(archive, part, {
+    onOpen(name) {
+      if (name === 'si') text.start();
+      else text.open(name);
+    },
+    onText: (piece) => text.add(piece),
+    onClose(name) {
+      text.close(name);
+      if (name !== 'si') return;
+      const string = text.take();
+      left -= string.length;
+      if (left < 0) throw tooMuchText();
+      strings.push(string);
+    },
+  });
+  return strings;
+}
+
+/** Collects the text of a cell: all its runs, without the phonetic hints of Japanese. */
+export function createRichText() {
+  let text = '';
+  let isText = false;
+  let isPhonetic = false;
+  return {
+    start(): void {
+      text = '';
+    },
+    open(name: string): void {
+      if (name === 't') isText = true;
+      if (name === 'rPh') isPhonetic = true;
+    },
+    add(piece: string): void {
+      if (isText && !isPhonetic) text += piece;
+    },
+    close(name: string): void {
+      if (name === 't') isText = false;
+      if (name === 'rPh') isPhonetic = false;
+    },
+    /** Characters that XML lacks are written as `_x0009_`. */
+    take: (): string =>
+      text.includes('_x')
+        ? text.replace(/_x([0-9a-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+        : text,
+  };
+}
+
+function notAWorkbook() {
+  const remedy = 'Drop .xlsx, CSV (UTF-8), JSON or XML, itself or as gzip.';
+  return unreadable('format', 'The file is a zip archive, but not an Excel workbook (.xlsx).', {}, remedy);
+}
+
+function tooMuchText() {
+  const limit = LIMITS.workbookHeap / 4;
+  const message = `The workbook contains more than ${limit} characters of text.`;
+  return unreadable('too-large', message, { limit }, 'Save the sheet as CSV (UTF-8): that may be of any size.');
+}
+
+/** The sheet to read: the one with this name. PoSyncError `unreadable-sheet` when there is none. */
+export function sheetNamed({ sheets }: Workbook, name: string): Sheet {
+  const found = sheets.find((sheet) => sheet.name === name);
+  if (found) return found;
+  const names = sheets.map((sheet) => JSON.stringify(sheet.name)).join(', ');
+  const message = `The workbook has no sheet ${JSON.stringify(shorten(name, 60))}; it has ${shorten(names)}.`;
+  throw unreadable('sheet', message, { value: shorten(name) }, 'Correct sheet in the mapping of the source.');
+}

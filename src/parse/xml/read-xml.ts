@@ -1,0 +1,88 @@
+import { SaxesParser } from 'saxes';
+import { LIMITS } from '../../order/limits.ts';
+import { unreadable } from '../unreadable.ts';
+
+/** What a reader of XML gets, with names without their prefixes. `line` and `column` are 1-based. */
+export type XmlEvents = {
+  onOpen(name: string, attributes: ReadonlyMap<string, string>, place: XmlPlace): void;
+  onText?(text: string): void;
+  onClose(name: string, place: XmlPlace): void;
+};
+
+export type XmlPlace = { line: number; column: number };
+
+export type XmlReader = { write(text: string): void; end(): void };
+
+/** Elements within each other. */
+const DEPTH = 64;
+
+/**
+ * Reads an XML document piece by piece. PoSyncError `unreadable-xml` with its place for what is not well-formed, for a
+ * document type (it may define anything) and for nesting beyond the limit; `unreadable-too-large` for a token beyond it.
+ */
+export function createXmlReader(events: XmlEvents): XmlReader {
+  const parser = new SaxesParser({ position: true, xmlns: false });
+  let depth = 0;
+  let pending = 0;
+
+  function place(): XmlPlace {
+    return { line: parser.line, column: parser.column + 1 };
+  }
+
+  parser.on('error', (error) => {
+    throw notXml(place(), reasonOf(error));
+  });
+  parser.on('doctype', () => {
+    throw notXml(place(), 'it has a document type (DOCTYPE)');
+  });
+  parser.on('opentag', ({ name, attributes }) => {
+    pending = 0;
+    depth += 1;
+    if (depth > DEPTH) throw notXml(place(), `it nests deeper than ${DEPTH} elements`);
+    events.onOpen(localName(name), localNames(attributes), place());
+  });
+  parser.on('text', (text) => events.onText?.(text));
+  parser.on('cdata', (text) => events.onText?.(text));
+  parser.on('closetag', ({ name }) => {
+    pending = 0;
+    depth -= 1;
+    events.onClose(localName(name), place());
+  });
+
+  return {
+    write(text) {
+      pending += text.length;
+      parser.write(text);
+      if (pending > LIMITS.recordBytes + text.length) throw tooLarge(place());
+    },
+    end() {
+      parser.close();
+    },
+  };
+}
+
+/** Handling namespaces makes the parser three times slower; nothing here needs them. */
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+function localNames(attributes: Record<string, string>): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const [name, value] of Object.entries(attributes)) names.set(localName(name), value);
+  return names;
+}
+
+/** The parser's own words begin with its place. */
+function reasonOf(error: Error): string {
+  return error.message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
+}
+
+function notXml({ line, column }: XmlPlace, reason: string) {
+  const message = `Line ${line}, column ${column}: the XML cannot be read, ${reason}.`;
+  return unreadable('xml', message, { line, column }, 'Drop the complete file again.');
+}
+
+function tooLarge({ line }: XmlPlace) {
+  const message = `What begins on line ${line} is longer than ${LIMITS.recordBytes} characters.`;
+  return unreadable('too-large', message, { line, limit: LIMITS.recordBytes });
+}

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { rawWorkbook, row, sheetXml, textCell } from '../../support/raw-workbook.ts';
+import { inShort, mappingOf, readText } from '../../support/read-text.ts';
+
+const order = (purchaseOrderNumber: string, articleCode = 'A', quantity = 1) => ({
+  purchaseOrderNumber,
+  orderState: 'NEW',
+  items: [{ articleCode, quantity }],
+});
+const plain = (number: string) => `${textCell(number)}${textCell('A')}<c><v>1</v></c>`;
+
+describe('the sheet of a workbook that is read', () => {
+  test('is the only visible one with data', async () => {
+    const book = rawWorkbook([
+      { name: 'Old', state: 'hidden', xml: sheetXml(plain('1')) },
+      { name: 'Older', state: 'veryHidden', xml: sheetXml(plain('2')) },
+      { name: 'Empty', xml: '<worksheet><sheetData><row><c s="1"/></row></sheetData></worksheet>' },
+      { name: 'Orders', xml: sheetXml(plain('3')) },
+    ]);
+    expect(inShort((await readText(book)).orders)).toEqual([order('3')]);
+    expect(inShort((await readText(book, mappingOf({ sheet: 'Old' }))).orders)).toEqual([order('1')]);
+  });
+
+  test('must be named when there are several', async () => {
+    const book = rawWorkbook([
+      { name: 'May', xml: sheetXml(plain('1')) },
+      { name: 'June', xml: sheetXml(plain('2')) },
+    ]);
+    await expect(readText(book)).rejects.toMatchObject({
+      code: 'unreadable-sheet',
+      message: expect.stringContaining('"May", "June"'),
+      remedy: 'Set sheet in the mapping of the source.',
+    });
+  });
+
+  test('is told with the rows that it hides', async () => {
+    const xml = sheetXml(plain('1')).replace('</sheetData>', `${row(plain('2'), ' r="7" hidden="1"')}</sheetData>`);
+    const { orders, inspection } = await readText(rawWorkbook([{ xml }]));
+    expect(orders.map(({ number, place }) => [number, place.line])).toEqual([
+      ['1', 2],
+      ['2', 7],
+    ]);
+    expect(inspection.warnings).toEqual(['One hidden row of the sheet was read.']);
+  });
+});
+
+/** Formats with a number each, one row for each in one workbook: `cells` gives the row of a styled cell. */
+function book(
+  cases: readonly (readonly [format: string, value: string])[],
+  cells: (cell: string, i: number) => string,
+) {
+  const rows = cases.map(([, value], i) => cells(`<c s="${i + 1}"><v>${value}</v></c>`, i));
+  return { xml: sheetXml(...rows), formats: cases.map(([format]) => format) };
+}
+
+describe('a number with a format', () => {
+  test('is read as it is shown', async () => {
+    const cases = [
+      ['0000;[Red]-0000', '42', '0042'],
+      ['[Blue]000000', '43', '000043'],
+      ['[$-407]00000', '44', '00044'],
+      ['000000;;;@', '45', '000045'],
+      ['0000_)', '46', '0046'],
+      ['"PO-"0000', '17', 'PO-0017'],
+      ['000-000', '1234567', '1234-567'],
+      ['@', '48', '48'],
+      ['General', '4500012345', '4500012345'],
+    ] as const;
+    const { xml, formats } = book(
+      cases.map(([format, value]) => [format, value]),
+      (cell) => `${cell}${cell}<c><v>1</v></c>`,
+    );
+    const expected = cases.map(([, , shown]) => order(shown, shown));
+    for (const written of [xml, xml.replaceAll('"', "'"), prefixed(xml)]) {
+      expect(inShort((await readText(rawWorkbook([{ xml: written }], formats))).orders)).toEqual(expected);
+    }
+  });
+
+  test('is held as a number or an article when that is not certain', async () => {
+    const cases = [
+      ['yyyy-mm-dd', '46000'],
+      [';;;', '42'],
+      ['bad[[', '43'],
+      ['#,##0', '42000'],
+      ['"PO-"General', '44'],
+      ['0', '45.4'],
+      ['General', '42.5'],
+      ['General', '1234567890123456'],
+      ['General', '1.5E+20'],
+    ] as const;
+    for (const cells of [
+      (cell: string) => `${cell}${textCell('A')}<c><v>1</v></c>`,
+      (cell: string, i: number) => `${textCell(`P${i}`)}${cell}<c><v>1</v></c>`,
+    ]) {
+      const { xml, formats } = book(cases, cells);
+      const { orders } = await readText(rawWorkbook([{ xml }], formats));
+      expect(
+        orders.flatMap((one) => (one.valid ? ['valid'] : one.problems.map(({ code }) => code)).slice(0, 1)),
+      ).toEqual(cases.map(() => 'spreadsheet-damage'));
+    }
+  });
+
+  test('is a quantity by its number, however it is shown', async () => {
+    const cases = [
+      ['#,##0', '42000'],
+      ['0.00', '42'],
+      ['0', '1E3'],
+    ] as const;
+    const { xml, formats } = book(cases, (cell, i) => `${textCell(`P${i}`)}${textCell('A')}${cell}`);
+    expect(inShort((await readText(rawWorkbook([{ xml }], formats))).orders)).toEqual([
+      order('P0', 'A', 42_000),
+      order('P1', 'A', 42),
+      order('P2', 'A', 1000),
+    ]);
+  });
+
+  test('is not a quantity when it is a date, hidden, or an error', async () => {
+    const cells = [
+      '<c s="1"><v>46000</v></c>',
+      '<c s="2"><v>4</v></c>',
+      '<c t="e"><v>#N/A</v></c>',
+      '<c t="b"><v>1</v></c>',
+    ];
+    const xml = sheetXml(...cells.map((cell, i) => `${textCell(`P${i}`)}${textCell('A')}${cell}`));
+    const { orders } = await readText(rawWorkbook([{ xml }], ['dd.mm.yyyy', ';;;']));
+    expect(orders.map(({ valid }) => valid)).toEqual([false, false, false, false]);
+  });
+});
+
+describe('a workbook made to hurt is refused at once', () => {
+  test.each([
+    ['two million brackets', '<'.repeat(2_000_000), 'unreadable-xml'],
+    [
+      'eighty thousand attributes',
+      `<worksheet ${Array.from({ length: 80_000 }, (_, i) => `a${i}=""`).join(' ')}>`,
+      'unreadable-xml',
+    ],
+    ['a long comment', `<worksheet><!--${'x'.repeat(30_000_000)}--></worksheet>`, 'unreadable-too-large'],
+    ['a document type', '<!DOCTYPE x [<!ENTITY a "b">]><worksheet/>', 'unreadable-xml'],
+    ['deep nesting', '<a>'.repeat(100_000), 'unreadable-xml'],
+    [
+      'a row twice',
+      `<worksheet><sheetData>${row(plain('1'), ' r="1"')}${row(plain('2'), ' r="1"')}</sheetData></worksheet>`,
+      'unreadable-format',
+    ],
+    [
+      'a column beyond the last',
+      `<worksheet><sheetData>${row('<c r="ZZZ1"><v>1</v></c>')}</sheetData></worksheet>`,
+      'unreadable-format',
+    ],
+    [
+      'a text that is missing',
+      `<worksheet><sheetData>${row('<c t="s"><v>9</v></c>')}</sheetData></worksheet>`,
+      'unreadable-format',
+    ],
+    ['a sheet that is cut off', sheetXml(plain('1')).slice(0, -20), 'unreadable-xml'],
+    ['another document', '<chartsheet/>', 'unreadable-format'],
+  ])('%s', async (_, xml, code) => {
+    const started = performance.now();
+    await expect(readText(rawWorkbook([{ xml }]))).rejects.toMatchObject({ code });
+    expect(performance.now() - started).toBeLessThan(8_000);
+  });
+
+  test('an empty sheet holds no orders', async () => {
+    const xml = '<worksheet><sheetData/></worksheet>';
+    await expect(readText(rawWorkbook([{ xml }]))).rejects.toMatchObject({ code: 'unreadable-empty' });
+  });
+});
+
+function prefixed(xml: string): string {
+  return xml
+    .replaceAll(/<(\/?)(\w+)/g, '<$1x:$2')
+    .replace('<x:worksheet', '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"');
+}
