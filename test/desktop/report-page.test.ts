@@ -114,7 +114,16 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
       counts: { records: 300, orders: 300, ...noOutcomes(), refused: 45 },
     },
   ],
-  empty: [[], { bytes: 0, inbox: '/srv/po/inbox' }],
+  empty: [
+    [],
+    {
+      state: 'unreadable',
+      format: null,
+      bytes: 0,
+      error: { code: 'unreadable-empty', message: 'The file is empty.', remedy: 'Drop the complete file again.' },
+      inbox: '/srv/po/inbox',
+    },
+  ],
   unreadable: [
     [],
     {

@@ -79,9 +79,7 @@ function swatch(look: Look): Html {
 
 function absent(shares: readonly Share[]): Html | undefined {
   if (shares.length === 0) return undefined;
-  const words = shares.map((share) => outcomeWord(share.outcome));
-  const last = words.pop() ?? '';
-  return html`<p class="soft">No orders ${words.length === 0 ? last : `${words.join(', ')} or ${last}`}.</p>`;
+  return html`<p class="soft">None: ${shares.map((share) => outcomeWord(share.outcome)).join(', ')}.</p>`;
 }
 
 function lookOf(outcome: Outcome): Look {

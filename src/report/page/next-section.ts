@@ -30,13 +30,18 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
         html`To withdraw the orders that were never sent, cancel it. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', report.batch)}`,
       ];
     case 'unreadable':
-      return [
-        html`${report.error?.remedy ?? 'Correct the file at that place.'}`,
-        html`Drop the complete file again${into(report)}. Orders that the API has already are not sent again.`,
-      ];
+      return stepsForUnreadable(report);
     case 'finished':
       return story.open === 0 ? [] : stepsForDeadLetters(report, story, fixFiles);
   }
+}
+
+/** Many remedies already say to drop the file again. */
+function stepsForUnreadable({ error, inbox }: Report): Html[] {
+  const remedy = error?.remedy ?? 'Correct the file at that place.';
+  const place = inbox === undefined ? undefined : html`The inbox is <code>${inbox}</code>. `;
+  const drop = /\bdrop\b/i.test(remedy) ? place : html`Drop the complete file again into the inbox. ${place}`;
+  return [html`${remedy}`, html`${drop}Orders that the API has already are not sent again.`];
 }
 
 function stepsForDeadLetters(report: Report, { groups }: Story, fixFiles: readonly string[]): Html[] {

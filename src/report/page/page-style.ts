@@ -31,6 +31,7 @@ a { color: inherit; text-underline-offset: 0.18em; text-decoration-thickness: 1p
 a:focus-visible, summary:focus-visible { outline: 2px solid var(--ink); outline-offset: 3px; border-radius: 2px; }
 section, footer { margin-top: 2.75rem; }
 .soft { color: var(--soft); font-size: 0.9rem; }
+time { white-space: nowrap; }
 
 .where { display: flex; gap: 0.6rem; align-items: baseline; color: var(--soft); font-size: 0.9rem; margin-bottom: 1.1rem; }
 .environment { color: var(--ink); border: 1px solid var(--rule); border-radius: 3px; padding: 0 0.5rem; background: var(--sheet); }

@@ -48,9 +48,6 @@ function finishedVerdict(report: Report, story: Story): Verdict {
     const verdict = `${count(story.open)} of ${orders(total)} ${story.open === 1 ? 'needs' : 'need'} you`;
     return { mood: 'care', verdict, lead: total === story.open ? '' : 'The others are done.' };
   }
-  if (report.bytes === 0) {
-    return { mood: 'care', verdict: 'This file is empty', lead: 'It has 0 bytes. Check the program that wrote it.' };
-  }
   if (total === 0) return { mood: 'neutral', verdict: 'This file has no orders', lead: '' };
   if (accepted === total) {
     const verdict = total === 1 ? 'The order was accepted' : `All ${orders(total)} were accepted`;

@@ -30,7 +30,6 @@ describe('the first line says how the batch is', () => {
     ['one accepted', [done(order(2))], {}, 'The order was accepted'],
     ['one needs a person', [done(order(2)), dead(order(3), 'refused', '400', 'No')], {}, '1 of 2 orders needs you'],
     ['duplicates only', [done(order(2), 'duplicate')], {}, 'Nothing here needs you'],
-    ['an empty file', [], { bytes: 0 }, 'This file is empty'],
     ['no orders', [], {}, 'This file has no orders'],
     ['unreadable', [], { state: 'unreadable', format: null }, 'This file could not be read'],
     ['held', [], { state: 'held', finishedAt: null }, 'This batch is held'],
@@ -45,7 +44,7 @@ it('outcomes that occurred have a tile with their number; the others share one l
   const text = textOf(pageOf([done(order(2)), done(order(3)), dead(order(4), 'inDoubt', 'inDoubt', 'Unknown')]));
   expect(text).toContain('2 accepted the API has them');
   expect(text).toContain('1 in doubt may or may not exist at the API');
-  expect(text).toContain('No orders duplicate, conflict, invalid, refused, failed or cancelled.');
+  expect(text).toContain('None: duplicate, conflict, invalid, refused, failed, cancelled.');
 });
 
 it('errors are grouped by signature, the largest group first', () => {
@@ -156,7 +155,12 @@ describe('an unreadable file', () => {
   it('has the remedy of its error', () => {
     const text = textOf(pageOf([], { state: 'unreadable', format: null, error, inbox: '/srv/inbox' }));
     expect(text).toContain('Nothing of it was sent.');
-    expect(text).toContain('Drop CSV, JSON or XLSX. Drop the complete file again into the inbox /srv/inbox .');
+    expect(text).toContain('Drop CSV, JSON or XLSX. The inbox is /srv/inbox . Orders that the API has already');
+  });
+
+  it('is to be dropped again when its remedy does not say so', () => {
+    const text = textOf(pageOf([], { state: 'unreadable', error: { ...error, remedy: 'Set encoding.' } }));
+    expect(text).toContain('Set encoding. Drop the complete file again into the inbox.');
   });
 
   it('does not claim that nothing was sent when orders have an outcome', () => {
