@@ -417,21 +417,21 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/reconcile/evidence.ts',
     find: "if (missing) return { kind: 'bad', missing: missing.number };",
     replace: '',
-    tests: ['test/reconcile/verifier.test.ts', ...SEVERAL_WORLDS],
+    tests: ['test/reconcile/evidence.test.ts'],
   },
   {
     without: 'double absence',
     file: 'src/reconcile/evidence.ts',
     find: 'const WITH_CANARIES = 2;',
     replace: 'const WITH_CANARIES = 1;',
-    tests: ['test/reconcile/verifier.test.ts', ...SEVERAL_WORLDS],
+    tests: ['test/reconcile/evidence.test.ts'],
   },
   {
     without: 'grown canaries',
     file: 'src/reconcile/evidence.ts',
     find: 'listedFrom - since >= 2 * settle',
     replace: 'true',
-    tests: ['test/reconcile/verifier.test.ts', ...SEVERAL_WORLDS],
+    tests: ['test/reconcile/evidence.test.ts'],
   },
   {
     without: 'a list that ends',
@@ -467,7 +467,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/deliver/attempt.ts',
     find: '(await intend(line, attempt)) && isFresh();',
     replace: '(await intend(line, attempt)) && isFresh !== undefined;',
-    tests: ['test/worlds/safeguards.test.ts'],
+    tests: ['test/deliver/freshness.test.ts'],
   },
   {
     without: 'the breaker for an API that is down',
