@@ -1,7 +1,7 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { PoSyncError } from '../core/errors.ts';
 import { addCommand, type CommandDefinition, helpEnd } from './command-definition.ts';
-import { type CommandTree, SHELLS } from './completion-script.ts';
+import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
 import { DAEMON_COMMANDS } from './definitions/daemon-commands.ts';
 import { ENVIRONMENT_COMMANDS } from './definitions/environment-commands.ts';
 import { ORDER_COMMANDS } from './definitions/order-commands.ts';
@@ -103,10 +103,7 @@ function completion(program: Command): CommandDefinition {
       ['0', 'printed'],
       ['1', 'the shell is not supported'],
     ],
-    load: async () => {
-      const { completionCommand } = await import('./commands/completion.ts');
-      return (args: { shell: string }, shell) => completionCommand(args, treeOf(program), shell);
-    },
+    load: async () => (args: { shell: string }, shell) => completionCommand(args, treeOf(program), shell),
   };
 }
 

@@ -40,7 +40,7 @@ async function waitForLease({ store, owner, clock, stopping }: OperatorContext):
   }
 }
 
-/** What the API's list shows of some orders; `trouble`: why it could not be read. */
+/** What the API's list shows of some orders; `trouble`: why it could not be read, without a final period. */
 export type ListCheck = { listed: Listed; trouble?: string };
 
 /** Looks orders up in the API's list, if it can be read. Throws PoSyncError `interrupted`. */
@@ -56,9 +56,14 @@ export async function checkList(
     const end = await list.read((order) => {
       if (numbers.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
     });
-    return end.kind === 'complete' ? { listed } : { listed: undefined, trouble: end.said.message };
+    return end.kind === 'complete' ? { listed } : { listed: undefined, trouble: withoutStop(end.said.message) };
   } catch (error) {
     if (!(error instanceof PoSyncError) || error.code === 'interrupted') throw error;
-    return { listed: undefined, trouble: error.message };
+    return { listed: undefined, trouble: withoutStop(error.message) };
   }
+}
+
+/** Removes the final period of a sentence that becomes part of another. */
+export function withoutStop(text: string): string {
+  return text.replace(/[.\s]+$/, '');
 }

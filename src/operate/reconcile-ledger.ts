@@ -3,7 +3,7 @@ import { PoSyncError } from '../core/errors.ts';
 import { createAdoption, existingOf } from '../ledger/adopt.ts';
 import { policyOf } from '../ledger/environment-ledger.ts';
 import { createLedgerRebuild } from '../reconcile/ledger-rebuild.ts';
-import type { ReadList } from './api-list.ts';
+import { type ReadList, withoutStop } from './api-list.ts';
 import { compareWithList, type Differences } from './compare-with-list.ts';
 import type { OperatorContext } from './operator-context.ts';
 
@@ -82,8 +82,4 @@ function listUnavailable(message: string, deliveryWaits: boolean): PoSyncError {
       : "Ask the API's owner for the scope read; without the list there is nothing to compare with.",
     facts: { reason },
   });
-}
-
-function withoutStop(text: string): string {
-  return text.replace(/[.\s]+$/, '');
 }

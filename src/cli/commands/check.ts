@@ -6,8 +6,13 @@ import { inspectFile } from '../../parse/inspect.ts';
 import { readOrders } from '../../validate/read-orders.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { type CheckedFile, type CheckPrinter, createJsonPrinter, type FilePrinter } from './check-json.ts';
-import { createTextPrinter } from './check-text.ts';
+import {
+  type CheckedFile,
+  type CheckPrinter,
+  createJsonPrinter,
+  createTextPrinter,
+  type FilePrinter,
+} from './check-printers.ts';
 
 export type CheckArgs = CommonArgs & { files: readonly string[]; source?: string };
 

@@ -7,7 +7,6 @@ import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation } from '../terminal/confirmation.ts';
 import { printable, printJson } from '../terminal/print.ts';
-import { withoutStop } from '../terminal/wording.ts';
 
 type ResolveArgs = CommonArgs & { order: string; as: Resolution; yes: boolean; dryRun: boolean };
 
@@ -18,7 +17,7 @@ export async function deadLettersResolveCommand({ order, as, ...args }: ResolveA
   const { listed, trouble } = await checkList(new Set([order]), context, shell.env);
   if (as === 'resend' && listed?.has(order)) throw isListed(order);
   if (!args.json && trouble !== undefined) {
-    shell.out(`The API's list could not be read: ${printable(withoutStop(trouble))}.\n`);
+    shell.out(`The API's list could not be read: ${printable(trouble)}.\n`);
   }
   if (!args.dryRun && !(await confirmation(questionOf(order, as), args, shell))) return 1;
   if (!args.dryRun) {

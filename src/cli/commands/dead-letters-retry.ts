@@ -11,7 +11,6 @@ import type { Shell } from '../shell.ts';
 import { type Tally, tallyOf } from '../tally.ts';
 import { confirmation } from '../terminal/confirmation.ts';
 import { printable, printJson } from '../terminal/print.ts';
-import { withoutStop } from '../terminal/wording.ts';
 
 type RetryArgs = ActingArgs & { rate?: number };
 
@@ -84,7 +83,7 @@ function actable(tally: Tally<RetryVerdict>): number {
 function planText(plan: Tally<RetryVerdict>, trouble: string | undefined): string {
   const { retried = 0, asked = 0, found = 0, ...left } = plan.counts();
   return [
-    trouble === undefined ? '' : `The API's list could not be read: ${printable(withoutStop(trouble))}.\n`,
+    trouble === undefined ? '' : `The API's list could not be read: ${printable(trouble)}.\n`,
     plan.total() === 0 ? 'No orders match.\n' : '',
     line(retried, 'would be sent again.'),
     line(asked, "in doubt would be looked up in the API's list again."),

@@ -1,11 +1,14 @@
-import { iso } from '../../core/format.ts';
-import { explainOrder, type OrderHistory } from '../../operate/explain-order.ts';
+import { join } from 'node:path';
+import { counted, iso, outcomeWord, stamp } from '../../core/format.ts';
+import type { PastAttempt } from '../../ledger/entry.ts';
+import type { Appearance } from '../../operate/appearances.ts';
+import { explainOrder, type OpenOrder, type OrderHistory } from '../../operate/explain-order.ts';
+import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { CommonArgs } from '../load-config.ts';
 import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
-import { createPaint } from '../terminal/paint.ts';
-import { printJson } from '../terminal/print.ts';
-import { orderHistoryText } from './order-history-text.ts';
+import { createPaint, type Paint, type Tone } from '../terminal/paint.ts';
+import { printable, printJson } from '../terminal/print.ts';
 
 /** `explain ORDER`: the complete history of an order number. Throws PoSyncError `order-unknown`. */
 export async function explainCommand(args: CommonArgs & { order: string }, shell: Shell): Promise<number> {
@@ -31,4 +34,166 @@ function historyJson({ accepted, open, operatorActions, ...rest }: OrderHistory)
     },
     operatorActions: operatorActions.map((action) => ({ ...action, at: iso(action.at) })),
   };
+}
+
+type TextSetting = { now: number; reports: string; paint: Paint };
+type HistoryEvent = { at: number; text: string; more?: string[] };
+
+/** An order's history for people: its state, its content, what happened when, and what to do. */
+function orderHistoryText(history: OrderHistory, { now, reports, paint }: TextSetting): string {
+  const [tone, state] = stateOf(history);
+  const lines = eventsOf(history).flatMap(({ at, text, more = [] }) => [
+    `  ${stamp(at)}  ${printable(text)}`,
+    ...more.map((line) => `${' '.repeat(27)}${printable(line)}`),
+  ]);
+  const parts = [
+    `${paint('strong', printable(history.order))}  ${paint(tone, state)}`,
+    ...contentOf(history),
+    '',
+    ...lines,
+  ];
+  const next = nextStep(history, reports, now);
+  return `${[...parts, ...(next.length === 0 ? [] : ['', ...next.map(printable)])].join('\n')}\n`;
+}
+
+function stateOf({ state, accepted, open, appearances }: OrderHistory): [Tone, string] {
+  switch (state) {
+    case 'accepted':
+      return ['good', accepted?.batch === undefined ? 'accepted: the API already had it' : 'accepted'];
+    case 'nothing':
+      return appearances.some(isWaiting) ? ['bad', 'waits for a person'] : ['plain', 'not in the ledger'];
+    case 'queued':
+    case 'retry':
+      return open?.heldBecause === undefined ? ['plain', 'waits to be sent'] : ['bad', 'its batch is held'];
+    case 'sending':
+      return ['plain', 'is being sent'];
+    case 'unknown':
+      return ['doubtful', "may have been sent; being verified with the API's list"];
+    case 'conflict':
+    case 'refused':
+    case 'failed':
+    case 'inDoubt':
+      return ['bad', `${outcomeWord(state)}, waits for a person`];
+  }
+}
+
+function isWaiting({ deadLetter }: Appearance): boolean {
+  return deadLetter !== undefined && !deadLetter.closed;
+}
+
+/** Items that are shown. */
+const ITEMS_SHOWN = 20;
+
+function contentOf({ open }: OrderHistory): string[] {
+  if (open === undefined) return [];
+  const { items } = open.content;
+  const shown = items
+    .slice(0, ITEMS_SHOWN)
+    .map(({ articleCode, quantity }) => `  ${quantity} × ${printable(articleCode)}`);
+  return items.length > shown.length ? [...shown, `  … and ${items.length - shown.length} more`] : shown;
+}
+
+/** In order of time; events of the same moment in the order in which an order passes them. */
+function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory): HistoryEvent[] {
+  const isReported = (batch: string | undefined) => appearances.some((one) => one.batch === batch);
+  const all: HistoryEvent[] = [
+    ...appearances.map(takenEvent),
+    ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
+    ...(open === undefined ? [] : open.history.map(attemptEvent)),
+    ...appearances.flatMap((one) => outcomeEvents(one, open?.history ?? [])),
+    ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted)]),
+    ...operatorActions.map(({ at, who, what }) => ({ at, text: `${what} by ${who}` })),
+  ];
+  return all.sort((a, b) => a.at - b.at);
+}
+
+function openEvent({ file, line, batch, takenAt }: OpenOrder): HistoryEvent {
+  return { at: takenAt, text: `in ${file ?? 'a file'}, line ${line}, batch ${batch}` };
+}
+
+function takenEvent({ batch, source, file, startedAt, result, deadLetter }: Appearance): HistoryEvent {
+  const lines = deadLetter?.location.lines;
+  const where = lines === undefined ? `line ${result.line}` : `lines ${lines.join(', ')}`;
+  return { at: Date.parse(startedAt), text: `in ${file} (source ${source}), ${where}, batch ${batch}` };
+}
+
+function outcomeEvents({ result, deadLetter }: Appearance, history: readonly PastAttempt[]): HistoryEvent[] {
+  const { outcome, attempts, at, message } = result;
+  const times = attempts > 0 ? ` after ${counted(attempts, 'attempt')}` : '';
+  const reason = message === '' || deadLetter?.problems ? '' : `: ${message}`;
+  const more = deadLetter ? { more: detailsOf(deadLetter) } : {};
+  // The report has the time at which the last attempt began; the outcome is known when it ended.
+  const ended = history.find((one) => one.attempt === attempts)?.at ?? 0;
+  return [
+    { at: Math.max(Date.parse(at), ended), text: `${outcomeWord(outcome)}${times}${reason}`, ...more },
+    ...(deadLetter?.closed ? [closedEvent(deadLetter.closed)] : []),
+  ];
+}
+
+function detailsOf({ problems = [], httpStatus, response }: DeadLetter): string[] {
+  const answer = httpStatus === undefined ? [] : [`HTTP ${httpStatus}${response === undefined ? '' : ` ${response}`}`];
+  const wrong = problems.map(({ line, field, value, message }) => {
+    const found = value === '' ? '' : `, found "${value}"`;
+    return `line ${line}: ${field === '' ? '' : `${field}: `}${message}${found}`;
+  });
+  return [...wrong, ...answer];
+}
+
+function closedEvent({ at, by, batch, who }: NonNullable<DeadLetter['closed']>): HistoryEvent {
+  const person = who === undefined ? '' : ` by ${who}`;
+  const where = batch === undefined ? '' : `, batch ${batch}`;
+  return { at: Date.parse(at), text: `its dead letter was closed: ${by}${person}${where}` };
+}
+
+function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): HistoryEvent {
+  return { at, text: `attempt ${attempt}: ${message}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}` };
+}
+
+function acceptedEvent({ at, attempts, batch }: NonNullable<OrderHistory['accepted']>): HistoryEvent {
+  if (batch === undefined) return { at, text: "found in the API's list; po-sync had not sent it" };
+  return { at, text: `accepted by the API${attempts > 1 ? ` on attempt ${attempts}` : ''}, batch ${batch}` };
+}
+
+function nextStep({ order, state, open, appearances }: OrderHistory, reports: string, now: number): string[] {
+  switch (state) {
+    case 'accepted':
+    case 'sending':
+      return [];
+    case 'queued':
+    case 'retry':
+      return open?.heldBecause === undefined
+        ? ['Nothing to do. Run po-sync status to see whether delivery is paused.']
+        : [`Held: ${open.heldBecause}`, `To resume it, run po-sync batches release ${open.batch}.`];
+    case 'unknown':
+      return [`Nothing to do. The API's list is read ${whenText(open?.nextAt, now)}.`];
+    case 'refused':
+      return [
+        `Correct the fix file in ${join(reports, open?.batch ?? '')}`,
+        'and drop it into the inbox, or send the order again unchanged:',
+        `  po-sync dead-letters retry --order ${order}`,
+      ];
+    case 'failed':
+      return ['When the API works again, send the order again:', `  po-sync dead-letters retry --order ${order}`];
+    case 'conflict':
+      return [
+        'The API has this number with different items. Give the order a new number in the fix file, or discard it:',
+        `  po-sync dead-letters discard --order ${order}`,
+      ];
+    case 'inDoubt':
+      return [
+        'Check whether the API has the order, then resolve it:',
+        `  po-sync dead-letters resolve ${order} --as accepted    the API has it`,
+        `  po-sync dead-letters resolve ${order} --as resend      the API does not have it`,
+      ];
+    case 'nothing': {
+      const waiting = appearances.find(isWaiting);
+      if (waiting === undefined) return [];
+      return [`Correct the fix file in ${join(reports, waiting.batch)}`, 'and drop it into the inbox.'];
+    }
+  }
+}
+
+function whenText(at: number | undefined, now: number): string {
+  if (at === undefined || at <= now) return 'now';
+  return `in ${Math.ceil((at - now) / 1000)} s at the earliest`;
 }

@@ -9,7 +9,6 @@ import { type Format, formatOf, type Paint } from '../terminal/paint.ts';
 import { pauseEndText, pauseJson } from '../terminal/pause-view.ts';
 import { printable, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { indented } from '../terminal/wording.ts';
 import { batchJson, batchTable } from './batch-view.ts';
 
 /** Milliseconds between two readings of `--watch`. */
@@ -86,6 +85,10 @@ export function statusText(status: Status, format: Format): string {
 
 function section(title: string, text: string, paint: Paint): string {
   return text === '' ? '' : `\n${paint('strong', title)}\n${indented(text)}`;
+}
+
+function indented(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ');
 }
 
 /** Leaves room for the indentation. */
