@@ -11,7 +11,9 @@ let store: OpenRedis;
 beforeAll(async () => {
   store = await openTestRedis();
 });
-beforeEach(() => void store.redis.flushall());
+beforeEach(async () => {
+  await store.redis.flushall();
+});
 afterAll(() => store[Symbol.asyncDispose]());
 
 function openContext() {
