@@ -5,14 +5,14 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * What is wrong with a web address that we are to call, as the end of a sentence, or undefined when it is right:
- * https, or http to this machine; no credentials in it, no fragment, a query only where `query` allows it.
- * The address itself is never repeated, as it may hold a secret.
+ * What is wrong with a web address that po-sync calls, as the end of a sentence; undefined when it is valid: https, or
+ * http to this machine, without credentials and fragment, with a query only if `query` allows it.
+ * Never repeats the address, which can contain a secret.
  */
 export function addressFault(text: string, { query = false } = {}): string | undefined {
   const url = URL.canParse(text) && !/[\s\\]/.test(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:\/\//i.test(text)) return 'must be a whole address, such as https://api.example.com/api/v1';
-  if (url.username !== '' || url.password !== '') return 'must not hold credentials (the part before @)';
+  if (!url || !/^https?:\/\//i.test(text)) return 'must be a complete address, such as https://api.example.com/api/v1';
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials (the part before @)';
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     return 'must begin with https:// (http:// only to this machine: 127.0.0.1, ::1, localhost)';
   }
@@ -21,7 +21,7 @@ export function addressFault(text: string, { query = false } = {}): string | und
   return undefined;
 }
 
-/** An address in one spelling: host in lower case, no default port, no slash at the end. */
+/** Normalizes an address: host in lower case, no default port, no trailing slash. */
 export function normalAddress(text: string): string {
   return new URL(text).href.replace(/\/+$/, '');
 }

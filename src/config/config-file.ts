@@ -4,14 +4,14 @@ import path from 'node:path';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { type Variables, variable } from './variables.ts';
 
-/** The file when nobody names one, from the working folder or from the program's own. */
+/** The default file, below the working folder or the program's folder. */
 const USUAL = path.join('config', 'po-sync.yaml');
 const MOST_BYTES = 1024 * 1024;
 const OTHERS_WRITE = 0o002;
 
 export type ConfigFile = { text: string; file: string; warnings: string[] };
 
-/** Where to look: what the command line says, and the two folders that a usual file may stand in. */
+/** Where to look: the flag, the variables, and the two folders that can contain the default file. */
 export type ConfigPlace = { flag: string | undefined; env: Variables; cwd: string; programRoot: string };
 
 /**
@@ -36,7 +36,7 @@ export async function readConfigFile({ flag, env, cwd, programRoot }: ConfigPlac
 
 async function read(file: string): Promise<ConfigFile> {
   try {
-    // A FIFO would wait for its writer for ever.
+    // Without O_NONBLOCK, opening a FIFO would wait forever.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     return { file, ...(await readHandle(handle, file)) };
   } catch (error) {
@@ -55,7 +55,8 @@ async function readHandle(handle: FileHandle, file: string): Promise<{ text: str
 
 function missing(file: string): PoSyncError {
   return new PoSyncError('config-missing', `there is no configuration file ${file}.`, {
-    remedy: 'Copy config/po-sync.example.yaml there and adapt it, or name another with --config or PO_SYNC_CONFIG.',
+    remedy:
+      'Copy config/po-sync.example.yaml there and adapt it, or name another file with --config or PO_SYNC_CONFIG.',
     facts: { file },
   });
 }

@@ -3,7 +3,7 @@ import { WITHOUT_CONTROLS } from '../order/hidden-characters.ts';
 import { addressFault, normalAddress } from './address.ts';
 import { shown } from './problem.ts';
 
-/** How a duration is written: a whole number and a unit, nothing between them. */
+/** The notation of a duration: a whole number and a unit, nothing between them. */
 const DURATION = /^[0-9]{1,9}(ms|s|m|h|d)$/;
 
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [
@@ -14,20 +14,20 @@ const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ['ms', 1],
 ];
 
-/** Milliseconds of `250ms`, `30s`, `5m`, `1h` or `90d`; undefined for every other text. */
+/** Milliseconds of `250ms`, `30s`, `5m`, `1h` or `90d`; undefined for other texts. */
 export function parseDuration(text: string): number | undefined {
   const unit = DURATION.exec(text)?.[1];
   const factor = UNITS.find(([name]) => name === unit)?.[1];
   return factor === undefined ? undefined : Number.parseInt(text, 10) * factor;
 }
 
-/** Whole milliseconds in the largest unit that divides them: what `parseDuration` reads back. */
+/** Milliseconds in the largest unit that divides them; `parseDuration` reads the result back. */
 export function formatDuration(ms: number): string {
   const [unit, factor] = UNITS.find(([, size]) => ms > 0 && ms % size === 0) ?? ['ms', 1];
   return `${ms / factor}${unit}`;
 }
 
-/** The longest time a Node timer can wait without firing at once: a little under 25 days. */
+/** The longest wait of a Node timer, a little under 25 days; a longer one fires at once. */
 const LONGEST_WAIT = 24 * 86_400_000;
 const LONGEST_SPAN = 36_500 * 86_400_000;
 
@@ -51,7 +51,7 @@ const durationText = z
   .regex(DURATION, aDuration)
   .meta({ id: 'duration', description: 'A whole number with its unit: 250ms, 30s, 5m, 1h, 90d.' });
 
-/** A time to wait, in milliseconds. */
+/** Schema of a waiting time, in milliseconds. */
 export function wait(least = 1, most = LONGEST_WAIT) {
   const duration = durationText.transform((text, context) => {
     const ms = parseDuration(text);
@@ -63,7 +63,7 @@ export function wait(least = 1, most = LONGEST_WAIT) {
   return written(duration, formatDuration);
 }
 
-/** A time measured by the calendar, in milliseconds: days and years. */
+/** Schema of a period of days or years, in milliseconds. */
 export function span() {
   return wait(1_000, LONGEST_SPAN);
 }
@@ -85,7 +85,7 @@ export const share = written(
   (part) => `${Number((part * 100).toFixed(3))}%`,
 );
 
-/** A whole number within limits. */
+/** Schema of a whole number within limits. */
 export function whole(least: number, most: number) {
   const wanted = expected(`a whole number from ${least} to ${most}`);
   return z.number(wanted).int(wanted).min(least, wanted).max(most, wanted);
@@ -97,19 +97,19 @@ export const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
     `${shown(issue.input)} must be a name of letters, digits, - and _, at most 63, beginning with a letter or digit`,
 });
 
-/** Text that says something and fits on one line. */
+/** One line of text that is not empty. */
 export const line = z
   .string()
   .min(1, { error: 'must not be empty' })
   .max(4096, { error: 'must not be longer than 4096 characters' })
   .regex(WITHOUT_CONTROLS, { error: 'must not contain control characters' });
 
-/** A path of this machine, as written; made absolute later. */
+/** A local path as written; `load.ts` makes it absolute. */
 export const filePath = line.refine((text) => !/^~(\/|$)/.test(text), {
-  error: 'must not begin with ~, which only a shell understands: write the folder in full',
+  error: 'must not begin with ~, which only a shell expands: write the complete path',
 });
 
-/** An address that we call: https, or http to this machine, in its normal spelling. */
+/** An address that po-sync calls: https, or http to this machine, normalized. */
 export const address = line
   .superRefine((text, context) => {
     const fault = addressFault(text);

@@ -3,14 +3,14 @@ import { configJsonSchema, keysAt } from './json-schema.ts';
 import { nearest } from './nearest.ts';
 import { type Finding, type KeyPath, shown } from './problem.ts';
 
-/** Keys that people try when they look for a place for credentials. */
+/** Keys that people try for credentials. */
 const CREDENTIAL = /^(client_?(id|secret)|secret|password|token|api_?key|credentials)$/i;
 const CREDENTIAL_HINT =
-  'credentials never stand in the file: set PO_SYNC_<ENVIRONMENT>_CLIENT_ID and PO_SYNC_<ENVIRONMENT>_CLIENT_SECRET';
+  'never put credentials in this file: set PO_SYNC_<ENVIRONMENT>_CLIENT_ID and PO_SYNC_<ENVIRONMENT>_CLIENT_SECRET';
 
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
-/** The sentence for an issue that the schema has no words of its own for; `input` is the value found. */
+/** The message for an issue for which the schema has none; `input` is the value found. */
 export function wordingOf(issue: RawIssue): string | undefined {
   const { input } = issue;
   if (input === undefined) return 'is missing';
@@ -24,7 +24,7 @@ export function wordingOf(issue: RawIssue): string | undefined {
   return undefined;
 }
 
-/** What zod found, in sentences, one for each key, with the nearest key or value that is right. */
+/** Converts zod's issues into findings, one for each key, with the nearest valid key or value. */
 export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Finding[] {
   const schema = configJsonSchema();
   return issues.flatMap((issue): Finding[] => {
@@ -46,7 +46,7 @@ function unknownKey(path: KeyPath, key: string, known: string[]): Finding {
   return withHint({ path: [...path, key], at: 'key', message: 'is not a known key' }, hint);
 }
 
-/** A missing or wrong `type` reads like any other value that must be one of a few. */
+/** Words a missing or wrong `type` like any other value that must be one of a few. */
 function discriminated(path: KeyPath, found: unknown, issue: z.core.$ZodIssueInvalidUnion): Finding {
   if (issue.discriminator === undefined) return { path, message: issue.message };
   const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];
@@ -79,7 +79,7 @@ function kind(expected: string): string {
   }
 }
 
-/** YAML reads 007 and true as something else than text. */
+/** YAML reads 007 and true as a number and a boolean. */
 function quoted(expected: string, input: unknown): string {
   return expected === 'string' && (typeof input === 'number' || typeof input === 'boolean') ? '; put it in quotes' : '';
 }

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { KeyPath } from './problem.ts';
 import { configSchema } from './schema.ts';
 
-/** The configuration file's JSON Schema (draft 2020-12), for editors and for whoever generates such files. */
+/** The configuration file's JSON Schema (draft 2020-12), for editors and generators. */
 export function configJsonSchema(): Record<string, unknown> {
   const { $schema, ...rest } = z.toJSONSchema(configSchema, { io: 'input' });
   return { $schema, title: 'po-sync configuration', ...rest };
 }
 
-/** The keys that may stand at a path of the file; empty where names are free or nothing is known. */
+/** The valid keys at a path of the file; empty where any name is valid or nothing is known. */
 export function keysAt(schema: unknown, path: KeyPath): string[] {
   const found = path.reduce<unknown[]>(
     (places, segment) => places.flatMap((place) => stepInto(place, segment)),

@@ -15,10 +15,10 @@ import { readYaml, type YamlFile } from './yaml-file.ts';
 type ConfigSource = {
   /** The YAML text. */
   text: string;
-  /** Where it was read, absolute: relative paths in it start at this file's folder. */
+  /** The file, absolute. Relative paths in it start at its folder. */
   file: string;
   env: Variables;
-  /** The environment that the command line names. */
+  /** The environment named on the command line. */
   environment?: string;
 };
 
@@ -27,8 +27,8 @@ export type LoadedConfig =
   | { ok: false; problems: ConfigProblem[] };
 
 /**
- * Reads a configuration file's text into a frozen `Config`, or tells everything that is wrong with it at once, in
- * the order of the file. Pure: touches neither disk nor network, so whether folders exist is not asked here.
+ * Reads the text of a configuration file into a frozen `Config`, or reports every problem at once, in the order of the
+ * file. Touches neither disk nor network, so it does not check whether folders exist.
  */
 export function loadConfig({ text, file, env, environment }: ConfigSource): LoadedConfig {
   const yaml = readYaml(text.replace(/^\uFEFF/, ''));
@@ -71,10 +71,10 @@ function byPlace(one: ConfigProblem, other: ConfigProblem): number {
   return one.line - other.line || one.column - other.column;
 }
 
-/** Where the settings come from and what is said instead of them. */
+/** The origin of the settings and the values that override them. */
 type Circumstances = { file: string; environment: string; overrides: Overrides };
 
-/** The file's settings as the program uses them: paths absolute from the file's folder, overrides in, frozen. */
+/** Makes paths absolute from the file's folder, applies the overrides and freezes the result. */
 function resolveConfig(settings: Settings, { file, environment, overrides }: Circumstances): Config {
   const folder = path.dirname(file);
   const absolute = (written: string) => path.resolve(folder, written);
@@ -98,7 +98,7 @@ function resolveSource(source: SourceSettings, absolute: (written: string) => st
   return source.type === 'export' && isWebAddress(source.path) ? source : { ...source, path: absolute(source.path) };
 }
 
-/** `./notify.sh` is a file beside the configuration; a bare name is looked for in PATH. */
+/** `./notify.sh` is a file next to the configuration; a bare name is searched in PATH. */
 function resolveCommand([program = '', ...args]: readonly string[], absolute: (written: string) => string): string[] {
   return [program.includes('/') ? absolute(program) : program, ...args];
 }
@@ -108,7 +108,7 @@ function frozen<Value extends object>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** Everything the parts of a configuration must be to one another. */
+/** Checks every relation between parts of the configuration. */
 function applyRules(parts: Readable, surroundings: Surroundings): Ruling {
   const rules = [environmentRule, sourceRule, mappingRule, folderRule, deliveryRule, exposureRule];
   return together(rules.map((rule) => rule(parts, surroundings)));

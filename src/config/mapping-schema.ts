@@ -63,7 +63,7 @@ function fieldsOf({ fields }: RecordKind) {
     orderState: oneOrMore.prefault(fields.state),
     articleCode: oneOrMore.prefault(fields.article),
     quantity: oneOrMore.prefault(fields.quantity),
-    items: oneOrMore.prefault(fields.items).describe('JSON only: the list of lines within an order.'),
+    items: oneOrMore.prefault(fields.items).describe('JSON only: the list of items of an order.'),
   });
 }
 

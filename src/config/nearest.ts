@@ -1,6 +1,6 @@
 /**
- * The candidate that a mistyped word most likely means, or undefined when none is near: at most a third of its
- * letters may differ. Case does not count.
+ * Finds the candidate that a mistyped word most likely means; undefined when none is close. At most a third of the
+ * letters may differ, regardless of case.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const typed = word.toLowerCase().slice(0, 64);
@@ -16,7 +16,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Letters put in, left out, exchanged, or swapped with their neighbour: the optimal string alignment distance. */
+/** Optimal string alignment distance: letters inserted, removed, replaced or swapped with their neighbor. */
 function edits(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

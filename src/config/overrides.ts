@@ -5,10 +5,10 @@ import type { Finding } from './problem.ts';
 import { port, redisUrl } from './schema.ts';
 import { ADMIN_PORT, ENVIRONMENT, REDIS_URL, type Variables, variable } from './variables.ts';
 
-/** What the command line and the variables say instead of the file. */
+/** Values of environment variables that override the file. */
 export type Overrides = { redisUrl?: string; adminPort?: number };
 
-/** Reads `PO_SYNC_REDIS_URL` and `PO_SYNC_ADMIN_PORT`; a value is never repeated, as it may hold a password. */
+/** Reads `PO_SYNC_REDIS_URL` and `PO_SYNC_ADMIN_PORT`; never repeats a value, because it can contain a password. */
 export function readOverrides(env: Variables): { overrides: Overrides; problems: Finding[] } {
   const problems: Finding[] = [];
   const overrides: Overrides = {};
@@ -16,20 +16,20 @@ export function readOverrides(env: Variables): { overrides: Overrides; problems:
   if (url !== undefined) {
     const read = redisUrl.safeParse(url);
     if (read.success) overrides.redisUrl = read.data;
-    else problems.push({ path: REDIS_URL, message: read.error.issues[0]?.message ?? 'is no address' });
+    else problems.push({ path: REDIS_URL, message: read.error.issues[0]?.message ?? 'is not an address' });
   }
   const number = variable(env, ADMIN_PORT);
   if (number !== undefined) {
     const read = port.safeParse(/^[0-9]+$/.test(number) ? Number(number) : number);
     if (read.success) overrides.adminPort = read.data;
-    else problems.push({ path: ADMIN_PORT, message: read.error.issues[0]?.message ?? 'is no port' });
+    else problems.push({ path: ADMIN_PORT, message: read.error.issues[0]?.message ?? 'is not a port' });
   }
   return { overrides, problems };
 }
 
 /**
- * Which environment is meant: the flag's, else the variable's, else the file's. There is none by default, so that
- * nobody delivers to the wrong one by forgetting to say it.
+ * Chooses the environment: the flag, then the variable, then the file. There is no default, so that nobody delivers to
+ * the wrong environment by omission.
  */
 export function chooseEnvironment(
   flag: string | undefined,
@@ -53,14 +53,14 @@ function unsaid(known: readonly string[]): Finding {
   return {
     path: ['environment'],
     message: `no environment is chosen${known.length === 0 ? '' : `; known: ${known.join(', ')}`}`,
-    hint: `say it with --environment, ${ENVIRONMENT} or the key environment`,
+    hint: `set --environment, ${ENVIRONMENT} or the key environment`,
   };
 }
 
 const CONFIRM = 'PO_SYNC_CONFIRM';
 
 /**
- * Lets a protected environment pass only when it is named once more, by `--confirm` or `PO_SYNC_CONFIRM`.
+ * Requires that a protected environment is named again, with `--confirm` or `PO_SYNC_CONFIRM`.
  * Throws PoSyncError `confirmation-missing`.
  */
 export function requireConfirmation(config: Config, flag: string | undefined, env: Variables): void {
@@ -69,7 +69,7 @@ export function requireConfirmation(config: Config, flag: string | undefined, en
   if (environments[environment]?.protected !== true || said === environment) return;
   const found = said === undefined ? '' : `, and ${flag === undefined ? CONFIRM : '--confirm'} names ${said}`;
   throw new PoSyncError('confirmation-missing', `${environment} is a protected environment${found}.`, {
-    remedy: `If it is meant: --confirm ${environment}, or ${CONFIRM}=${environment}.`,
+    remedy: `To confirm, use --confirm ${environment} or ${CONFIRM}=${environment}.`,
     facts: { environment },
   });
 }

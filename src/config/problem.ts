@@ -1,4 +1,4 @@
-/** Something wrong or doubtful in the configuration, with its place; line 0 when it is not in the file. */
+/** A problem or warning of the configuration, with its place; line 0 when it is not in the file. */
 export type ConfigProblem = {
   /** The configuration file, absolute. */
   file: string;
@@ -6,20 +6,20 @@ export type ConfigProblem = {
   line: number;
   /** 1-based. */
   column: number;
-  /** `delivery.timeout`, `sources[0].path`, or the variable or flag that is meant; empty for the whole file. */
+  /** `delivery.timeout`, `sources[0].path`, or a variable or flag; empty for the complete file. */
   path: string;
   message: string;
-  /** What to do, where it is not plain from the message. */
+  /** What to do, if the message does not say it. */
   hint?: string;
 };
 
 /** The keys and list positions that lead to a value of the file. */
 export type KeyPath = readonly (string | number)[];
 
-/** A problem before its place in the file is looked up: it stands at the value, or at the key itself. */
+/** A problem before its place is looked up: at the value, or at the key. */
 export type Finding = { path: KeyPath | string; at?: 'key' | 'value'; message: string; hint?: string };
 
-/** `file:line:column path: message (hint)`, as compilers write it; `file` as the reader is to see it. */
+/** `file:line:column path: message (hint)`, like a compiler message; `file` as shown to the reader. */
 export function sentenceOf(problem: ConfigProblem, file = problem.file): string {
   const place = problem.line > 0 ? `${file}:${problem.line}:${problem.column} ` : '';
   const subject = problem.path === '' ? '' : `${problem.path}: `;
@@ -34,7 +34,7 @@ export function pathText(path: KeyPath): string {
   }, '');
 }
 
-/** A value from the file as it is named in a message: short, quoted, without credentials, or by its kind. */
+/** A value of the file for a message: short, quoted and without credentials, or its kind. */
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -42,7 +42,7 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(shortened(withoutCredentials(value))) : `${JSON.stringify(value)}`;
 }
 
-/** An address without the part between `//` and `@`; every other text as it is. */
+/** An address without the part between `//` and `@`; every other text unchanged. */
 export function withoutCredentials(text: string): string {
   return text.replace(/:\/\/[^/?#\s]*@/g, '://[redacted]@');
 }

@@ -3,7 +3,7 @@ import { mappingSchema } from './mapping-schema.ts';
 import { configSchema, environmentSchema, type Settings } from './schema.ts';
 import { sourceFields } from './source-schema.ts';
 
-/** One part as far as it is right: keys with a fault are left out. */
+/** One part without its invalid keys. */
 const environmentParts = environmentSchema.partial();
 const mappingParts = mappingSchema.partial();
 const sourceParts = sourceFields.partial();
@@ -13,8 +13,7 @@ export type MappingParts = z.output<typeof mappingParts>;
 export type SourceParts = z.output<typeof sourceParts>;
 
 /**
- * Everything in the file that is right by itself, so that the rules between parts can speak although another part
- * is wrong.
+ * The valid parts of the file, so that rules between parts are checked even if another part is invalid.
  */
 export type Readable = {
   environments: readonly (readonly [name: string, EnvironmentParts])[];
@@ -27,7 +26,7 @@ export type Readable = {
   admin: Settings['admin'] | undefined;
 };
 
-/** Takes what is right out of a file's plain values, whatever they are. */
+/** Extracts the valid parts of a file's values. */
 export function readableParts(value: unknown): Readable {
   const raw = entries(value);
   const sources: unknown[] = Array.isArray(raw['sources']) ? raw['sources'] : [];
@@ -48,7 +47,7 @@ function named<Parts extends z.ZodObject>(schema: Parts, value: unknown): [strin
   return Object.entries(entries(value)).map(([name, part]) => [name, rightKeys(schema, part)]);
 }
 
-/** Where all keys are optional, what is left when the wrong ones are gone is always right. */
+/** All keys are optional, so the rest is always valid. */
 function rightKeys<Parts extends z.ZodObject>(schema: Parts, part: unknown): z.output<Parts> {
   const keys = Object.entries(entries(part)).filter(([key, value]) => {
     const field: unknown = Object.hasOwn(schema.shape, key) ? schema.shape[key] : undefined;

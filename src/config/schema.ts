@@ -12,29 +12,32 @@ const baseUrl = address.refine((text) => !text.toLowerCase().endsWith(PURCHASE_O
 
 /** The authentication host, without the token path. */
 const authUrl = address.refine((text) => !/\/oauth2?\/token$/i.test(text), {
-  error: 'must be the address before the token path: that path is said by tokenPath',
+  error: 'must be the address without the token path: set the path with tokenPath',
 });
 
-/** One environment of the API (spec part 5, "Environment addresses"). */
+/** One environment of the API (API part 5). */
 export const environmentSchema = z.strictObject({
-  protected: z.boolean().prefault(false).describe('Wants --confirm NAME, or PO_SYNC_CONFIRM=NAME, before it sends.'),
+  protected: z
+    .boolean()
+    .prefault(false)
+    .describe('Requires --confirm NAME or PO_SYNC_CONFIRM=NAME before anything is sent.'),
   baseUrl: baseUrl.describe('API address with its path prefix. https, or http to this machine.'),
   authUrl: authUrl.describe('Address of the authentication host, without the token path.'),
   tokenPath: z
     .enum(['/oauth2/token', '/oauth/token', 'auto'])
     .prefault('auto')
-    .describe('auto tries both and remembers what the environment accepts.'),
+    .describe('auto tries both and remembers the one that issues a token.'),
   scope: line.exactOptional().describe('Space-separated scope names, such as "read write".'),
   rateLimit: z
     .strictObject({
-      max: whole(1, 1_000_000).describe('Most calls in that time.'),
+      max: whole(1, 1_000_000).describe('Maximum number of calls in that time.'),
       per: wait(1, 3_600_000).prefault('1s').describe('The time.'),
     })
     .exactOptional()
     .describe('Shared by all daemons.'),
 });
 
-/** A Redis address; never repeated in a message, as it may hold a password. */
+/** A Redis address. Messages never repeat it, because it can contain a password. */
 export const redisUrl = z
   .string()
   .refine((text) => URL.canParse(text) && /^rediss?:\/\/[^\s/?#]+(\/[0-9]*)?$/.test(text), {
@@ -54,8 +57,8 @@ const notice = z
     on: z
       .array(z.enum(['attention', 'paused', 'silent']))
       .min(1, { error: 'must name at least one of attention, paused, silent' })
-      .describe('attention: a batch needs a person. paused: delivery pauses or goes on. silent: see expectEvery.'),
-    webhook: webhook.exactOptional().describe('An https address that is sent a JSON document.'),
+      .describe('attention: a batch needs a person. paused: delivery pauses or resumes. silent: see expectEvery.'),
+    webhook: webhook.exactOptional().describe('An https address that receives a JSON document by POST.'),
     command: z
       .array(line)
       .min(1, { error: 'must name a program' })
@@ -68,19 +71,19 @@ const notice = z
 
 const delivery = z.strictObject({
   concurrency: whole(1, 1_000).prefault(8).describe('Calls in flight, of each daemon.'),
-  timeout: wait(10, 600_000).prefault('30s').describe('Of one call, from the first byte to the last.'),
-  attempts: whole(1, 1_000).prefault(12).describe('Attempts of one order that count, before it is given up as failed.'),
+  timeout: wait(10, 600_000).prefault('30s').describe('Timeout of one call, from the first byte to the last.'),
+  attempts: whole(1, 1_000).prefault(12).describe('Counted attempts of one order before it fails.'),
   backoff: z
     .strictObject({ initial: wait(10).prefault('2s'), max: wait(10).prefault('10m') })
     .prefault({})
     .describe('Waits between two attempts of one order.'),
   settle: wait(10, 86_400_000)
     .prefault('60s')
-    .describe('How long after an attempt with unknown outcome the API is asked what became of it.'),
+    .describe("Wait after an attempt with unknown outcome, before the API's list is asked."),
   probe: z
     .strictObject({ initial: wait(10).prefault('5s'), max: wait(10).prefault('5m') })
     .prefault({})
-    .describe('While delivery is paused by a failure: how often one order tries.'),
+    .describe('While delivery is paused by a failure: waits between attempts of one order.'),
   onDoubt: z
     .enum(['verify', 'hold'])
     .prefault('verify')
@@ -88,30 +91,32 @@ const delivery = z.strictObject({
   refusalHold: z
     .strictObject({ share: share.prefault('50%'), of: whole(1, 10_000).prefault(40) })
     .prefault({})
-    .describe("So many of a batch's last answers refused alike: the batch is held."),
+    .describe('Holds a batch when this share of its last answers are the same refusal.'),
 });
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /**
- * The configuration file, with every key, check and default. Relations between keys are checked by `rules/`,
- * paths are made absolute by `resolve.ts`.
+ * The configuration file, with every key, check and default. `rules/` checks relations between keys, `load.ts`
+ * makes paths absolute.
  */
 export const configSchema = z.strictObject({
-  environment: name.exactOptional().describe('The environment to deliver to, unless --environment or a variable says.'),
+  environment: name
+    .exactOptional()
+    .describe('The environment to deliver to, unless --environment or PO_SYNC_ENVIRONMENT names one.'),
   data: filePath.prefault('../data').describe('Everything that must survive a restart: private Redis, spool, sandbox.'),
   redis: z
-    .strictObject({ url: redisUrl.exactOptional().describe('Without it: a private redis-server below `data`.') })
+    .strictObject({ url: redisUrl.exactOptional().describe('Absent: a private redis-server below `data`.') })
     .prefault({}),
   environments: z
     .record(name, environmentSchema)
-    .refine((all) => Object.keys(all).length > 0, { error: 'must hold at least one environment' }),
-  sources: z.array(sourceSchema).min(1, { error: 'must hold at least one source' }),
+    .refine((all) => Object.keys(all).length > 0, { error: 'must contain at least one environment' }),
+  sources: z.array(sourceSchema).min(1, { error: 'must contain at least one source' }),
   mappings: z.record(name, mappingSchema).prefault({}),
   reports: z
     .strictObject({
-      path: filePath.prefault('../reports').describe('One folder for each batch.'),
-      keep: span().prefault('90d').describe('Also for done/ and failed/ of the inboxes.'),
+      path: filePath.prefault('../reports').describe('Contains one folder for each batch.'),
+      keep: span().prefault('90d').describe('Applies to reports, done/ and failed/.'),
     })
     .prefault({}),
   ledger: z
@@ -119,14 +124,14 @@ export const configSchema = z.strictObject({
       keep: z
         .union([z.literal('forever'), span()], { error: 'expected forever, or a duration such as 730d' })
         .prefault('forever')
-        .describe('How long a settled order is remembered after a source last showed its number.'),
+        .describe('How long a settled order is kept after a source last contained its number.'),
     })
     .prefault({}),
   notify: z.array(notice).prefault([]),
   delivery: delivery.prefault({}),
   admin: z
     .strictObject({
-      host: line.prefault('127.0.0.1').describe('Anything but this machine needs PO_SYNC_ADMIN_TOKEN.'),
+      host: line.prefault('127.0.0.1').describe('Addresses other than loopback require PO_SYNC_ADMIN_TOKEN.'),
       port: port.prefault(9464).describe('0 takes any free port.'),
     })
     .prefault({})

@@ -8,7 +8,7 @@ import type { Variables } from './variables.ts';
 
 const HIDDEN = '[redacted]';
 
-/** A text that shows itself only on request: printing, logging, JSON and the debugger see `[redacted]`. */
+/** A text that only `reveal` returns: printing, logging, JSON and the debugger show `[redacted]`. */
 export class Secret {
   readonly #value: string;
 
@@ -16,7 +16,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The text itself, for the one place that needs it. */
+  /** The text, for the one place that needs it. */
   reveal(): string {
     return this.#value;
   }
@@ -34,7 +34,7 @@ export class Secret {
   }
 }
 
-/** Reads one file that holds a secret: its text and its permissions. Rejects with the system's error. */
+/** Reads a file with a secret: its text and its permissions. Rejects with the system's error. */
 export type SecretReader = (file: string) => Promise<{ text: string; mode: number }>;
 
 const MOST_BYTES = 64 * 1024;
@@ -42,7 +42,7 @@ const MOST_BYTES = 64 * 1024;
 /** Reads secret files of this machine; relative paths start at `folder`, the process's working directory. */
 export function secretFilesFrom(folder: string): SecretReader {
   return async (file) => {
-    // A FIFO would wait for its writer for ever.
+    // Without O_NONBLOCK, opening a FIFO would wait forever.
     await using handle = await open(path.resolve(folder, file), constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = await handle.stat();
     if (!stat.isFile()) throw new Error('it is not a file');
@@ -51,16 +51,16 @@ export function secretFilesFrom(folder: string): SecretReader {
   };
 }
 
-/** A secret as found: `warning` tells of a file that others can read. */
+/** A secret; `warning` is set when other users can read its file. */
 export type FoundSecret = { value: string; warning?: string };
 
 const OTHERS_READ = 0o004;
 
 /**
- * The secret of a variable `NAME`, or of the file that `NAME_FILE` points to; undefined when neither is set.
- * One line end at the end of a file belongs to the file, not to the secret.
+ * Reads the secret of the variable `NAME`, or of the file that `NAME_FILE` names; undefined when neither is set.
+ * One trailing line end of the file is not part of the secret.
  * Throws PoSyncError `secret-ambiguous` when both are set, `secret-unreadable` when the file cannot be read,
- * `secret-invalid` when it is empty or holds control characters.
+ * `secret-invalid` when it is empty or contains control characters.
  */
 export async function readSecret(name: string, env: Variables, read: SecretReader): Promise<FoundSecret | undefined> {
   const direct = env[name];
@@ -72,11 +72,11 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
   }
   if (direct !== undefined) return { value: sound(direct, name) };
   if (file === undefined) return undefined;
-  if (file === '') throw unusable(name, `${name}_FILE`, 'is set to nothing');
+  if (file === '') throw unusable(name, `${name}_FILE`, 'is empty');
   const { text, mode } = await read(file).catch((error: unknown) => {
     const reason = codeOf(error) ?? toError(error).message;
     throw new PoSyncError('secret-unreadable', `${name}_FILE: ${file} cannot be read (${reason}).`, {
-      remedy: 'Correct the path, or let this user read the file.',
+      remedy: 'Correct the path, or give this user read permission.',
       facts: { file },
       cause: error,
     });
@@ -88,10 +88,11 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
 
 function sound(value: string, name: string): string {
   if (value === '') throw unusable(name, name, 'is empty');
-  if (controlCharacterIn(value) !== undefined) throw unusable(name, name, 'holds a line break or a control character');
+  if (controlCharacterIn(value) !== undefined)
+    throw unusable(name, name, 'contains a line break or a control character');
   return value;
 }
 
 function unusable(name: string, subject: string, how: string): PoSyncError {
-  return new PoSyncError('secret-invalid', `${subject} ${how}.`, { remedy: `Give ${name} its value, or unset it.` });
+  return new PoSyncError('secret-invalid', `${subject} ${how}.`, { remedy: `Set ${name} to its value, or unset it.` });
 }

@@ -5,19 +5,19 @@ import { type FoundSecret, readSecret, Secret, type SecretReader, secretFilesFro
 import { isWebAddress } from './source-schema.ts';
 import { ADMIN_TOKEN, type Variables, variablePrefix } from './variables.ts';
 
-/** The credentials of the chosen environment (spec part 5). */
+/** The credentials of the chosen environment (API part 5). */
 export type Secrets = {
   clientId: string;
   clientSecret: Secret;
-  /** The Authorization header of each export with an address that wants one, by the source's name. */
+  /** Authorization headers of exports with a protected address, by source name. */
   sources?: ReadonlyMap<string, Secret>;
-  /** Doubts about how the secrets are kept, for the log. */
+  /** Warnings about how the secrets are stored, for the log. */
   warnings: readonly string[];
 };
 
 /**
  * Reads the credentials of `config.environment` from `PO_SYNC_<ENVIRONMENT>_CLIENT_ID` and `_CLIENT_SECRET`, or from
- * the files that `…_FILE` name. Credentials of two environments are never the same (spec part 1).
+ * the files that `…_FILE` name. Two environments never have the same credentials (API part 1).
  * Throws PoSyncError `secret-missing`, `secret-shared`, or one of `readSecret`.
  */
 export async function loadSecrets(
@@ -44,7 +44,7 @@ export async function loadAdminToken(
   env: Variables,
   read: SecretReader = secretFilesFrom('.'),
 ): Promise<Secret | undefined> {
-  // Set to nothing is how a service manager says "none" for something that need not be there.
+  // Service managers set a variable to an empty text when there is no value.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const found = await readSecret(ADMIN_TOKEN, given, read);
   return found === undefined ? undefined : new Secret(found.value);
@@ -56,7 +56,7 @@ async function needed(name: string, env: Variables, read: SecretReader): Promise
   const given = Object.keys(env).filter((key) => key.startsWith('PO_SYNC_') && key !== name);
   const near = nearest(name, given);
   throw new PoSyncError('secret-missing', `${name} is not set.`, {
-    remedy: `Set it, or ${name}_FILE to a file that holds it${near === undefined ? '' : `; ${near} is set, which looks like it`}.`,
+    remedy: `Set it, or set ${name}_FILE to a file that contains it.${near === undefined ? '' : ` ${near} is set; is it meant?`}`,
     facts: { variable: name },
   });
 }
@@ -65,21 +65,21 @@ async function refuseShared(config: Config, clientId: string, env: Variables, re
   for (const other of Object.keys(config.environments)) {
     if (other === config.environment) continue;
     const name = `${variablePrefix(other)}_CLIENT_ID`;
-    // Another environment's file may be none of this user's business: then there is nothing to compare.
+    // This user may have no permission to read another environment's file; then there is nothing to compare.
     const found = await readSecret(name, env, read).catch(() => undefined);
     if (found?.value !== clientId) continue;
     throw new PoSyncError('secret-shared', `${config.environment} and ${other} have the same client id.`, {
-      remedy: `Each environment has credentials of its own: correct ${name} or that of ${config.environment}.`,
+      remedy: `Each environment needs its own credentials. Correct ${name} or that of ${config.environment}.`,
     });
   }
 }
 
-/** Of each source with an address and credentials, by the source's name: the Authorization header. */
+/** The Authorization header of each source with an address and credentials, by source name. */
 type SourceSecrets = { headers: ReadonlyMap<string, Secret>; warnings: readonly string[] };
 
 /**
- * Reads what the addresses of exports want: `PO_SYNC_SOURCE_<NAME>_AUTHORIZATION` (the whole header), or `_USER` and
- * `_PASSWORD` (Basic, RFC 7617), each also as `…_FILE`. None of them: the address is open. PoSyncError
+ * Reads the credentials for addresses of exports: `PO_SYNC_SOURCE_<NAME>_AUTHORIZATION` (the complete header), or `_USER`
+ * and `_PASSWORD` (Basic, RFC 7617), each also as `…_FILE`. Without them the address needs none. PoSyncError
  * `secret-ambiguous` when there are both, `secret-missing` when one of user and password is, or one of `readSecret`.
  */
 export async function loadSourceSecrets(
@@ -107,7 +107,7 @@ async function headerFor(prefix: string, env: Variables, read: SecretReader) {
   if (whole !== undefined) {
     if (user === undefined && password === undefined) return { value: whole.value, warnings };
     throw new PoSyncError('secret-ambiguous', `${prefix}_AUTHORIZATION and ${prefix}_USER or _PASSWORD are both set.`, {
-      remedy: 'Set the one or the other.',
+      remedy: 'Set only one of the two.',
     });
   }
   if (user === undefined && password === undefined) return undefined;

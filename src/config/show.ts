@@ -25,12 +25,12 @@ function hideRedis({ url }: Config['redis']): Config['redis'] {
   return url === undefined ? {} : { url: withoutCredentials(url) };
 }
 
-/** Keys are handed over in the query of a web address. */
+/** The query of a web address can contain a key. */
 function hideQuery(source: Source): Source {
   return isWebAddress(source.path) ? { ...source, path: source.path.replace(/\?.*$/, '?[redacted]') } : source;
 }
 
-/** Whoever knows the path of a webhook may call it. */
+/** The path of a webhook is its secret. */
 function hideWebhook(notice: Notice): Notice {
   return notice.webhook === undefined ? notice : { ...notice, webhook: `${new URL(notice.webhook).origin}/[redacted]` };
 }

@@ -3,16 +3,16 @@ import { addressFault } from './address.ts';
 import { filePath, name, span, wait } from './fields.ts';
 
 const common = {
-  name: name.describe('Stands in batch names and reports.'),
-  mapping: name.exactOptional().describe("A key of `mappings`; without it the specification's own four names."),
-  stable: wait(10, 3_600_000).prefault('2s').describe('So long a file must not have changed.'),
-  expectEvery: span().exactOptional().describe('Silent for longer than this: notices `silent` go out.'),
+  name: name.describe('Used in batch names and reports.'),
+  mapping: name.exactOptional().describe('A key of `mappings`; absent: the field names of the API.'),
+  stable: wait(10, 3_600_000).prefault('2s').describe('How long a file must stay unchanged.'),
+  expectEvery: span().exactOptional().describe('Sends `silent` notices when no file arrives for this long.'),
   doneFile: z.boolean().prefault(false).describe('orders.csv waits for orders.csv.done.'),
 };
 
 const poll = wait(10, 86_400_000);
 
-/** A place of this machine, or a web address. */
+/** A local path or a web address. */
 const exportPath = filePath
   .superRefine((text, context) => {
     const fault = isWebAddress(text) ? addressFault(text, { query: true }) : undefined;
@@ -20,27 +20,27 @@ const exportPath = filePath
   })
   .describe('A file, a pattern such as /mnt/erp/*.csv, or an https address.');
 
-/** Where files come from: a folder whose files become ours, or an export that is only read. */
+/** A source of files: a folder whose files po-sync takes, or an export that is only read. */
 export const sourceSchema = z.discriminatedUnion('type', [
   z.strictObject({
     ...common,
-    type: z.literal('inbox').describe('A folder: whoever drops a file gives it away.'),
+    type: z.literal('inbox').describe('A folder; po-sync takes every file dropped there.'),
     path: filePath.describe('The folder.'),
-    poll: poll.prefault('10s').describe('How often the folder is looked through, whatever its watcher told.'),
+    poll: poll.prefault('10s').describe('Polling interval, independent of file-system events.'),
   }),
   z.strictObject({
     ...common,
-    type: z.literal('export').describe('A file that the ERP writes again and again; only read.'),
+    type: z.literal('export').describe('A file that the ERP rewrites; only read.'),
     path: exportPath,
-    poll: poll.prefault('30s').describe('How often it is looked at.'),
-    timeout: wait(100, 86_400_000).prefault('10m').describe('An address: most time for one download.'),
+    poll: poll.prefault('30s').describe('Polling interval.'),
+    timeout: wait(100, 86_400_000).prefault('10m').describe('For an address: maximum time of one download.'),
     idle: wait(100, 3_600_000)
       .prefault('30s')
-      .describe('An address: without a byte for so long, a download is given up.'),
+      .describe('For an address: ends a download that sends no byte for this long.'),
   }),
 ]);
 
-/** What sources of both types have, for the rules that compare them. */
+/** The keys that both types of source have, for the rules that compare sources. */
 export const sourceFields = z.object({
   name: common.name,
   mapping: common.mapping,
@@ -48,7 +48,7 @@ export const sourceFields = z.object({
   path: exportPath,
 });
 
-/** One source as read: defaults filled in, durations in milliseconds, the path as written. */
+/** One source as read: with defaults, durations in milliseconds, the path as written. */
 export type SourceSettings = z.output<typeof sourceSchema>;
 
 /** Whether an export's path is a web address. */

@@ -18,28 +18,28 @@ type Position = { line: number; column: number };
 type YamlFault = Position & { message: string; hint?: string };
 
 export type YamlFile = {
-  /** What the text says, as plain values; undefined when `broken`. */
+  /** The document as plain values; undefined when `broken`. */
   value: unknown;
   faults: readonly YamlFault[];
-  /** Whether the text could not be read as one YAML document at all. */
+  /** Whether the text is not one YAML document. */
   broken: boolean;
-  /** Where the value at a path stands, or its key; for a path that is not there, the nearest one above it. */
+  /** The position of the value at a path, or of its key; for a missing path, of the nearest one above it. */
   positionOf: (path: KeyPath, at?: 'key' | 'value') => Position;
 };
 
 const MOST_BYTES = 1024 * 1024;
-/** Uses of anchors: enough for any honest file, too few to blow one up. */
+/** Maximum uses of anchors: enough for real files, too few to exhaust memory. */
 const MOST_ALIASES = 100;
-/** Faults after which reading on is of use: the rest of the file keeps its meaning. */
+/** Faults that do not change the meaning of the rest of the file. */
 const READABLE_FAULTS = ['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED'];
 const WORDINGS: Partial<Record<YAMLError['code'], { message: string; hint: string }>> = {
   TAB_AS_INDENT: { message: 'a tab cannot indent YAML', hint: 'use spaces' },
-  TAG_RESOLVE_FAILED: { message: 'YAML tags (!name) are not used here', hint: 'a text beginning with ! needs quotes' },
+  TAG_RESOLVE_FAILED: { message: 'YAML tags (!name) are not supported', hint: 'a text beginning with ! needs quotes' },
   MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'remove the --- line' },
 };
 const START: Position = { line: 1, column: 1 };
 
-/** Reads one YAML document with the place of everything in it; whatever is wrong becomes a fault, never an error. */
+/** Reads one YAML document with the place of every value. Problems become faults; it never throws. */
 export function readYaml(text: string): YamlFile {
   if (text.length > MOST_BYTES) return unusable([{ ...START, message: 'is larger than 1 MB' }]);
   const lines = new LineCounter();
@@ -67,7 +67,7 @@ function unusable(faults: YamlFault[]): YamlFile {
 
 function sentence({ code, message, pos }: YAMLError, text: string): { message: string; hint?: string } {
   if (code === 'DUPLICATE_KEY') {
-    return { message: `the key ${/^[^\s:,{}]*/.exec(text.slice(pos[0]))?.[0]} stands here a second time` };
+    return { message: `the key ${/^[^\s:,{}]*/.exec(text.slice(pos[0]))?.[0]} is repeated here` };
   }
   const wording = WORDINGS[code];
   if (wording !== undefined) return wording;
@@ -76,7 +76,7 @@ function sentence({ code, message, pos }: YAMLError, text: string): { message: s
   };
 }
 
-/** Keys that no object can hold safely, and aliases that point nowhere or into themselves. */
+/** Unsafe keys, and aliases without a target or into themselves. */
 function keyFaults(document: Document): { offset: number; message: string }[] {
   const faults: { offset: number; message: string }[] = [];
   visit(document, {
@@ -90,7 +90,7 @@ function keyFaults(document: Document): { offset: number; message: string }[] {
       const target = alias.resolve(document);
       const offset = alias.range?.[0] ?? 0;
       if (target === undefined) faults.push({ offset, message: `there is no anchor &${alias.source} before this` });
-      else if (ancestors.includes(target)) faults.push({ offset, message: `&${alias.source} holds itself` });
+      else if (ancestors.includes(target)) faults.push({ offset, message: `&${alias.source} contains itself` });
     },
   });
   return faults;

@@ -185,7 +185,7 @@ describe('an environment is refused', () => {
     ["  staging: { authUrl: 'https://auth.example.com' }\n", 'environments.staging.baseUrl: is missing'],
     [
       "  staging: { baseUrl: 'https://u:pw@a.example/api/v1', authUrl: 'https://b.example' }\n",
-      'must not hold credentials',
+      'must not contain credentials',
     ],
     ["  staging: { baseUrl: 'https://a.example/api/v1?x=1', authUrl: 'https://b.example' }\n", 'must not have a query'],
     ["  staging: { baseUrl: 'http://a.example/api/v1', authUrl: 'https://b.example' }\n", 'must begin with https://'],
@@ -195,7 +195,7 @@ describe('an environment is refused', () => {
     ],
     [
       "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example/oauth2/token' }\n",
-      'must be the address before the token path',
+      'must be the address without the token path',
     ],
     [
       "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', tokenPath: /oauth2/tokn }\n",
@@ -203,11 +203,11 @@ describe('an environment is refused', () => {
     ],
     [
       "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', clientSecret: hunter2 }\n",
-      'credentials never stand in the file: set PO_SYNC_<ENVIRONMENT>_CLIENT_ID',
+      'never put credentials in this file: set PO_SYNC_<ENVIRONMENT>_CLIENT_ID',
     ],
     ["  -x: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example' }\n", '"-x" must be a name'],
     ["  __proto__: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example' }\n", 'this name is reserved'],
-    ['  {}\n', 'environments: must hold at least one environment'],
+    ['  {}\n', 'environments: must contain at least one environment'],
   ])('%s', (yaml, sentence) => {
     expect(problemsIn(environments(yaml)).join('\n')).toContain(sentence);
   });
@@ -236,7 +236,7 @@ describe('the environment', () => {
 
   it('must be said', () => {
     expect(problemsIn(unsaid)).toEqual([
-      'c:1:1 environment: no environment is chosen; known: staging, uat (say it with --environment, PO_SYNC_ENVIRONMENT or the key environment)',
+      'c:1:1 environment: no environment is chosen; known: staging, uat (set --environment, PO_SYNC_ENVIRONMENT or the key environment)',
     ]);
   });
 
@@ -297,12 +297,12 @@ redis: { url: 'redis://:pw@redis.example.com' }
 delivery: { settle: 1s }
 `;
   expect(warningsIn(text, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })).toEqual([
-    'NODE_TLS_REJECT_UNAUTHORIZED: switches off the check of certificates, also for prod (unset it)',
-    'c:3:3 environments.prod: is not protected (protected: true wants --confirm before anything is sent there)',
-    'c:3:20 environments.prod.baseUrl: does not end with /api/v1, the prefix of every API address (spec part 9)',
+    'NODE_TLS_REJECT_UNAUTHORIZED: disables certificate checks, also for prod (unset it)',
+    'c:3:3 environments.prod: is not protected (protected: true requires --confirm before anything is sent there)',
+    'c:3:20 environments.prod.baseUrl: does not end with /api/v1, the prefix of every API address (API part 9)',
     'c:6:13 mappings.erp: is not used by any source',
-    'c:7:15 redis.url: holds a password (give the address by PO_SYNC_REDIS_URL instead)',
-    'c:7:15 redis.url: goes over the network unencrypted, with the orders and the password (use rediss://)',
+    'c:7:15 redis.url: contains a password (set PO_SYNC_REDIS_URL instead)',
+    'c:7:15 redis.url: is not encrypted: orders and password cross the network in clear text (use rediss://)',
     'c:8:21 delivery.settle: 1s is short: an order that the API stores later than that can be sent twice',
   ]);
 });

@@ -67,19 +67,14 @@ describe('are refused', () => {
   it.each([
     ['when one is not set', { [ID]: 'client' }, 'secret-missing', `${SECRET} is not set.`],
     ['when one is empty', { ...GIVEN, [SECRET]: '' }, 'secret-invalid', `${SECRET} is empty.`],
-    ['with a line break', { ...GIVEN, [SECRET]: 'a\nb' }, 'secret-invalid', `${SECRET} holds a line break`],
+    ['with a line break', { ...GIVEN, [SECRET]: 'a\nb' }, 'secret-invalid', `${SECRET} contains a line break`],
     [
       'when both ways are used',
       { ...GIVEN, [`${SECRET}_FILE`]: '/x' },
       'secret-ambiguous',
       `${SECRET} and ${SECRET}_FILE`,
     ],
-    [
-      'when the file is named by nothing',
-      { [ID]: 'c', [`${SECRET}_FILE`]: '' },
-      'secret-invalid',
-      '_FILE is set to nothing',
-    ],
+    ['when the file is named by nothing', { [ID]: 'c', [`${SECRET}_FILE`]: '' }, 'secret-invalid', '_FILE is empty'],
     ['when the file is not there', { [ID]: 'c', [`${SECRET}_FILE`]: '/no/such' }, 'secret-unreadable', '(ENOENT)'],
     ['when the file is a folder', { [ID]: 'c', [`${SECRET}_FILE`]: '/' }, 'secret-unreadable', 'it is not a file'],
     [
@@ -120,7 +115,7 @@ it('are not waited for at a pipe that nobody writes to', async () => {
 it('point to a variable whose name is nearly right', async () => {
   const env = { [ID]: 'client', PO_SYNC_STAGNG_CLIENT_SECRET: 'hunter2' };
   await expect(loadSecrets(config, env)).rejects.toMatchObject({
-    remedy: `Set it, or ${SECRET}_FILE to a file that holds it; PO_SYNC_STAGNG_CLIENT_SECRET is set, which looks like it.`,
+    remedy: `Set it, or set ${SECRET}_FILE to a file that contains it. PO_SYNC_STAGNG_CLIENT_SECRET is set; is it meant?`,
   });
 });
 

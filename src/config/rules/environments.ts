@@ -6,7 +6,7 @@ import { redisUrl } from '../schema.ts';
 import { ADMIN_TOKEN, REDIS_URL, type Variables, variable, variablePrefix } from '../variables.ts';
 import { type Rule, type Ruling, repeated } from './ruling.ts';
 
-/** Environments never share an address or a variable: what is meant for one must not reach another. */
+/** Environments never share an address or a variable, so that nothing meant for one reaches another. */
 export const environmentRule: Rule = (parts, { env }) => {
   const problems = [
     ...sharedVariables(parts.environments.map(([name]) => name)),
@@ -36,7 +36,7 @@ function sharedAddresses(environments: Readable['environments'], key: 'baseUrl' 
   return repeated(given, ({ address }) => address).map(([{ name }, first]) => ({
     path: ['environments', name, key],
     message: `is the address of ${first.name}`,
-    hint: 'each environment has its own',
+    hint: 'each environment needs its own',
   }));
 }
 
@@ -45,26 +45,26 @@ function doubtsOf(name: string, { baseUrl, protected: isProtected }: Environment
   const ruling: Ruling = { problems: [], warnings: [] };
   if (baseUrl === undefined) return ruling;
   if (!baseUrl.endsWith('/api/v1')) {
-    const message = 'does not end with /api/v1, the prefix of every API address (spec part 9)';
+    const message = 'does not end with /api/v1, the prefix of every API address (API part 9)';
     ruling.warnings.push({ path: [...path, 'baseUrl'], message });
   }
   if (/^prod/i.test(name) && !isProtected) {
     const message = 'is not protected';
-    const hint = 'protected: true wants --confirm before anything is sent there';
+    const hint = 'protected: true requires --confirm before anything is sent there';
     ruling.warnings.push({ path, at: 'key', message, hint });
   }
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' && !isLoopback(new URL(baseUrl).hostname)) {
-    const message = `switches off the check of certificates, also for ${name}`;
+    const message = `disables certificate checks, also for ${name}`;
     const finding = { path: 'NODE_TLS_REJECT_UNAUTHORIZED', message, hint: 'unset it' };
     (isProtected ? ruling.problems : ruling.warnings).push(finding);
   }
   return ruling;
 }
 
-/** Below this, an API of the open network may still be busy with a call that we have given up. */
+/** Below this, an API elsewhere can still be processing a call that has timed out here. Milliseconds. */
 const SHORT_SETTLE = 10_000;
 
-/** Waits that grow begin below where they end; the settle time fits an API that is not on this machine. */
+/** The initial wait is below the maximum; the settle time suits an API on another machine. */
 export const deliveryRule: Rule = ({ delivery, environments }) => {
   if (delivery === undefined) return { problems: [], warnings: [] };
   const remote = environments.some(
@@ -86,7 +86,7 @@ function growing(key: string, { initial, max }: { initial: number; max: number }
   return [{ path: ['delivery', key, 'initial'], message }];
 }
 
-/** What others can reach or read: the admin port, and the way to Redis. */
+/** What other machines can reach or read: the admin port and the connection to Redis. */
 export const exposureRule: Rule = ({ admin, redis }, { env }) => {
   return { problems: openAdmin(admin, env), warnings: redisDoubts(redis, env) };
 };
@@ -103,14 +103,14 @@ function redisDoubts(redis: Readable['redis'], env: Variables): Finding[] {
   if (given !== undefined) return redisUrl.safeParse(given).success ? unencrypted(given, REDIS_URL) : [];
   if (redis?.url === undefined) return [];
   const path = ['redis', 'url'];
-  const hint = `give the address by ${REDIS_URL} instead`;
-  const open: Finding[] = new URL(redis.url).password === '' ? [] : [{ path, message: 'holds a password', hint }];
+  const hint = `set ${REDIS_URL} instead`;
+  const open: Finding[] = new URL(redis.url).password === '' ? [] : [{ path, message: 'contains a password', hint }];
   return [...open, ...unencrypted(redis.url, path)];
 }
 
 function unencrypted(address: string, path: Finding['path']): Finding[] {
   const { protocol, hostname } = new URL(address);
   if (protocol !== 'redis:' || isLoopback(hostname)) return [];
-  const message = 'goes over the network unencrypted, with the orders and the password';
+  const message = 'is not encrypted: orders and password cross the network in clear text';
   return [{ path, message, hint: 'use rediss://' }];
 }

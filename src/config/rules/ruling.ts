@@ -2,14 +2,14 @@ import type { Finding } from '../problem.ts';
 import type { Readable } from '../readable.ts';
 import type { Variables } from '../variables.ts';
 
-/** What the rules may know beside the file. */
+/** What rules know besides the file. */
 export type Surroundings = {
   /** Folder of the configuration file, absolute: relative paths start there. */
   folder: string;
   env: Variables;
 };
 
-/** What a rule found: problems forbid the start, warnings are told. */
+/** The findings of a rule: problems prevent the start, warnings are logged. */
 export type Ruling = { problems: Finding[]; warnings: Finding[] };
 
 /** One relation between parts of the configuration. */
@@ -23,7 +23,7 @@ export function together(rulings: readonly Ruling[]): Ruling {
   };
 }
 
-/** Every item that comes after another with the same key, with that first one. */
+/** Every item whose key an earlier item has, with that first item. */
 export function repeated<Item>(items: readonly Item[], keyOf: (item: Item) => string): [item: Item, first: Item][] {
   const firsts = new Map<string, Item>();
   return items.flatMap((item): [Item, Item][] => {

@@ -5,17 +5,17 @@ import type { MappingParts, Readable, SourceParts } from '../readable.ts';
 import { isWebAddress } from '../source-schema.ts';
 import { type Rule, repeated } from './ruling.ts';
 
-/** Sources have names of their own and mappings that exist. */
+/** Sources have different names, and their mappings exist. */
 export const sourceRule: Rule = (parts) => {
   return { problems: [...sharedNames(parts), ...unknownMappings(parts)], warnings: unusedMappings(parts) };
 };
 
-/** Names stand in file names, where some file systems do not tell upper from lower case, and in names of variables. */
+/** Names are used in file names, which some file systems compare without case, and in names of variables. */
 function sharedNames({ sources }: Readable): Finding[] {
   const given = sources.flatMap(([index, { name }]) => (name === undefined ? [] : [{ index, name }]));
   return repeated(given, ({ name }) => name.toLowerCase().replaceAll('-', '_')).map(([{ index, name }, first]) => ({
     path: ['sources', index, 'name'],
-    message: `${name} is the name of sources[${first.index}] already`,
+    message: `${name} is already the name of sources[${first.index}]`,
   }));
 }
 
@@ -37,7 +37,7 @@ function unusedMappings({ sources, mappings }: Readable): Finding[] {
   );
 }
 
-/** A column feeds one field: an article code must not end as an order number by a slip of the hand. */
+/** A column belongs to one field, so that a typing error cannot make an article code an order number. */
 export const mappingRule: Rule = (parts) => {
   return { problems: parts.mappings.flatMap(([name, mapping]) => sharedColumns(name, mapping)), warnings: [] };
 };
@@ -49,13 +49,13 @@ function sharedColumns(name: string, { fields }: MappingParts): Finding[] {
     message:
       field === first.field
         ? `names the column ${JSON.stringify(column)} twice`
-        : `takes the column ${JSON.stringify(column)}, which ${first.field} takes already`,
+        : `takes the column ${JSON.stringify(column)}, which ${first.field} already takes`,
   }));
 }
 
 type Folder = { path: KeyPath; called: string; folder: string };
 
-/** Folders whose content is ours never lie in one another: what one part writes another would take or delete. */
+/** Folders that po-sync writes or empties are never inside each other: one part would take or delete another's files. */
 export const folderRule: Rule = (parts, { folder: base }) => {
   const sources = parts.sources.flatMap(([index, source]) => sourceFolder(index, source, base));
   const inboxes = sources.filter(({ type }) => type === 'inbox');
@@ -88,11 +88,11 @@ function apart(one: Folder, other: Folder): Finding[] {
   return [...outside(other, one), ...(one.folder === other.folder ? [] : outside(one, other))];
 }
 
-/** `inner` must not be or lie in `outer`. */
+/** `inner` must not be `outer` or inside it. */
 function outside(inner: Folder, outer: Folder): Finding[] {
   if (!isWithin(inner.folder, outer.folder)) return [];
-  const how = inner.folder === outer.folder ? 'is the same folder as' : 'lies in the folder of';
-  return [{ path: inner.path, message: `${how} ${outer.called}`, hint: 'they must lie apart' }];
+  const how = inner.folder === outer.folder ? 'is the same folder as' : 'is inside the folder of';
+  return [{ path: inner.path, message: `${how} ${outer.called}`, hint: 'use separate folders' }];
 }
 
 function isWithin(inner: string, outer: string): boolean {

@@ -10,12 +10,12 @@ describe('environments never share', () => {
     [
       'an API address, however it is spelled',
       "  uat: { baseUrl: 'https://API.example.com:443/api/v1/', authUrl: 'https://b.example.com' }",
-      'environments.uat.baseUrl: is the address of staging (each environment has its own)',
+      'environments.uat.baseUrl: is the address of staging (each environment needs its own)',
     ],
     [
       'an authentication address',
       "  uat: { baseUrl: 'https://b.example.com/api/v1', authUrl: 'https://auth.example.com/' }",
-      'environments.uat.authUrl: is the address of staging (each environment has its own)',
+      'environments.uat.authUrl: is the address of staging (each environment needs its own)',
     ],
     [
       'the names of their variables',
@@ -40,7 +40,7 @@ describe('sources', () => {
     [
       'have names of their own, whatever their case',
       ['{ name: erp, type: inbox, path: /a }', '{ name: ERP, type: inbox, path: /b }'],
-      'sources[1].name: ERP is the name of sources[0] already',
+      'sources[1].name: ERP is already the name of sources[0]',
     ],
     [
       'have mappings that exist',
@@ -66,7 +66,7 @@ describe('sources', () => {
     [
       'have addresses that are known',
       ['{ name: a, type: export, path: "ftp://erp.example/x" }'],
-      'must be a whole address',
+      'must be a complete address',
     ],
     ['are at least one', [], 'sources: '],
   ])('%s', (_, sources, sentence) => {
@@ -85,12 +85,12 @@ describe('folders lie apart', () => {
       'two inboxes in one folder',
       '/in',
       '/in/',
-      'sources[1].path: is the same folder as the inbox a (they must lie apart)',
+      'sources[1].path: is the same folder as the inbox a (use separate folders)',
     ],
-    ['an inbox in an inbox', '/in', '/in/erp', 'sources[1].path: lies in the folder of the inbox a'],
-    ['an inbox around an inbox', '/in/erp', '/in', 'sources[0].path: lies in the folder of the inbox b'],
-    ['an inbox in an inbox, hidden by its name', '/in', '/in/..erp', 'sources[1].path: lies in the folder of'],
-    ['an inbox in an inbox, by a way around', '/in', '/x/../in/./erp', 'sources[1].path: lies in the folder of'],
+    ['an inbox in an inbox', '/in', '/in/erp', 'sources[1].path: is inside the folder of the inbox a'],
+    ['an inbox around an inbox', '/in/erp', '/in', 'sources[0].path: is inside the folder of the inbox b'],
+    ['an inbox in an inbox, hidden by its name', '/in', '/in/..erp', 'sources[1].path: is inside the folder of'],
+    ['an inbox in an inbox, by a way around', '/in', '/x/../in/./erp', 'sources[1].path: is inside the folder of'],
   ])('%s', (_, one, other, sentence) => {
     const text = withSources(`{ name: a, type: inbox, path: ${one} }`, `{ name: b, type: inbox, path: ${other} }`);
     expect(problemsIn(text)).toEqual([expect.stringContaining(sentence)]);
@@ -100,21 +100,21 @@ describe('folders lie apart', () => {
     [
       'reports in an inbox',
       'reports: { path: ../inbox/reports }',
-      'reports.path: lies in the folder of the inbox inbox',
+      'reports.path: is inside the folder of the inbox inbox',
     ],
-    ['data in an inbox', 'data: ../inbox/data', 'data: lies in the folder of the inbox inbox'],
+    ['data in an inbox', 'data: ../inbox/data', 'data: is inside the folder of the inbox inbox'],
     ['reports that are an inbox', 'reports: { path: ../inbox }', 'reports.path: is the same folder as the inbox inbox'],
     [
       'an inbox in the reports',
       'reports: { path: .. }\ndata: /d',
-      'sources[0].path: lies in the folder of the reports',
+      'sources[0].path: is inside the folder of the reports',
     ],
     [
       'an inbox in the data',
       'data: ..\nreports: { path: /r }',
-      'sources[0].path: lies in the folder of the data folder',
+      'sources[0].path: is inside the folder of the data folder',
     ],
-    ['data in the reports', 'reports: { path: /r }\ndata: /r/data', 'data: lies in the folder of the reports'],
+    ['data in the reports', 'reports: { path: /r }\ndata: /r/data', 'data: is inside the folder of the reports'],
     ['data that are the reports', 'reports: { path: /r }\ndata: /r', 'data: is the same folder as the reports'],
   ])('%s', (_, yaml, sentence) => {
     expect(problemsIn(`${LEAST}${yaml}\n`)).toEqual([expect.stringContaining(sentence)]);
@@ -134,7 +134,7 @@ describe('folders lie apart', () => {
 it.each([
   [
     'fields: { purchaseOrderNumber: NO, articleCode: " no" }',
-    'takes the column " no", which purchaseOrderNumber takes already',
+    'takes the column " no", which purchaseOrderNumber already takes',
   ],
   ['fields: { articleCode: [A, B, a] }', 'names the column "a" twice'],
 ])('a column feeds one field: %s', (yaml, sentence) => {
@@ -165,7 +165,7 @@ describe('the admin port', () => {
 
 it('a protected environment does not start with certificates unchecked', () => {
   const text = LEAST.replace('{ baseUrl', '{ protected: true, baseUrl');
-  expect(problemsIn(text, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })[0]).toContain('switches off the check');
+  expect(problemsIn(text, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })[0]).toContain('disables certificate checks');
 });
 
 it('rules speak although another part is wrong', () => {
