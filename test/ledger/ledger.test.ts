@@ -69,6 +69,16 @@ describe('ledger', () => {
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'open', entry }]);
   });
 
+  it('lets no order begin while delivery is held', async () => {
+    const entry = await enter();
+    const at = store.time.now();
+    const begin = next(entry, { kind: 'begin', at, deadline: at + 34_000 }, policy);
+    await store.redis.hset(store.keys.breaker, 'hold:operator', '{}');
+    await expect(ledger.take(entry, begin)).rejects.toMatchObject({ code: 'delivery-paused' });
+    await store.redis.hdel(store.keys.breaker, 'hold:operator');
+    expect(await ledger.take(entry, begin)).toBe(true);
+  });
+
   it('does not enter an order again that is settled', async () => {
     await go(await go(await enter(), BEGIN), ACCEPTED);
     expect(await ledger.enter(entryOf(), undefined, 5000)).toBe(false);

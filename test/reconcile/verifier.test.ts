@@ -24,11 +24,12 @@ async function openVerifierRig() {
   const onVerdict = async () => undefined;
   const queue = stack.use(openQueue({ store: { plain, keys }, log }));
   const ledger = createLedger({ redis, keys, identity });
-  const rig = { now: 1_000_000, shown: [] as string[] };
+  const rig = { now: 1_000_000, shown: [] as string[], lists: 0 };
   const time = { now: () => rig.now, sync: async () => undefined };
   const canaries = createCanaries({ redis, keys, clock: systemClock, time });
 
   async function list(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
+    rig.lists += 1;
     for (const purchaseOrderNumber of rig.shown) onOrder({ purchaseOrderNumber });
     return { kind: 'complete', orders: rig.shown.length };
   }
@@ -67,7 +68,7 @@ async function openVerifierRig() {
   }
 
   const kept = stack.move();
-  return { rig, canaries, doubt, tickAfter, stateOf, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { rig, redis, keys, canaries, doubt, tickAfter, stateOf, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 describe('verifier', () => {
@@ -118,5 +119,30 @@ describe('verifier', () => {
     expect(await stateOf('A')).toBe('unknown');
     await tickAfter(1);
     expect(await stateOf('A')).toBe('retry');
+  });
+
+  it('reads no list while another daemon reads one', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, redis, keys, doubt, tickAfter } = opened;
+    await doubt('MISSING');
+    await redis.set(keys.verificationLock, 'another daemon');
+    await tickAfter(settle);
+    expect(rig.lists).toBe(0);
+    await redis.del(keys.verificationLock);
+    await tickAfter(0);
+    expect(rig.lists).toBe(1);
+  });
+
+  it('reads lists at least a tenth of a settle apart, also when they decide nothing', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, canaries, doubt, tickAfter } = opened;
+    await canaries.remember('CANARY');
+    rig.now += 3 * settle;
+    await doubt('MISSING');
+    await tickAfter(settle);
+    await tickAfter(settle / 10 - 1);
+    expect(rig.lists).toBe(1);
+    await tickAfter(1);
+    expect(rig.lists).toBe(2);
   });
 });

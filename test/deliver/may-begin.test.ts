@@ -7,16 +7,21 @@ import { entryOf, policy } from '../support/entry.ts';
 
 // A machine cannot be suspended here, so its clocks are made up; the simulation and test/faults freeze whole processes.
 
-/** Whether an order is written whose intent took so long to become durable, by each of the two clocks. */
-async function isWritten(intentTook: { monotonic: number; wall: number }): Promise<boolean> {
+/**
+ * Whether an order is written whose intent took so long to become durable, by each of the two clocks, and whose batch
+ * is held from its connection on.
+ */
+async function isWritten(intentTook: { monotonic: number; wall: number }, isHeld = false): Promise<boolean> {
   const now = { monotonic: 1_000, wall: 1_700_000_000_000 };
   let written = false;
+  let connected = false;
   const take = async () => {
     now.monotonic += intentTook.monotonic;
     now.wall += intentTook.wall;
     return true;
   };
   const create = async (_token: unknown, _order: unknown, prepare: () => Promise<boolean>): Promise<HttpEnd> => {
+    connected = true;
     written = await prepare();
     return { kind: 'unsent', error: new Error('no connection') };
   };
@@ -32,7 +37,7 @@ async function isWritten(intentTook: { monotonic: number; wall: number }): Promi
     partner: { timeout: 30_000, tokens: { get: async () => ({ value: 'token' }) }, create },
     breaker: { pass: async () => 'open', acceptedSince: async () => false },
     guards: {
-      held: { has: () => false },
+      held: { has: () => connected && isHeld },
       rate: { turn: async () => 'at once' },
       refusals: { take: () => undefined },
       health: { note: async () => undefined },
@@ -54,4 +59,8 @@ it('an order is not written by a process that stood still after its intent', asy
 it('an order is not written by a machine that was suspended after the intent: one clock is enough to notice', async () => {
   expect(await isWritten({ monotonic: 5, wall: 600_000 })).toBe(false);
   expect(await isWritten({ monotonic: 600_000, wall: 5 })).toBe(false);
+});
+
+it('an order is not written whose batch was held while its connection was opened', async () => {
+  expect(await isWritten({ monotonic: 5, wall: 5 }, true)).toBe(false);
 });
