@@ -62,6 +62,8 @@ export default defineConfig({
           ...common,
           name: 'trouble',
           include: ['test/trouble/**/*.test.ts'],
+          // They wait for most of their time.
+          maxWorkers: 4,
           disableConsoleIntercept: true,
         },
       },
