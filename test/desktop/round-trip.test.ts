@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
+import { readFixCheck } from '../../src/order/fix-columns.ts';
 import { encoderFor } from '../../src/report/encode.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 import { textRows, writeWorkbook } from '../support/write-workbook.ts';
 import { openSpreadsheet, type Spreadsheet, type TextForm, type Typed } from './spreadsheet.ts';
 
-// What po-sync writes for a person to mend, the person mends in a spreadsheet program and drops in again.
+// A person corrects a fix file in a spreadsheet program and drops it again.
 
 const MAPPING = `mappings:
   erp:
@@ -47,13 +49,21 @@ async function runOnce(): Promise<number | null> {
 }
 
 /** Drops a file with three orders to mend, has its fix file edited, drops that, and looks at what became of all. */
-async function around(office: Spreadsheet, name: string, content: Buffer, as: TextForm, save: string, type = MENDED) {
+async function around(
+  office: Spreadsheet,
+  name: string,
+  content: Buffer,
+  as: TextForm,
+  save: string,
+  type = MENDED,
+  fixFile = 'dead-letters.csv',
+) {
   await place.drop(name, content);
   expect(await runOnce()).toBe(2);
   const [first] = await place.reportsNow();
   if (first === undefined) throw new Error('no report');
   expect(first).toMatchObject({ counts: { accepted: 1, invalid: 3 }, open: 3 });
-  const fix = path.join(place.reports, first.batch, 'dead-letters.csv');
+  const fix = path.join(place.reports, first.batch, fixFile);
   const saved = path.join(place.folder, save);
   await office.edit({ open: fix, as, type, save: saved });
   await place.drop(save, await readFile(saved));
@@ -62,6 +72,14 @@ async function around(office: Spreadsheet, name: string, content: Buffer, as: Te
 
 async function lettersOf(report: Report): Promise<DeadLetter[]> {
   return JSON.parse(await place.read(report, 'dead-letters.json'));
+}
+
+/** What the check column says of each row of a CSV that LibreOffice saved. */
+async function checksIn(file: string, { delimiter, encoding }: TextForm): Promise<string[]> {
+  const text = new TextDecoder(encoding).decode(await readFile(file));
+  const rows: string[][] = parse(text, { delimiter, relax_column_count: true });
+  const at = (rows[0] ?? []).indexOf('_error_check');
+  return rows.slice(1).map((row) => readFixCheck(row[at]));
 }
 
 async function articles(): Promise<Record<string, string[]>> {
@@ -100,6 +118,24 @@ describe.each([
       expect(await articles()).toEqual(ARTICLES);
     },
   );
+});
+
+describe.each([
+  ['en-US', ',', 'utf-8'],
+  ['de-DE', ';', 'windows-1252'],
+] as const)('dead-letters.xlsx in LibreOffice in %s', (locale, delimiter, encoding) => {
+  it.each(['fixed.csv', 'fixed.xlsx'])('saved as %s, sends every value as it was in the file', async (save) => {
+    await using office = await openSpreadsheet(locale);
+    const content = Buffer.from(encoderFor(encoding)(tableOf(delimiter)));
+    const form: TextForm = { delimiter, encoding, quotedIsText: false };
+    const { code } = await around(office, 'orders.csv', content, form, save, MENDED, 'dead-letters.xlsx');
+    expect(code).toBe(0);
+    expect((await place.reportsNow()).map(({ open }) => open)).toEqual([0, 0]);
+    expect(await articles()).toEqual(ARTICLES);
+    if (save !== 'fixed.csv') return;
+    const checks = await checksIn(path.join(place.folder, save), form);
+    expect(checks).toEqual(['intact', 'intact', 'intact', 'intact']);
+  });
 });
 
 describe('a workbook', () => {
@@ -153,6 +189,7 @@ it('a number whose leading zeros LibreOffice takes away, as it does unless told 
   const type = [1, 2].map((row) => ({ column: 'MENGE', row, text: '1' }));
   await office.edit({ open, as: form, type, save });
   expect(await readFile(save, 'utf8')).toMatch(/^10,A,1,/m);
+  expect(await checksIn(save, form)).toEqual(['rewritten', 'rewritten']);
   await place.drop('mended.csv', await readFile(save));
   expect(await runOnce()).toBe(2);
   expect(Object.fromEntries(place.stored())).toEqual({ 'PO-2': 1 });

@@ -20,7 +20,9 @@ export type TextForm = {
 export type Typed = { column: string; row: number; text: string };
 
 export type Editing = {
+  /** A text file, or a workbook next to a text file of the same name and columns. */
   open: string;
+  /** The form of text files that are opened and saved. */
   as: TextForm;
   /** Typed in this sequence; rows are counted from 1, the titles being row 0. */
   type: readonly Typed[];
@@ -55,12 +57,12 @@ export async function openSpreadsheet(locale: 'en-US' | 'de-DE'): Promise<Spread
   const kept = stack.move();
   return {
     async edit({ open, as, type, save }) {
-      const titles = await titlesOf(open, as);
+      const isWorkbook = open.endsWith('.xlsx');
+      const titles = await titlesOf(open.replace(/\.xlsx$/, '.csv'), as);
       const job = path.join(folder, 'job.txt');
       const lines = [
         pathToFileURL(open).href,
-        TEXT,
-        readOptions(as),
+        ...(isWorkbook ? [WORKBOOK, ''] : [TEXT, readOptions(as)]),
         pathToFileURL(save).href,
         ...(save.endsWith('.xlsx') ? [WORKBOOK, ''] : [TEXT, writeOptions(as)]),
         ...type.map(({ column, row, text }) => `${columnOf(titles, column)}\t${row}\t${text}`),
