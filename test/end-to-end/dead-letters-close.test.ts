@@ -56,6 +56,8 @@ describe('a dead letter', () => {
       },
     ]);
     expect(await place.read(wrong, 'report.html')).toContain('<bdi>A × 1</bdi>');
+    const { out } = await place.run(['explain', 'PO-1']);
+    expect(out).toMatch(/conflict[^\n]*\n +in this file: {2}2 × A\n +already known: 1 × A\n/);
     const fix = await place.read(wrong, 'dead-letters.csv');
     await place.drop('c.csv', fix.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1'));
     await place.run(['start', '--once']);

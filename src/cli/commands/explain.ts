@@ -4,6 +4,7 @@ import type { PastAttempt } from '../../ledger/entry.ts';
 import type { Appearance } from '../../operate/appearances.ts';
 import { explainOrder, type OpenOrder, type OrderHistory } from '../../operate/explain-order.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
+import type { Order } from '../../order/order.ts';
 import type { CommonArgs } from '../load-config.ts';
 import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';
@@ -130,13 +131,23 @@ function outcomeEvents({ result, deadLetter }: Appearance, history: readonly Pas
   ];
 }
 
-function detailsOf({ problems = [], httpStatus, response }: DeadLetter): string[] {
+function detailsOf({ problems = [], httpStatus, response, payload, known }: DeadLetter): string[] {
   const answer = httpStatus === undefined ? [] : [`HTTP ${httpStatus}${response === undefined ? '' : ` ${response}`}`];
   const wrong = problems.map(({ line, field, value, message }) => {
     const found = value === '' ? '' : `, found "${value}"`;
     return `line ${line}: ${field === '' ? '' : `${field}: `}${message}${found}`;
   });
-  return [...wrong, ...answer];
+  const contents =
+    known === undefined ? [] : [`in this file:  ${itemsText(payload)}`, `already known: ${itemsText(known)}`];
+  return [...wrong, ...answer, ...contents];
+}
+
+/** `3 × ART-7, 1 × ART-8`. `content` is an order that a report of ours contains. */
+function itemsText(content: unknown): string {
+  const { items = [] } = (content ?? {}) as Partial<Order>;
+  const shown = items.slice(0, ITEMS_SHOWN).map(({ articleCode, quantity }) => `${quantity} × ${articleCode}`);
+  const more = items.length > shown.length ? [`… and ${items.length - shown.length} more`] : [];
+  return [...shown, ...more].join(', ');
 }
 
 function closedEvent({ at, by, batch, who }: NonNullable<DeadLetter['closed']>): HistoryEvent {
