@@ -12,7 +12,7 @@ const WINDOW = 250;
 /** What is left of an estimate after a window of less. */
 const KEPT = 0.9;
 const SECONDS = 4;
-const LEAST = 400;
+const LEAST = 100;
 const MOST = 20_000;
 
 /** Measures outcomes a second: quick to rise, so that a fast API is not kept waiting, and slow to fall. */

@@ -1,6 +1,6 @@
 import type { Seen } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
-import type { Policy } from '../ledger/state.ts';
+import type { Policy } from '../ledger/rules/step.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
 

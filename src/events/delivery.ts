@@ -28,6 +28,11 @@ export function doubtSettled(log: Log, facts: { batch: string; order: string; ou
   log.info({ event: 'doubt-settled', ...facts }, "order in doubt settled by the API's list");
 }
 
+/** The API's list shows an order more than once. */
+export function orderCreatedTwice(log: Log, facts: { batch: string; order: string; times: number }): void {
+  log.warn(facts, "the API's list shows the order more than once: it was created twice");
+}
+
 /** One list call about orders in doubt ended. */
 export function listRead(
   log: Log,

@@ -3,15 +3,26 @@ import type { Item } from '../order/order.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import { encodeCompact, UNSHOWN } from './entry.ts';
+import { encodeCompact, type Listed, UNSHOWN } from './entry.ts';
 
 /** An order that the API has; its digest is UNSHOWN where the list leaves out the items. Short: there may be millions. */
 export type Existing = { purchaseOrderNumber: string; digest: string };
 
 /** What is kept of a listed order. */
-export function existingOf({ purchaseOrderNumber, items }: { purchaseOrderNumber: string; items?: Item[] }): Existing {
+export function existingOf({ purchaseOrderNumber, items }: Row): Existing {
   return { purchaseOrderNumber, digest: items ? digestOf({ items }) : UNSHOWN };
 }
+
+/** The content of a listed order, for an order of ours with the same number. */
+export function listedOf(row: Row): Listed {
+  const { digest } = existingOf(row);
+  return row.items === undefined || row.items.length > MOST_ITEMS ? { digest } : { digest, items: row.items };
+}
+
+type Row = { purchaseOrderNumber: string; items?: Item[] };
+
+/** Longer content of a conflict is known by its digest only. */
+const MOST_ITEMS = 1_000;
 
 /**
  * Builds the step that takes orders of the API's list into the ledger as settled, as if they had been there before us.

@@ -1,6 +1,6 @@
 import { PoSyncError } from '../core/errors.ts';
 import type { Closing } from '../order/dead-letter.ts';
-import type { Outcome } from '../order/outcome.ts';
+import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { joinedCalls } from '../redis/joined-calls.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
@@ -12,42 +12,43 @@ import { INTENT_TRAVELS } from './intent.ts';
 import type { OperatorAction } from './operator-action.ts';
 import type { StoredResult } from './stored-result.ts';
 
-/** Changes that share a trip to Redis: so few that nobody else waits long for it. */
+/** Changes that share a trip to Redis: few enough that nobody else waits long for it. */
 const MOST = 200;
 
-/** One decided change of an order, and what its batch is to count. */
+/** One decided change of an order, and what its batch counts for it. */
 export type Change = {
   number: string;
   /** The version that was decided on; 0 for a number that the ledger does not know. */
   expected: number;
-  /** Absent: the entry goes. */
+  /** Absent: the entry is deleted. */
   entry?: Entry;
   due?: number;
   doubt?: number;
-  /** The number stands among those in doubt, and is to be taken out where `doubt` is absent. */
+  /** The number is among those in doubt, and is removed from them where `doubt` is absent. */
   wasInDoubt?: boolean;
   compact?: string;
   outcome?: Outcome;
   result?: StoredResult;
-  dead?: boolean;
-  /** The letters of the number that still wait are closed by it. */
+  /** The open dead letters of the number are closed by it. */
   closes?: boolean;
   at?: number;
   operatorAction?: OperatorAction;
-  /** Whose order it is, and which one. */
+  /** Of an order that is canceled: the duplicates that waited for it, as stored. The first takes its place. */
+  followers?: string;
+  /** The batch and the order in it that the change belongs to. */
   batch: string;
   ordinal: number;
 };
 
-/** How far we saw the ledger come; without `own` the changes are not counted apart. */
+/** How far this daemon saw the ledger come; without `own` its changes are not counted apart. */
 export type LedgerIdentity = Pick<Identity, 'known' | 'saw'> & Partial<Pick<Identity, 'own' | 'sawOwn'>>;
 
 type CommitDeps = { redis: Redis; keys: Keys; identity: LedgerIdentity };
 
 /**
- * Commits changes, many in one trip when many come; each is atomic, compares the version it was decided on and counts
- * its outcome in the same step. False when somebody else changed the order first. Throws PoSyncError
- * `ledger-rolled-back` instead of letting an order begin in a ledger that forgot something.
+ * Commits changes, many in one trip when many come. Each is atomic, compares the version it was decided on, and counts
+ * its outcome in the same step. False when the order was changed meanwhile. Throws PoSyncError `ledger-rolled-back`
+ * instead of letting an attempt begin in a ledger that forgot something or has not read the API's list yet.
  */
 export function createCommits({ redis, keys, identity }: CommitDeps): (change: Change) => Promise<boolean> {
   const script = readScript(new URL('./commit.lua', import.meta.url));
@@ -58,30 +59,26 @@ export function createCommits({ redis, keys, identity }: CommitDeps): (change: C
     const { daemon = '', made = '' } = identity.own?.() ?? {};
     const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made];
     for (const { number, text, fields } of group) args.push(number, text, fields);
-    const [count = 0, ...done] = (await runScript(
-      redis,
-      script,
-      [...shared, keys.own(daemon), keys.breaker],
-      args,
-    )) as number[];
+    const used = [...shared, keys.own(daemon), keys.followers, keys.breaker];
+    const [count = 0, ...done] = (await runScript(redis, script, used, args)) as number[];
     identity.sawOwn?.(count);
     return done;
   }
 
   return async (change) => {
     const done = await send(pack(change, identity.known()));
-    if (done === -1) throw new PoSyncError('ledger-rolled-back', 'Redis knows less of the orders than it did.');
+    if (done === -1) throw new PoSyncError('ledger-rolled-back', 'The ledger is incomplete; read the list first.');
     if (done === -2) throw new PoSyncError('delivery-paused', 'Delivery is paused.');
     identity.saw(done);
     return done !== 0;
   };
 }
 
-/** A change as the script reads it: each field ends with a line feed, which none of them holds. */
+/** A change as the script reads it. Each field ends with a line feed, which none of them contains. */
 type Packed = { number: string; text: string; fields: string };
 
 function pack(change: Change, reached: Checkpoint): Packed {
-  const { number, expected, entry, due = '', compact = '', batch, ordinal, outcome = '', result } = change;
+  const { number, expected, entry, due = '', compact = '', batch, ordinal, outcome, result, followers } = change;
   const begins = entry?.state === 'sending';
   const fields = [
     bucketOf(number),
@@ -91,15 +88,16 @@ function pack(change: Change, reached: Checkpoint): Packed {
     compact,
     batch,
     ordinal,
-    outcome,
+    outcome ?? '',
     result ? JSON.stringify(result) : '',
-    change.dead ? '1' : '0',
+    outcome !== undefined && needsPerson(outcome) ? '1' : '0',
     change.at ?? '',
     change.closes ? JSON.stringify(closingOf(change)) : '',
     begins ? reached.epoch : '',
     begins ? reached.sequence : '',
     entry?.lastAt ?? 0,
     change.operatorAction ? JSON.stringify(change.operatorAction) : '',
+    followers === undefined ? '' : `=${followers}`,
     '',
   ];
   return { number, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };

@@ -1,21 +1,24 @@
-import type { Order } from '../order/order.ts';
+import type { Item, Order } from '../order/order.ts';
 import type { Place } from '../order/place.ts';
 
-/** States of an order that is not settled yet, then those of an order that waits for a person. */
+/** The states of an order that is not settled yet, then those of an order that waits for a person. */
 export type EntryState = 'queued' | 'sending' | 'retry' | 'unknown' | 'conflict' | 'refused' | 'failed' | 'inDoubt';
 
 /** What the API answered, as far as it helps a person. */
 export type Answer = { httpStatus?: number; code: string; message: string; response?: string };
 
-/** An attempt that did not end well, as `explain` tells it. */
+/** An attempt without success, as `explain` shows it. */
 export type PastAttempt = { attempt: number; at: number; code: string; message: string; httpStatus?: number };
 
+/** The content that the API shows under a number; `items` where it is kept. */
+export type Listed = { digest: string; items?: readonly Item[] };
+
 /**
- * What the ledger knows of an order until it is settled, and of a dead letter until it is closed.
- * Times are milliseconds of Redis' clock.
+ * What the ledger knows about an order until it is settled, and about a dead letter until it is closed.
+ * Times are milliseconds of the Redis clock.
  */
 export type Entry = {
-  /** Grows with each change; a change is committed only over the version it was decided on. */
+  /** Grows with each change. A change is committed only over the version it was decided on. */
   version: number;
   state: EntryState;
   order: Order;
@@ -25,7 +28,7 @@ export type Entry = {
   batchNo: number;
   ordinal: number;
   place: Place;
-  /** The queue job that carries it. */
+  /** The queue job that carries the order; empty while none does. */
   job: string;
   /** The fence: counts every attempt and never falls. */
   attempt: number;
@@ -33,15 +36,21 @@ export type Entry = {
   used: number;
   /** Attempts answered with a status that says nothing about orders, while the API accepted others. */
   turnedAway?: number;
-  /** While sending: nothing of this attempt is on its way after this time. */
+  /** While sending: nothing of this attempt is in flight after this time. */
   deadline?: number;
-  /** When some attempt may have reached the API last; stays until the order is settled. */
+  /** When an attempt may have reached the API last. Stays until the order is settled. */
   maybeSentAt?: number;
-  /** A no that counts only when the list shows that no earlier attempt came through. */
+  /** The API said that it created something for this order, under another number. */
+  misnamed?: true;
+  /** A refusal that counts only when the list shows that no earlier attempt succeeded. */
   refusal?: Answer;
-  /** Lists that were good evidence and did not hold the order, and when the last of them began. */
+  /** Lists that were good evidence and did not show the order, and when the last of them began. */
   absences: number;
   absentAt?: number;
+  /** When the first list was read that could not tell, since the last one that could. */
+  askedSince?: number;
+  /** Of a conflict: the other content, which the API has. */
+  known?: Listed;
   firstAt?: number;
   lastAt?: number;
   /** The last answer or failure. */
@@ -50,25 +59,29 @@ export type Entry = {
   history?: readonly PastAttempt[];
 };
 
-/** What stays of an accepted order. `batchNo` 0: it was there before us and was taken over from the list. */
+/** What stays of an accepted order. `batchNo` 0: the API had it before po-sync. */
 export type Compact = { digest: string; attempts: number; at: number; batchNo: number };
 
-/** The digest of an order that the API has with other content than ours: no order has it. */
+/** The digest of content at the API that is other than ours and not known: no order has it. */
 export const OTHER = '!!!!!!!!!!!!!!!!';
 
 /** The digest of an order that a list shows without its items: it may be any. */
 export const UNSHOWN = '????????????????';
 
+/** Whether an order with this digest has the content that the API or the ledger has under its number. */
+export function isSameContent(known: string, digest: string): boolean {
+  return known === UNSHOWN || known === digest;
+}
+
 /**
- * The version of an entry after a change at `at`, Redis time. It grows with every change, and as it goes by the clock no
- * version comes twice, also when Redis comes back with an older self: whoever still holds the entry as it was meanwhile
- * is late.
+ * The version of an entry after a change at `at`, Redis time. It grows with every change. Because it follows the clock,
+ * no version occurs twice, not even after Redis was restored from an older file.
  */
 export function versionAfter(version: number, at: number): number {
   return Math.max(version + 1, at);
 }
 
-/** `version:json`, so that a script can compare the version without reading the rest. */
+/** `version:json`, so that a script can compare the version without parsing the rest. */
 export function encodeEntry(entry: Entry): string {
   return `${entry.version}:${JSON.stringify(entry)}`;
 }
@@ -78,7 +91,7 @@ export function decodeEntry(text: string): Entry {
   return JSON.parse(text.slice(text.indexOf(':') + 1)) as Entry;
 }
 
-/** About 30 characters, which is what a settled order costs beside its number. */
+/** About 30 characters: what a settled order costs next to its number. */
 export function encodeCompact(compact: Compact): string {
   const { digest, attempts, at, batchNo } = compact;
   return `${digest}${attempts.toString(36)}.${at.toString(36)}.${batchNo.toString(36)}`;

@@ -7,7 +7,7 @@ import { createCheckpointFile } from './checkpoint-file.ts';
 import { createIdentity, type Identity } from './identity.ts';
 import { sendingSpan } from './intent.ts';
 import { createLedger, type Ledger } from './ledger.ts';
-import type { Policy } from './state.ts';
+import type { Policy } from './rules/step.ts';
 
 /** What is known of the orders and batches of one environment, and the rules that decide about them. */
 export type EnvironmentLedger = { ledger: Ledger; batches: Batches; identity: Identity; policy: Policy };

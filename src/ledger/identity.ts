@@ -13,8 +13,11 @@ export type Standing = 'same' | 'new' | 'rolled-back';
 
 export type Identity = ReturnType<typeof createIdentity>;
 
-/** The hold of delivery after a rollback. */
+/** The code of the pause of delivery after a rollback. */
 export const ROLLED_BACK = 'ledger-rolled-back';
+
+/** The code of the pause of delivery while a new ledger reads the API's list. */
+export const NEW_LEDGER = 'ledger-new';
 
 type IdentityDeps = {
   redis: Redis;
@@ -70,7 +73,7 @@ export function createIdentity({ redis, keys, checkpoint, time, wait }: Identity
   async function compareWith(remembered: Checkpoint): Promise<Standing> {
     const hold = {
       code: ROLLED_BACK,
-      reason: 'Redis lost part of the ledger; first the list of the API is read',
+      reason: "Redis lost part of the ledger; the API's list is read first",
       since: time.now(),
     };
     const answer = await runScript(

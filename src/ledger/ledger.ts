@@ -1,11 +1,13 @@
+import { needsPerson } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Known } from './admission.ts';
 import { type Change, createCommits, type LedgerIdentity } from './commits.ts';
 import { decodeCompact, decodeEntry, type Entry, encodeCompact } from './entry.ts';
+import { createFollowers } from './followers.ts';
 import type { OperatorAction } from './operator-action.ts';
-import type { DeadEntry, Step } from './state.ts';
+import type { Known } from './rules/admission.ts';
+import { type DeadEntry, type Step, SWEEP_AFTER } from './rules/step.ts';
 import type { StoredResult } from './stored-result.ts';
 
 /** One order that ends at admission. */
@@ -17,12 +19,12 @@ const LOOKUP = 500;
 export type Ledger = ReturnType<typeof createLedger>;
 
 /**
- * What is known of every order of one environment, apart from the queue. Decisions are made by `next` and `admit`;
- * this commits them: compare the version, store, and count the outcome for its batch, all in one script.
+ * What is known of every order of one environment, apart from the queue. The rules decide (`rules/next.ts`,
+ * `rules/admission.ts`); this commits: compare the version, store, and count the outcome for its batch, in one script.
  */
 export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity }) {
   const lookupScript = readScript(new URL('./lookup.lua', import.meta.url));
-  const tallyScript = readScript(new URL('./tally.lua', import.meta.url));
+  const countScript = readScript(new URL('./count.lua', import.meta.url));
   const commit = createCommits({ redis, keys, identity });
 
   /** What is known of each number, in the order asked. */
@@ -40,7 +42,7 @@ export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Ke
     return found.map(knownFrom);
   }
 
-  /** Puts a new or mended order into the ledger; false when somebody else changed it meanwhile. */
+  /** Puts a new or corrected order into the ledger; false when the number was changed meanwhile. */
   async function enter(entry: Entry, before: Entry | undefined, due: number): Promise<boolean> {
     const { order, batch, ordinal } = entry;
     const expected = before?.version ?? 0;
@@ -48,47 +50,31 @@ export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Ke
   }
 
   /**
-   * Commits what `next` or `decide` made of `entry`; false when the decision came too late. A `deed` joins the order's
-   * history in the same step. Throws PoSyncError `ledger-rolled-back` instead of letting an order begin in a ledger
-   * that forgot something.
+   * Commits what `next` made of `entry`; false when the decision came too late. An operator action joins the order's
+   * history in the same step; `followers` are the duplicates that wait for an order that is canceled, as stored. Throws
+   * PoSyncError `ledger-rolled-back` instead of letting an attempt begin in an incomplete ledger.
    */
-  async function take(entry: Entry, step: Step, operatorAction?: OperatorAction): Promise<boolean> {
-    const number = entry.order.purchaseOrderNumber;
-    const { version: expected, batch, ordinal } = entry;
-    const wasInDoubt = entry.state === 'unknown';
-    const base = {
-      number,
-      expected,
-      batch,
-      ordinal,
-      wasInDoubt,
-      ...(operatorAction === undefined ? {} : { operatorAction }),
-    };
-    switch (step.kind) {
-      case 'ignore':
-        return false;
-      case 'move':
-        return commit({ ...base, entry: step.entry, ...scores(step) });
-      case 'accept':
-        return commit({ ...base, ...acceptance(entry, step.attempts, step.at) });
-      case 'cancel':
-        return commit({ ...base, ...cancellation(step.at, entry.attempt) });
-      case 'dead':
-        return commit({ ...base, entry: step.entry, ...burial(step.entry) });
-    }
+  async function take(
+    entry: Entry,
+    step: Step,
+    operatorAction?: OperatorAction,
+    followers: string = '',
+  ): Promise<boolean> {
+    const change = changeOf(entry, step, followers);
+    return change !== undefined && commit({ ...change, ...(operatorAction === undefined ? {} : { operatorAction }) });
   }
 
-  /** Counts orders that end at admission; repeating it counts nothing twice. */
+  /** Counts orders that end at admission. Repeatable. */
   async function count(batch: string, at: number, orders: readonly Counted[]): Promise<void> {
     if (orders.length === 0) return;
     const args = orders.flatMap(({ ordinal, number, result }) => [
       ordinal,
       result.outcome,
+      needsPerson(result.outcome) ? '1' : '0',
       isPlain(result) ? '' : JSON.stringify(result),
       number,
     ]);
-    const batchKeys = [keys.batch(batch), keys.counted(batch), keys.results(batch), keys.finished, keys.waiting];
-    await runScript(redis, tallyScript, batchKeys, [at, batch, ...args]);
+    await runScript(redis, countScript, [keys.waiting, keys.finished], [keys.prefix, at, batch, ...args]);
   }
 
   /** Numbers whose time has come, oldest first. `which`: `due` for the sweeper, `doubt` for verification. */
@@ -113,12 +99,39 @@ export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Ke
     return due + doubt;
   }
 
+  /** Orders that wait to be sent now, without those that wait for a later attempt or for the list. */
+  async function sendable(now: number): Promise<number> {
+    return redis.zcount(keys.due, '-inf', now + SWEEP_AFTER + 1_000);
+  }
+
   /** What people did with an order, oldest first. */
   async function deeds(number: string): Promise<OperatorAction[]> {
     return (await redis.lrange(keys.deeds(number), 0, -1)).map((text) => JSON.parse(text) as OperatorAction);
   }
 
-  return { lookup, enter, take, deeds, count, numbersDue, nextDue, postpone, unsettled };
+  const followers = createFollowers({ redis, keys });
+  return { lookup, enter, take, deeds, count, numbersDue, nextDue, postpone, unsettled, sendable, followers };
+}
+
+/** What a step changes in Redis; undefined for one that changes nothing. */
+function changeOf(entry: Entry, step: Step, followers: string): Change | undefined {
+  const { version: expected, batch, ordinal } = entry;
+  const number = entry.order.purchaseOrderNumber;
+  const base = { number, expected, batch, ordinal, wasInDoubt: entry.state === 'unknown' };
+  switch (step.kind) {
+    case 'ignore':
+      return undefined;
+    case 'move':
+      return { ...base, entry: step.entry, ...scores(step) };
+    case 'accept':
+      return { ...base, ...acceptance(entry, step) };
+    case 'cancel':
+      return { ...base, ...cancellation(entry, step), followers };
+    case 'dead':
+      return { ...base, entry: step.entry, ...burial(step.entry) };
+    case 'drop':
+      return { ...base, ...dropped(entry, step) };
+  }
 }
 
 type Settling = Omit<Change, 'number' | 'expected' | 'batch' | 'ordinal'>;
@@ -136,34 +149,47 @@ function scores(step: { due?: number; doubt?: number }): Pick<Change, 'due' | 'd
   };
 }
 
-function acceptance(entry: Entry, attempts: number, at: number): Settling {
+function acceptance(entry: Entry, { attempts, at, times = 1 }: Extract<Step, { kind: 'accept' }>): Settling {
   const compact = encodeCompact({ digest: entry.digest, attempts, at, batchNo: entry.batchNo });
-  const lost = entry.state === 'unknown' ? entry.history?.at(-1) : undefined;
-  if (lost === undefined) return { compact, outcome: 'accepted', closes: true, at };
-  // The entry with its history goes; the report must still say which attempt had no clear answer.
-  const message = `attempt ${lost.attempt}: ${lost.message}; found in the API's list`;
-  const result: StoredResult = { outcome: 'accepted', attempts, at, code: 'listed', message };
-  return { compact, outcome: 'accepted', result, closes: true, at };
+  const words = times > 1 ? createdTwice(times) : foundWords(entry);
+  const result: StoredResult | undefined = words && { outcome: 'accepted', attempts, at, ...words };
+  return { compact, outcome: 'accepted', closes: true, at, ...(result ? { result } : {}) };
 }
 
-function cancellation(at: number, attempts: number): Settling {
-  const result: StoredResult = {
-    outcome: 'cancelled',
-    attempts,
-    at,
-    code: 'cancelled',
-    message: 'taken back before it was sent',
-  };
-  return { outcome: 'cancelled', result, at };
+function createdTwice(times: number): { code: string; message: string } {
+  return { code: 'created-twice', message: `the API's list shows this order ${times} times: it was created twice` };
+}
+
+/** The entry with its history is deleted; the report must still say which attempt had no clear answer. */
+function foundWords({ state, history }: Entry): { code: string; message: string } | undefined {
+  const lost = state === 'unknown' ? history?.at(-1) : undefined;
+  return lost && { code: 'listed', message: `attempt ${lost.attempt}: ${lost.message}; found in the API's list` };
+}
+
+function cancellation({ attempt }: Entry, { at, heir }: Extract<Step, { kind: 'cancel' }>): Settling {
+  return { outcome: 'cancelled', result: cancelledResult(at, attempt), at, ...(heir ?? {}) };
+}
+
+/** The result of an order that a person canceled. */
+export function cancelledResult(at: number, attempts = 0): StoredResult {
+  return { outcome: 'cancelled', attempts, at, code: 'cancelled', message: 'canceled before it was sent' };
 }
 
 function burial(entry: DeadEntry): Settling {
-  const { state: outcome, attempt: attempts, lastAt: at = 0, firstAt = at, answer } = entry;
+  const { state: outcome, attempt: attempts, lastAt: at = 0, firstAt = at, answer, known } = entry;
   const words = answer ?? { code: outcome, message: '' };
-  return { outcome, result: { outcome, attempts, at, firstAt, ...words }, dead: true, at };
+  const items = outcome === 'conflict' ? known?.items : undefined;
+  return { outcome, result: { outcome, attempts, at, firstAt, ...words, ...(items ? { known: { items } } : {}) }, at };
 }
 
-/** What the file and the ledger tell again when the report is written: an invalid order, a duplicate of another batch. */
+/** A dead letter whose content the API has after all, or which a person gave up. */
+function dropped({ attempt }: Entry, { at, keeps }: Extract<Step, { kind: 'drop' }>): Settling {
+  return keeps === undefined
+    ? { at }
+    : { at, compact: encodeCompact({ digest: keeps, attempts: attempt, at, batchNo: 0 }) };
+}
+
+/** What the report reads from the file and the ledger again: an invalid order, a duplicate of another batch. */
 function isPlain(result: StoredResult): boolean {
   return (result.outcome === 'duplicate' || result.outcome === 'invalid') && result.message === '';
 }

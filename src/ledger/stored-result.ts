@@ -1,3 +1,4 @@
+import type { Item } from '../order/order.ts';
 import type { Outcome } from '../order/outcome.ts';
 
 /**
@@ -13,4 +14,6 @@ export type StoredResult = {
   message: string;
   httpStatus?: number;
   response?: string;
+  /** Of a conflict: the other content. */
+  known?: { items: readonly Item[] };
 };

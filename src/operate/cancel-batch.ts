@@ -1,8 +1,10 @@
 import type { Batch } from '../ledger/batches.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { policyOf } from '../ledger/environment-ledger.ts';
+import { aloneOf } from '../ledger/job.ts';
+import { cancelledResult } from '../ledger/ledger.ts';
 import { ordersUnderWay } from '../ledger/orders-under-way.ts';
-import { next } from '../ledger/state.ts';
+import { next } from '../ledger/rules/next.ts';
 import type { OperatorContext } from './operator-context.ts';
 
 /**
@@ -19,12 +21,14 @@ const LOOKS = 20;
  * Cancels every order of a batch that was certainly never sent, and the part of its file that is not admitted yet.
  * Orders that were or may have been sent continue. A held batch is released.
  */
-export async function cancelBatch({ batch: name }: Batch, context: OperatorContext): Promise<Cancelled> {
-  const { batches, clock, store } = context;
+export async function cancelBatch({ batch: name, no }: Batch, context: OperatorContext): Promise<Cancelled> {
+  const { batches, clock, store, ledger } = context;
   await batches.cancel(name, store.time.now());
   let cancelled = 0;
   for (let look = 0; look < LOOKS; look += 1) {
-    const found = await cancelUnsent(name, context);
+    // Its duplicates of other orders first: none of them takes the place of an order that is canceled.
+    const waiting = await ledger.followers.cancelOf(name, no, cancelledResult(store.time.now()));
+    const found = waiting + (await cancelUnsent(name, context));
     cancelled += found;
     // The daemon does not continue reading the file of a held batch.
     await batches.release(name);
@@ -51,9 +55,17 @@ async function cancelUnsent(batch: string, context: OperatorContext): Promise<nu
   return cancelled;
 }
 
-function cancelOrder(entry: Entry, { ledger, store, config, operator }: OperatorContext): Promise<boolean> {
-  const step = next(entry, { kind: 'cancel', at: store.time.now() }, policyOf(config));
-  return ledger.take(entry, step, operator.did('cancelled'));
+/** Where a duplicate of another file waits for the order, that file sends it. */
+async function cancelOrder(
+  entry: Entry,
+  { ledger, queue, store, config, operator }: OperatorContext,
+): Promise<boolean> {
+  const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber);
+  const heir = first && { follower: first, job: queue.nameJob() };
+  const step = next(entry, { kind: 'cancel', at: store.time.now(), ...(heir ? { heir } : {}) }, policyOf(config));
+  if (!(await ledger.take(entry, step, operator.did('cancelled'), marks))) return false;
+  if (step.kind === 'cancel' && step.heir) await queue.add([aloneOf(step.heir.entry)]);
+  return true;
 }
 
 async function countUnderWay(batch: string, { ledger, store }: OperatorContext): Promise<number> {

@@ -1,7 +1,7 @@
 import { iso } from '../core/format.ts';
 import type { Batch } from '../ledger/batches.ts';
+import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
 import type { EntryState } from '../ledger/entry.ts';
-import { readOpenDeadLetters } from '../ledger/open-dead-letters.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';

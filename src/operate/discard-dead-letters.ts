@@ -1,4 +1,5 @@
 import type { Entry } from '../ledger/entry.ts';
+import { discarded } from '../ledger/rules/decision.ts';
 import { createDeadLetterClosing, type KnownDeadLetter } from '../settle/close-dead-letter.ts';
 import type { FoundDeadLetter } from './dead-letters-in-progress.ts';
 import type { OperatorContext } from './operator-context.ts';
@@ -16,21 +17,8 @@ export type DiscardVerdict =
 /** What discarding would do; `owned`: the ledger's entry, if it belongs to this dead letter. Pure. */
 function judgeDiscard(deadLetter: FoundDeadLetter, owned: Entry | undefined): DiscardVerdict {
   if (deadLetter.closed) return 'settled';
-  switch (owned?.state) {
-    case undefined:
-      return 'discarded';
-    case 'inDoubt':
-      return 'in-doubt';
-    case 'queued':
-    case 'sending':
-    case 'retry':
-    case 'unknown':
-      return 'under-way';
-    case 'refused':
-    case 'failed':
-    case 'conflict':
-      return 'discarded';
-  }
+  if (owned === undefined || discarded(owned, 0).kind === 'drop') return 'discarded';
+  return owned.state === 'inDoubt' ? 'in-doubt' : 'under-way';
 }
 
 /** Builds `discard`, and `wouldDiscard`, which changes nothing. */

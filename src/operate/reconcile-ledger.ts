@@ -1,6 +1,6 @@
 import type { ListedOrder } from '../api/list.ts';
 import { PoSyncError } from '../core/errors.ts';
-import { createAdoption, existingOf } from '../ledger/adopt.ts';
+import { existingOf } from '../ledger/adopt.ts';
 import { policyOf } from '../ledger/environment-ledger.ts';
 import { createLedgerRebuild } from '../reconcile/ledger-rebuild.ts';
 import { type ReadList, withoutStop } from './api-list.ts';
@@ -20,12 +20,9 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
   const { ledger, clock, config, operator, breaker, store, owner, log } = context;
   const { redis, keys, time } = store;
   const rebuild = createLedgerRebuild({
+    store: { redis, keys, time },
     ledger,
-    adopt: createAdoption({ redis, keys }),
-    redis,
-    keys,
     clock,
-    time,
     owner,
     policy: policyOf(config),
     log,

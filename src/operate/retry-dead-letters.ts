@@ -1,10 +1,9 @@
 import type { ListedOrder } from '../api/list.ts';
-import type { Known } from '../ledger/admission.ts';
-import { decide } from '../ledger/decide.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { policyOf } from '../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../ledger/job.ts';
-import { next } from '../ledger/state.ts';
+import type { Known } from '../ledger/rules/admission.ts';
+import { next } from '../ledger/rules/next.ts';
 import { digestOf } from '../order/digest.ts';
 import type { FoundDeadLetter } from './dead-letters-in-progress.ts';
 import type { OperatorContext } from './operator-context.ts';
@@ -23,10 +22,8 @@ export type RetryVerdict =
 export type LeftAlone =
   /** It failed a check: its file must be corrected. */
   | 'invalid'
-  /** Its number belongs to another order. */
+  /** The API has the number with other content, or the number belongs to another order. */
   | 'number-taken'
-  /** The API's list is needed to decide, and cannot be read. */
-  | 'list-needed'
   | 'under-way'
   | 'settled'
   /** The ledger no longer has its content. */
@@ -52,7 +49,7 @@ export function judgeRetry(deadLetter: FoundDeadLetter, known: Known, listed: Li
     case 'failed':
       return 'retried';
     case 'conflict':
-      return listed === undefined ? 'list-needed' : 'retried';
+      return 'number-taken';
     case 'inDoubt':
       return 'asked';
     case 'queued':
@@ -90,19 +87,20 @@ type Act = { verdict: RetryVerdict; job?: Job; delay?: number };
 
 async function act(entry: Entry, verdict: RetryVerdict, delay: number, context: OperatorContext): Promise<Act> {
   const { ledger, queue, store, config, operator } = context;
+  const policy = policyOf(config);
   const at = store.time.now();
   switch (verdict) {
     case 'retried': {
-      const step = decide(entry, { kind: 'retry', at, job: queue.nameJob(), delay });
+      const step = next(entry, { kind: 'retry', at, job: queue.nameJob(), delay }, policy);
       if (!(await ledger.take(entry, step, operator.did('retried'))) || step.kind !== 'move') return LATE;
       return { verdict, job: aloneOf(step.entry), delay };
     }
     case 'asked': {
-      const step = decide(entry, { kind: 'ask', at, settle: config.delivery.settle });
+      const step = next(entry, { kind: 'ask', at }, policy);
       return (await ledger.take(entry, step, operator.did('asked again'))) ? { verdict } : LATE;
     }
     case 'found': {
-      const step = next(entry, { kind: 'found', at, same: true }, policyOf(config));
+      const step = next(entry, { kind: 'found', at, listed: { digest: entry.digest } }, policy);
       return (await ledger.take(entry, step, operator.did('rebuilt'))) ? { verdict } : LATE;
     }
     default:

@@ -1,8 +1,9 @@
 import { ordersSwept } from '../events/delivery.ts';
-import { type Entry, versionAfter } from '../ledger/entry.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { aloneOf } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { next, type Policy, SWEEP_AFTER } from '../ledger/state.ts';
+import { next } from '../ledger/rules/next.ts';
+import { type Policy, SWEEP_AFTER } from '../ledger/rules/step.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import type { OrderQueue } from './queue.ts';
@@ -62,10 +63,9 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
   }
 
   async function putBack(entry: Entry): Promise<boolean> {
-    const at = time.now();
-    const again = { ...entry, version: versionAfter(entry.version, at), job: queue.nameJob() };
-    if (!(await ledger.take(entry, { kind: 'move', entry: again, due: at + SWEEP_AFTER }))) return false;
-    await queue.add([aloneOf(again)]);
+    const step = next(entry, { kind: 'requeue', at: time.now(), job: queue.nameJob() }, policy);
+    if (step.kind !== 'move' || !(await ledger.take(entry, step))) return false;
+    await queue.add([aloneOf(step.entry)]);
     return true;
   }
 

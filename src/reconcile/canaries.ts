@@ -2,29 +2,21 @@ import type { Clock } from '../core/clock.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
-import type { Canary } from './evidence.ts';
+import { type Absence, ageCanaries, type Canary } from './evidence.ts';
 
 export type Canaries = ReturnType<typeof createCanaries>;
 
-/** Of each life of the ledger the first accepted orders are kept, and then the newest ones. */
+type CanaryDeps = { redis: Redis; keys: Keys; clock: Clock; time: RedisTime };
+
+/** The first accepted orders are kept, then the newest ones. */
 const FIRST = 10;
 const MOST = 60;
 
 /** Remembers a few accepted orders, at most one a second, to judge later lists by. */
-export function createCanaries({
-  redis,
-  keys,
-  clock,
-  time,
-}: {
-  redis: Redis;
-  keys: Keys;
-  clock: Clock;
-  time: RedisTime;
-}) {
+export function createCanaries({ redis, keys, clock, time }: CanaryDeps) {
   let remembered = Number.NEGATIVE_INFINITY;
 
-  /** Takes note that the API has this order. */
+  /** The API has this order. */
   async function remember(number: string): Promise<void> {
     if (clock.monotonic() - remembered < 1000) return;
     remembered = clock.monotonic();
@@ -40,5 +32,24 @@ export function createCanaries({
     return flat.flatMap((number, i) => (i % 2 === 0 ? [{ number, since: Number(flat[i + 1]) }] : []));
   }
 
-  return { remember, all };
+  /** Replaces canaries that the list no longer shows because of their age. One caller at a time. */
+  async function age(sight: Parameters<typeof ageCanaries>[0]): Promise<void> {
+    const before = JSON.parse((await redis.hget(keys.verification, 'absent')) ?? '{}') as Record<string, Absence>;
+    const { absences, replaced } = ageCanaries(sight, before);
+    const wasEmpty = Object.keys(before).length === 0;
+    if (wasEmpty && Object.keys(absences).length === 0 && replaced.length === 0) return;
+    const youngest = replaced.at(-1)?.since;
+    await redis.hset(keys.verification, {
+      absent: JSON.stringify(absences),
+      ...(youngest === undefined ? {} : { agedUntil: youngest }),
+    });
+    for (const { number } of replaced) await redis.zrem(keys.canaries, number);
+  }
+
+  /** Canaries up to this time were replaced; 0: none. */
+  async function agedUntil(): Promise<number> {
+    return Number((await redis.hget(keys.verification, 'agedUntil')) ?? 0);
+  }
+
+  return { remember, all, age, agedUntil };
 }

@@ -1,11 +1,11 @@
-/** Orders that the API certainly has, and since when: a complete list must hold them. */
+/** An order that the API certainly has, and since when: a complete list must show it. */
 export type Canary = { number: string; since: number };
 
-/** What a list is worth as proof that an order is absent. */
+/** What a list is worth as evidence that an order is absent. */
 export type Evidence =
-  /** So many such lists, a settle apart, prove absence. */
-  | { kind: 'good'; needed: number }
-  /** It lacks an order that it must hold: capped, filtered or lagging. */
+  /** So many such lists, a settle apart, prove the absence of orders sent after `reaches`. */
+  | { kind: 'good'; needed: number; reaches: number }
+  /** It lacks an order that it must show: cut, filtered or lagging. */
   | { kind: 'bad'; missing: string }
   /** Nothing old enough to judge it by, and something may come: ask again later. */
   | { kind: 'early' };
@@ -13,22 +13,62 @@ export type Evidence =
 const WITH_CANARIES = 2;
 const WITHOUT_CANARIES = 3;
 
-/**
- * Judges a complete list that began at `listedFrom` (architecture, "Verification"). Only canaries at least two settles
- * old count: younger ones may be missing from an honest list. `underWay`: other orders are being sent, one of
- * which may become the first canary.
- */
-export function judgeEvidence(input: {
+/** A list read at `listedFrom` that ended complete, and the canaries among the orders it shows. */
+export type ListSight = {
   listedFrom: number;
   settle: number;
   canaries: readonly Canary[];
   listed: ReadonlySet<string>;
+  /** Other orders are being sent, one of which may become the first canary. */
   underWay: boolean;
-}): Evidence {
-  const { listedFrom, settle, canaries, listed, underWay } = input;
-  const grown = canaries.filter(({ since }) => listedFrom - since >= 2 * settle);
+  /** Canaries up to this time were replaced: the list no longer shows orders that old. 0: none. */
+  agedUntil: number;
+};
+
+/**
+ * Judges a complete list. Only canaries at least two settles old count: a good list may lack younger ones. After
+ * canaries were replaced, the list says nothing about orders older than the oldest one that it shows.
+ */
+export function judgeEvidence({ listedFrom, settle, canaries, listed, underWay, agedUntil }: ListSight): Evidence {
+  const grown = grownOf(canaries, listedFrom, settle);
   const missing = grown.find(({ number }) => !listed.has(number));
   if (missing) return { kind: 'bad', missing: missing.number };
-  if (grown.length > 0) return { kind: 'good', needed: WITH_CANARIES };
-  return canaries.length > 0 || underWay ? { kind: 'early' } : { kind: 'good', needed: WITHOUT_CANARIES };
+  const [oldest] = grown;
+  if (oldest) return { kind: 'good', needed: WITH_CANARIES, reaches: agedUntil > 0 ? oldest.since : 0 };
+  if (canaries.length > 0 || underWay || agedUntil > 0) return { kind: 'early' };
+  return { kind: 'good', needed: WITHOUT_CANARIES, reaches: 0 };
+}
+
+/** A canary that lists have not shown: since when, and in how many of them in a row. */
+export type Absence = { since: number; lists: number };
+
+/** A canary is replaced after it was missing from so many lists in a row, over so many settles. */
+const LISTS = 5;
+const SETTLES = 5;
+
+/**
+ * Canaries age: an API may archive old orders. A canary that is missing for long while every younger one is shown is
+ * replaced; any other gap stays bad evidence. Returns the absences after this list and the canaries to replace.
+ */
+export function ageCanaries(
+  { listedFrom, settle, canaries, listed }: Omit<ListSight, 'underWay' | 'agedUntil'>,
+  before: Readonly<Record<string, Absence>>,
+): { absences: Record<string, Absence>; replaced: Canary[] } {
+  const grown = grownOf(canaries, listedFrom, settle);
+  const firstShown = grown.findIndex(({ number }) => listed.has(number));
+  const isArchive = firstShown > 0 && grown.slice(firstShown).every(({ number }) => listed.has(number));
+  if (!isArchive) return { absences: {}, replaced: [] };
+  const absences: Record<string, Absence> = {};
+  const replaced: Canary[] = [];
+  for (const canary of grown.slice(0, firstShown)) {
+    const { since, lists } = before[canary.number] ?? { since: listedFrom, lists: 0 };
+    if (lists + 1 >= LISTS && listedFrom - since >= SETTLES * settle) replaced.push(canary);
+    else absences[canary.number] = { since, lists: lists + 1 };
+  }
+  return { absences, replaced };
+}
+
+/** The canaries that a list must show, oldest first. */
+function grownOf(canaries: readonly Canary[], listedFrom: number, settle: number): Canary[] {
+  return canaries.filter(({ since }) => listedFrom - since >= 2 * settle).sort((a, b) => a.since - b.since);
 }

@@ -1,6 +1,7 @@
--- Ends a rebuild, or puts it off. A request of another epoch of the ledger stays as it is: it needs a list of its own.
--- KEYS rebuild, breaker, pauses; ARGV verb, epoch, hold's field, now, then for `later`: quick tries, their pause, the usual
--- pause, and what the hold says from now on ('' as before). Returns 0 when the request was not of that epoch.
+-- Ends a rebuild, or postpones it. A request of another epoch of the ledger stays: it needs a list of its own.
+-- KEYS rebuild, breaker, pauses; ARGV verb, epoch, field of the hold, now, then for `later`: quick tries, their pause, the
+-- first usual pause (each is twice as long as the one before), the longest, what the hold says ('' keeps its reason), and
+-- the hold to set where there is none. Returns 0 when the request was not of that epoch.
 if (redis.call('HGET', KEYS[1], 'epoch') or '') ~= ARGV[2] then return 0 end
 local hold = redis.call('HGET', KEYS[2], ARGV[3])
 hold = hold and cjson.decode(hold)
@@ -16,10 +17,10 @@ if ARGV[1] == 'end' then
 end
 
 local failed = redis.call('HINCRBY', KEYS[1], 'failed', 1)
-local pause = failed < tonumber(ARGV[5]) and ARGV[6] or ARGV[7]
-redis.call('HSET', KEYS[1], 'notBefore', tonumber(ARGV[4]) + tonumber(pause))
-if hold and ARGV[8] ~= '' then
-  hold.reason = ARGV[8]
-  redis.call('HSET', KEYS[2], ARGV[3], cjson.encode(hold))
-end
+local usual = math.min(tonumber(ARGV[8]), tonumber(ARGV[7]) * 2 ^ math.min(math.max(failed - tonumber(ARGV[5]), 0), 20))
+local pause = failed < tonumber(ARGV[5]) and tonumber(ARGV[6]) or usual
+redis.call('HSET', KEYS[1], 'notBefore', string.format('%.0f', tonumber(ARGV[4]) + pause))
+if not hold then hold = cjson.decode(ARGV[10]) end
+if ARGV[9] ~= '' then hold.reason = ARGV[9] end
+redis.call('HSET', KEYS[2], ARGV[3], cjson.encode(hold))
 return 1

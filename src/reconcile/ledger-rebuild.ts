@@ -1,69 +1,78 @@
-import type { ListEnd, ListedOrder } from '../api/list.ts';
+import type { ListedOrder } from '../api/list.ts';
 import type { Clock } from '../core/clock.ts';
 import { ledgerRebuilt, rebuildImpossible } from '../events/delivery.ts';
-import { type Existing, existingOf } from '../ledger/adopt.ts';
+import { createAdoption, type Existing, existingOf } from '../ledger/adopt.ts';
 import { type Entry, UNSHOWN } from '../ledger/entry.ts';
-import { ROLLED_BACK } from '../ledger/identity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { OperatorAction } from '../ledger/operator-action.ts';
-import { next, type Policy } from '../ledger/state.ts';
+import { next } from '../ledger/rules/next.ts';
+import type { Policy } from '../ledger/rules/step.ts';
 import type { Log } from '../log/log.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
-import { readScript, runScript } from '../redis/script.ts';
+import type { Store } from '../redis/store.ts';
+import { type ReadList, readList } from './read-list.ts';
+import { createRebuildRequest } from './rebuild-request.ts';
 
-type TakeOverDeps = {
+type RebuildDeps = {
+  store: Pick<Store, 'redis' | 'keys' | 'time'>;
   ledger: Ledger;
-  adopt(orders: readonly Existing[], at: number): Promise<boolean[]>;
-  redis: Redis;
-  keys: Keys;
   clock: Clock;
-  time: RedisTime;
   owner: string;
   policy: Policy;
   log: Log;
-  /** Lets delivery see at once that the hold changed. */
+  /** Makes the breaker notice at once that a hold changed. */
   refresh(): Promise<void>;
-  list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
+  list: ReadList;
 };
 
-/** `pending`: not yet, or not this time. `impossible`: this API gives us no list. */
+/** `pending`: not yet, or not this time. `impossible`: this API offers no list. */
 export type RebuildResult = 'done' | 'pending' | 'impossible';
 
 export type LedgerRebuild = ReturnType<typeof createLedgerRebuild>;
 
 const LOCK = 15_000;
 const PAGE = 500;
-const QUICK_TRIES = 3;
-const QUICK_PAUSE = 300;
+/** How long a start waits for the list of a new ledger, in milliseconds; then delivery waits beside the other work. */
+const START_WAITS = 3_000;
+const LOOK_AGAIN = 100;
 
 /**
- * Takes what the API already has into a ledger that knows too little: a new one before its first order, and one that
- * was rolled back before its next. One daemon does it for all; what it was for is kept in Redis until it is done.
+ * Reads what the API already has into a ledger that knows too little: a new one before its first order, and one that was
+ * rolled back before its next. One daemon does it for all; the request for it stays in Redis until it is done.
  */
-export function createLedgerRebuild(deps: TakeOverDeps) {
-  const { ledger, redis, keys, clock, time, policy, log } = deps;
-  const script = readScript(new URL('./ledger-rebuild.lua', import.meta.url));
+export function createLedgerRebuild(deps: RebuildDeps) {
+  const { store, ledger, clock, policy, log } = deps;
+  const { redis, keys, time } = store;
+  const adopt = createAdoption(store);
+  const request = createRebuildRequest(store);
 
-  /** At start: gives a new ledger a few quick chances; where the list does not come, it is read later, beside the work. */
+  /** At start: gives a new ledger some seconds. Where the list takes longer, delivery is paused with that reason. */
   async function first(signal: AbortSignal): Promise<void> {
-    for (let tries = 0; tries < QUICK_TRIES && !signal.aborted; tries += 1) {
-      if ((await tick()) !== 'pending' || (await redis.hget(keys.rebuild, 'why')) !== 'new') return;
-      await clock.sleep(QUICK_PAUSE, signal);
+    const until = clock.monotonic() + START_WAITS;
+    const reading = readAtStart(until, signal);
+    await Promise.race([reading, clock.sleep(START_WAITS, signal)]);
+    await request.showWait();
+    await deps.refresh();
+    // It continues beside the other work.
+    reading.catch(() => undefined);
+  }
+
+  async function readAtStart(until: number, signal: AbortSignal): Promise<void> {
+    while ((await tick()) === 'pending' && (await request.pending())?.why === 'new') {
+      if (signal.aborted || clock.monotonic() >= until) return;
+      await clock.sleep(LOOK_AGAIN, signal);
     }
   }
 
   /** Does it when its time has come. */
   async function tick(): Promise<RebuildResult> {
-    const { why, notBefore, epoch = '' } = await redis.hgetall(keys.rebuild);
-    if (why === undefined) return 'done';
-    if (time.now() < Number(notBefore)) return 'pending';
+    const pending = await request.pending();
+    if (pending === undefined) return 'done';
+    if (time.now() < pending.notBefore) return 'pending';
     const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
     if (lock === undefined) return 'pending';
     try {
-      return await run(why, epoch);
+      return await run(pending.why, pending.epoch);
     } finally {
       await lock.release();
     }
@@ -71,32 +80,30 @@ export function createLedgerRebuild(deps: TakeOverDeps) {
 
   async function run(why: string, epoch: string): Promise<RebuildResult> {
     const listed: Existing[] = [];
-    const end = await deps.list((order) => listed.push(existingOf(order)));
+    const end = await readList(deps.list, (order: ListedOrder) => listed.push(existingOf(order)));
     if (end.kind === 'complete') {
       const added = await takeIn(listed);
       ledgerRebuilt(log, { orders: listed.length, added });
       return (await finish(epoch)) ? 'done' : 'pending';
     }
+    const { message } = end.said;
     if (end.kind !== 'unavailable') {
-      await later(epoch, '');
+      await later(epoch, why === 'new' ? `the API's list cannot be read yet: ${message}` : '');
       return 'pending';
     }
-    rebuildImpossible(log, { reason: end.said.message });
+    rebuildImpossible(log, { reason: message });
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
     if (why === 'new') await finish(epoch);
-    else {
-      const reason = `Redis lost part of the ledger and the list cannot be had (${end.said.message}); run reconcile`;
-      await later(epoch, reason);
-    }
+    else await later(epoch, `Redis lost part of the ledger and the API offers no list (${message}); run reconcile`);
     return 'impossible';
   }
 
-  /** What the API has is known from now on, whatever became of it here. Gives how many were new. */
+  /** The ledger knows what the API has from now on. Returns how many orders were new to it. */
   async function takeIn(listed: readonly Existing[], operatorAction?: OperatorAction): Promise<number> {
     let added = 0;
     for (let i = 0; i < listed.length; i += PAGE) {
       const page = listed.slice(i, i + PAGE);
-      const isNew = await deps.adopt(page, time.now());
+      const isNew = await adopt(page, time.now());
       const old = page.filter((_, n) => !isNew[n]);
       added += page.length - old.length;
       const known = await ledger.lookup(old.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
@@ -107,44 +114,31 @@ export function createLedgerRebuild(deps: TakeOverDeps) {
     return added;
   }
 
-  /** The list is read once: what it proves is not dropped because the order moved on meanwhile. */
+  /** The list is read once: what it proves is not lost because the order was changed meanwhile. */
   async function prove(entry: Entry, digest: string, operatorAction?: OperatorAction): Promise<void> {
     let open: Entry | undefined = entry;
     while (open) {
-      const same = digest === UNSHOWN || digest === open.digest;
-      const step = next(open, { kind: 'found', at: time.now(), same }, policy);
+      const step = next(open, { kind: 'found', at: time.now(), listed: { digest } }, policy);
       if (step.kind === 'ignore' || (await ledger.take(open, step, operatorAction))) return;
       const [now] = await ledger.lookup([open.order.purchaseOrderNumber]);
       open = now?.kind === 'open' ? now.entry : undefined;
     }
   }
 
-  /** Why it is still to be done, for which life of the ledger, and from when; undefined when it was done. */
-  async function pending(): Promise<{ why: string; epoch: string; notBefore: number } | undefined> {
-    const { why, epoch = '', notBefore = '0' } = await redis.hgetall(keys.rebuild);
-    return why === undefined ? undefined : { why, epoch, notBefore: Number(notBefore) };
-  }
-
   /**
-   * Ends the wait and its hold, also where a person decided to go on without it. False when the ledger began another
-   * life meanwhile, which waits for a list of its own.
+   * Ends the wait and its hold, also where a person decided to continue without the list. False when another epoch of
+   * the ledger began meanwhile, which waits for a list of its own.
    */
   async function finish(epoch: string): Promise<boolean> {
-    const ended = await change('end', epoch);
+    const ended = await request.finish(epoch);
     await deps.refresh();
-    return ended === 1;
+    return ended;
   }
 
-  /** Not this time; `reason` replaces what the hold says. */
   async function later(epoch: string, reason: string): Promise<void> {
-    await change('later', epoch, QUICK_TRIES, QUICK_PAUSE, policy.settle, reason);
+    await request.later(epoch, reason, policy.settle);
     await deps.refresh();
   }
 
-  function change(verb: 'end' | 'later', epoch: string, ...rest: (string | number)[]): Promise<unknown> {
-    const args = [verb, epoch, `hold:${ROLLED_BACK}`, time.now(), ...rest];
-    return runScript(redis, script, [keys.rebuild, keys.breaker, keys.pauses], args);
-  }
-
-  return { first, tick, takeIn, pending, finish };
+  return { first, tick, takeIn, pending: request.pending, finish };
 }

@@ -2,7 +2,6 @@ import type { Partner } from '../api/partner.ts';
 import { toError } from '../core/errors.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { deliveryTrouble, ledgerRolledBack } from '../events/delivery.ts';
-import { createAdoption } from '../ledger/adopt.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
@@ -38,10 +37,13 @@ export function createReconciliation({ context, book, queue, partner, breaker }:
   const shared = { ledger, redis, keys, time, owner, policy, log };
   const verifier = createVerifier({ ...shared, queue, canaries, list: partner.list, onVerdict: learn });
   const rebuild = createLedgerRebuild({
-    ...shared,
+    store,
+    ledger,
+    owner,
+    policy,
+    log,
     clock,
     refresh: () => breaker.refresh(true),
-    adopt: createAdoption({ redis, keys }),
     list: partner.list,
   });
   let establishing: Promise<void> | undefined;

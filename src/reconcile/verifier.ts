@@ -1,11 +1,12 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
-import { doubtSettled, listRead } from '../events/delivery.ts';
-import type { Entry } from '../ledger/entry.ts';
+import { doubtSettled, listRead, orderCreatedTwice } from '../events/delivery.ts';
+import { listedOf } from '../ledger/adopt.ts';
+import type { Answer, Entry } from '../ledger/entry.ts';
 import { withJob } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type LedgerEvent, next, type Policy } from '../ledger/state.ts';
+import { next } from '../ledger/rules/next.ts';
+import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/rules/step.ts';
 import type { Log } from '../log/log.ts';
-import { digestOf } from '../order/digest.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -13,10 +14,11 @@ import { takeLease } from '../redis/lease.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import type { Canaries } from './canaries.ts';
 import { type Evidence, judgeEvidence } from './evidence.ts';
+import { type ReadList, readList } from './read-list.ts';
 
 type VerifierDeps = {
   ledger: Ledger;
-  queue: OrderQueue;
+  queue: Pick<OrderQueue, 'nameJob'>;
   redis: Redis;
   keys: Keys;
   time: RedisTime;
@@ -27,21 +29,38 @@ type VerifierDeps = {
   /** The list showed whether an order in doubt was created; `answer` is what its last attempt ended with. */
   onVerdict(answer: Entry['answer'], wasCreated: boolean): Promise<void>;
   /** Reads the API's list once. */
-  list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
+  list: ReadList;
 };
 
-/** Most orders in doubt that one list call answers; the others wait for the next. */
+/** Most orders in doubt that one read of the list answers; the others wait for the next. */
 const MOST = 10_000;
 const LOCK = 15_000;
+/** The pause after a list, as a multiple of its duration; at least a share of a settle, at most so many settles. */
+const PAUSE_PER_DURATION = 10;
+const SHORTEST_PAUSE = 0.1;
+const LONGEST_PAUSE = 4;
+/** While lists fail: the first pause in milliseconds, at least; each further one is twice as long, up to a settle. */
+const FAILED_PAUSE = 250;
+
+/** One read of the list, as far as it concerns the orders in question. */
+type Reading = {
+  listedFrom: number;
+  end: ListEnd;
+  /** Every row of a number in question: one that occurs twice was created twice. */
+  rows: ReadonlyMap<string, readonly ListedOrder[]>;
+  evidence: Evidence | undefined;
+  /** Lists in a row that could not tell, with this one. */
+  unclear: number;
+};
 
 /**
- * A verifier asks the API's list about orders in doubt: one call for all that wait, never two at a time over all
- * daemons, and not closer together than ten times what the last one took.
+ * A verifier asks the API's list about orders in doubt: one read for all that wait, never two at a time over all
+ * daemons. It pauses ten times as long as a read took; while reads fail, the pauses grow up to a settle.
  */
 export function createVerifier(deps: VerifierDeps) {
-  const { ledger, redis, keys, time, policy, log } = deps;
+  const { ledger, redis, keys, time, policy, log, canaries } = deps;
 
-  /** One round, if any order's time has come. */
+  /** One round, if an order's time has come. */
   async function tick(): Promise<void> {
     const due = await ledger.numbersDue('doubt', time.now(), MOST);
     if (due.length === 0 || time.now() < (await notBefore())) return;
@@ -55,93 +74,83 @@ export function createVerifier(deps: VerifierDeps) {
   }
 
   async function verify(numbers: readonly string[]): Promise<void> {
-    await time.sync();
-    const listedFrom = time.now();
-    const canaries = await deps.canaries.all();
-    const wanted = new Set([...numbers, ...canaries.map(({ number }) => number)]);
-    const seen = new Map<string, ListedOrder>();
-    const end = await deps.list((order) => {
-      if (wanted.has(order.purchaseOrderNumber)) seen.set(order.purchaseOrderNumber, order);
-    });
-    const took = time.now() - listedFrom;
-    // Even an instant list is asked at most once in a tenth of a settle.
-    const pause = Math.max(10 * took, policy.settle / 10);
-    await redis.hset(keys.verification, { notBefore: time.now() + pause });
-    listRead(log, { orders: seen.size, asked: numbers.length, durationMs: took, outcome: end.kind });
-    await conclude(numbers, end, seen, listedFrom, canaries);
-  }
-
-  async function conclude(
-    numbers: readonly string[],
-    end: ListEnd,
-    seen: ReadonlyMap<string, ListedOrder>,
-    listedFrom: number,
-    canaries: Awaited<ReturnType<Canaries['all']>>,
-  ): Promise<void> {
+    const reading = await read(numbers);
     const known = await ledger.lookup(numbers);
-    const entries = known.flatMap((one) => (one.kind === 'open' && one.entry.state === 'unknown' ? [one.entry] : []));
-    const evidence = end.kind === 'complete' ? await judgeList(listedFrom, canaries, seen) : undefined;
-    const overdue = evidence?.kind === 'bad' ? await badFor(listedFrom) : await goodAgain(evidence);
-    for (const entry of entries) {
-      const event = eventFor(entry, seen, end, evidence, overdue, listedFrom);
-      if (event) await apply(entry, event);
+    for (const one of known) {
+      if (one.kind === 'open' && one.entry.state === 'unknown') await apply(one.entry, eventFor(one.entry, reading));
     }
   }
 
-  async function judgeList(
-    listedFrom: number,
-    canaries: Awaited<ReturnType<Canaries['all']>>,
-    seen: ReadonlyMap<string, ListedOrder>,
-  ): Promise<Evidence> {
-    const underWay = (await ledger.nextDue('due')) !== undefined;
-    return judgeEvidence({ listedFrom, settle: policy.settle, canaries, listed: new Set(seen.keys()), underWay });
+  async function read(numbers: readonly string[]): Promise<Reading> {
+    await time.sync();
+    const listedFrom = time.now();
+    const birds = await canaries.all();
+    const wanted = new Set([...numbers, ...birds.map(({ number }) => number)]);
+    const rows = new Map<string, ListedOrder[]>();
+    const end = await readList(deps.list, (order) => {
+      const { purchaseOrderNumber: number } = order;
+      if (wanted.has(number)) rows.set(number, [...(rows.get(number) ?? []), order]);
+    });
+    const durationMs = time.now() - listedFrom;
+    await pause(end, durationMs);
+    listRead(log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind });
+    const evidence = end.kind === 'complete' ? await judge(listedFrom, birds, new Set(rows.keys())) : undefined;
+    return { listedFrom, end, rows, evidence, unclear: await countUnclear(evidence) };
   }
 
-  /** What this list says of one order in doubt; undefined when it says nothing and the order goes on waiting. */
-  function eventFor(
-    entry: Entry,
-    seen: ReadonlyMap<string, ListedOrder>,
-    end: ListEnd,
-    evidence: Evidence | undefined,
-    overdue: boolean,
+  async function judge(
     listedFrom: number,
-  ): LedgerEvent | undefined {
+    birds: Awaited<ReturnType<Canaries['all']>>,
+    listed: ReadonlySet<string>,
+  ): Promise<Evidence> {
+    const { settle } = policy;
+    await canaries.age({ listedFrom, settle, canaries: birds, listed });
+    const underWay = (await ledger.nextDue('due')) !== undefined;
+    const agedUntil = await canaries.agedUntil();
+    return judgeEvidence({ listedFrom, settle, canaries: birds, listed, underWay, agedUntil });
+  }
+
+  /** When the next list may be read. */
+  async function pause(end: ListEnd, durationMs: number): Promise<void> {
+    const isFailed = end.kind !== 'complete' && end.kind !== 'unavailable';
+    const failed = isFailed ? await redis.hincrby(keys.verification, 'failed', 1) : 0;
+    const { settle } = policy;
+    const ms = isFailed
+      ? Math.max(FAILED_PAUSE, Math.min(settle, settle * SHORTEST_PAUSE * 2 ** (failed - 1)))
+      : Math.min(LONGEST_PAUSE * settle, Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE));
+    await redis.hset(keys.verification, { notBefore: time.now() + ms, ...(isFailed ? {} : { failed: 0 }) });
+  }
+
+  async function countUnclear(evidence: Evidence | undefined): Promise<number> {
+    if (evidence?.kind !== 'good') return redis.hincrby(keys.verification, 'unclear', 1);
+    await redis.hdel(keys.verification, 'unclear');
+    return 0;
+  }
+
+  /** What this list says about one order in doubt. */
+  function eventFor(entry: Entry, { listedFrom, end, rows, evidence, unclear: inARow }: Reading): ListEvent {
     const at = time.now();
-    const found = seen.get(entry.order.purchaseOrderNumber);
-    if (found) return { kind: 'found', at, same: found.items === undefined || isSame(entry, found.items) };
+    const shown = rows.get(entry.order.purchaseOrderNumber);
+    if (shown) return foundIn(shown, entry, at);
     if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: end.said };
-    if (overdue && hasWaited(entry, listedFrom)) return { kind: 'unlistable', at, answer: LAGGING };
-    return evidence?.kind === 'good' ? { kind: 'absent', at, listedFrom, needed: evidence.needed } : undefined;
+    const { maybeSentAt = 0 } = entry;
+    if (evidence?.kind === 'good' && maybeSentAt > evidence.reaches)
+      return { kind: 'absent', at, listedFrom, needed: evidence.needed };
+    const answer = end.kind === 'complete' ? unclearAnswer(evidence) : end.said;
+    return { kind: 'inconclusive', at, listedFrom, inARow, answer };
   }
 
   async function apply(entry: Entry, event: LedgerEvent): Promise<void> {
     const step = withJob(next(entry, event, policy), deps.queue.nameJob);
     if (!(await ledger.take(entry, step))) return;
-    if (event.kind === 'found' && event.same) await deps.onVerdict(entry.answer, true);
+    if (step.kind === 'accept') await deps.onVerdict(entry.answer, true);
     // Only once enough lists agree; the sweeper hands out the retry when it is due.
-    if (event.kind === 'absent' && !(step.kind === 'move' && step.entry.state === 'unknown'))
-      await deps.onVerdict(entry.answer, false);
-    const outcome =
-      step.kind === 'accept' ? 'accepted' : step.kind === 'ignore' || step.kind === 'cancel' ? '' : step.entry.state;
-    if (outcome !== 'unknown')
-      doubtSettled(log, { batch: entry.batch, order: entry.order.purchaseOrderNumber, outcome });
-  }
-
-  /** Whether lists have been bad evidence for ten settles; the first bad one starts the count. */
-  async function badFor(listedFrom: number): Promise<boolean> {
-    await redis.hsetnx(keys.verification, 'badSince', String(listedFrom));
-    const since = Number(await redis.hget(keys.verification, 'badSince'));
-    return listedFrom - since >= 10 * policy.settle;
-  }
-
-  /** Lists are only read while orders are in doubt: a bad one of long ago must not cost a new one its chances. */
-  function hasWaited({ maybeSentAt = 0 }: Entry, listedFrom: number): boolean {
-    return listedFrom - maybeSentAt >= 10 * policy.settle;
-  }
-
-  async function goodAgain(evidence: Evidence | undefined): Promise<false> {
-    if (evidence?.kind === 'good') await redis.hdel(keys.verification, 'badSince');
-    return false;
+    if (event.kind === 'absent' && outcomeOf(step) !== 'unknown') await deps.onVerdict(entry.answer, false);
+    const { batch, order } = entry;
+    const { purchaseOrderNumber: number } = order;
+    const outcome = outcomeOf(step);
+    if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome });
+    if (step.kind === 'accept' && step.times) orderCreatedTwice(log, { batch, order: number, times: step.times });
   }
 
   async function notBefore(): Promise<number> {
@@ -151,11 +160,43 @@ export function createVerifier(deps: VerifierDeps) {
   return { tick };
 }
 
-const LAGGING = {
-  code: 'list-incomplete',
-  message: "the API's list lacks orders that it must hold, so it proves nothing",
-};
+/** The row with our content wins over another row of the number. */
+function foundIn(rows: readonly ListedOrder[], { digest }: Entry, at: number): ListEvent {
+  const all = rows.map(listedOf);
+  const listed = all.find((one) => one.digest === digest) ?? all[0];
+  if (listed === undefined) throw new Error('no row');
+  return { kind: 'found', at, listed, times: rows.length };
+}
 
-function isSame(entry: Entry, items: NonNullable<ListedOrder['items']>): boolean {
-  return digestOf({ items }) === entry.digest;
+function outcomeOf(step: Step): string {
+  switch (step.kind) {
+    case 'accept':
+      return 'accepted';
+    case 'move':
+    case 'dead':
+      return step.entry.state;
+    case 'cancel':
+    case 'drop':
+    case 'ignore':
+      return '';
+  }
+}
+
+/** Why a complete list cannot tell whether an order is absent. */
+function unclearAnswer(evidence: Evidence | undefined): Answer {
+  switch (evidence?.kind) {
+    case 'bad':
+      return {
+        code: 'list-incomplete',
+        message: `the API's list lacks order ${evidence.missing}, which it must show, so it proves nothing`,
+      };
+    case 'good':
+      return { code: 'list-too-short', message: "the API's list no longer shows orders as old as this one" };
+    case 'early':
+    case undefined:
+      return {
+        code: 'list-unproven',
+        message: "no accepted order is old enough to show that the API's list is complete",
+      };
+  }
 }

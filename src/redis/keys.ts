@@ -31,6 +31,8 @@ export function keysOf(environment: string, baseUrl: string) {
     doubt: `${prefix}:doubt`,
     /** Hash: order number → the dead letters of it that still wait, one `batch/ordinal` a line. */
     waiting: `${prefix}:waiting`,
+    /** Hash: order number → the duplicates that wait for it, tab-separated `no/ordinal/place`. */
+    followers: `${prefix}:followers`,
     batch: (batch: string) => `${prefix}:b:${batch}`,
     /** Bitmap: which ordinals of the batch are counted. */
     counted: (batch: string) => `${prefix}:b:${batch}:counted`,

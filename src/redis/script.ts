@@ -2,13 +2,23 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from './connect.ts';
 
-/** A Lua script that lies beside its caller. */
+/** A Lua script that is stored next to its caller. */
 export type Script = { sha: string; text: string };
 
-/** Reads a script; call with `new URL('./name.lua', import.meta.url)` when the caller is built. */
+/**
+ * Reads a script with the files it includes (`-- include NAME.lua`, next to it), each once. Call with
+ * `new URL('./name.lua', import.meta.url)` when the caller is built.
+ */
 export function readScript(file: URL): Script {
-  const text = readFileSync(file, 'utf8');
+  const text = readWithIncludes(file, new Set());
   return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+function readWithIncludes(file: URL, included: Set<string>): string {
+  if (included.has(file.href)) return '';
+  included.add(file.href);
+  const text = readFileSync(file, 'utf8');
+  return text.replace(/^-- include (\S+)$/gm, (_, name: string) => readWithIncludes(new URL(name, file), included));
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Batches } from '../ledger/batches.ts';
-import { type ClosingRequest, type ClosingResult, createDeadLetterCloser } from '../ledger/close-dead-letters.ts';
-import { createDeadLetterFields } from '../ledger/dead-letter-fields.ts';
+import { type ClosingRequest, type ClosingResult, createDeadLetters } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
@@ -18,11 +17,10 @@ type Deps = { batches: Batches; ledger: Ledger; redis: Redis; keys: Keys };
 
 /** Closes a single dead letter: after a person discarded it, or when its rows came back in another batch. */
 export function createDeadLetterClosing(deps: Deps) {
-  const fieldsOf = createDeadLetterFields(deps);
-  const closeDeadLetters = createDeadLetterCloser(deps);
+  const deadLetters = createDeadLetters(deps);
 
   async function find(batch: string, deadLetter: DeadLetter): Promise<KnownDeadLetter> {
-    const fields = await fieldsOf(batch, deadLetter);
+    const fields = await deadLetters.fieldsOf(batch, deadLetter, deps.batches);
     if (fields.length === 0) return { fields };
     const [known] = await deps.ledger.lookup([deadLetter.purchaseOrderNumber]);
     const entry = known?.kind === 'open' ? known.entry : undefined;
@@ -38,7 +36,7 @@ export function createDeadLetterClosing(deps: Deps) {
     by: ClosingRequest['by'],
   ): Promise<ClosingResult> {
     const { purchaseOrderNumber: number, kind, location } = deadLetter;
-    return closeDeadLetters({
+    return deadLetters.close({
       batch,
       fields,
       deadLetter: number === '' ? { number, place: placeText(location) } : { number, kind },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Batches } from '../ledger/batches.ts';
-import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { discarded } from '../ledger/rules/decision.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { needsPerson } from '../order/outcome.ts';
@@ -82,7 +82,7 @@ function createFixedClosing(deps: FixedDeps, by: string) {
 
   async function closeOne(deadLetter: DeadLetter, batch: string): Promise<void> {
     const known = await deadLetters.find(batch, deadLetter);
-    if (known.fields.length === 0 || (known.owned && !isCertain(known.owned))) return;
+    if (known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore')) return;
     await deadLetters.close(batch, deadLetter, known, { at: time.now(), batch: by });
   }
 }
@@ -90,9 +90,4 @@ function createFixedClosing(deps: FixedDeps, by: string) {
 /** Whether the rows of an open dead letter now belong to the batch that brought them back. */
 function continuesIn({ purchaseOrderNumber: before, closed }: DeadLetter, now: CameBack): boolean {
   return closed === undefined && (now.needsPerson || before === '' || before !== now.number);
-}
-
-/** Whether nothing is in progress for the entry and its fate at the API is known. */
-function isCertain({ state }: Entry): boolean {
-  return state === 'refused' || state === 'failed' || state === 'conflict';
 }

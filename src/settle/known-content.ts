@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import { mappingFor } from '../config/config.ts';
-import type { Known } from '../ledger/admission.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Known } from '../ledger/rules/admission.ts';
 import { digestOf } from '../order/digest.ts';
 import type { Order } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';

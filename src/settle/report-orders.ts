@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts';
 import { iso } from '../core/format.ts';
-import type { Known } from '../ledger/admission.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Known } from '../ledger/rules/admission.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type ValidOrder } from '../order/checked-order.ts';
 import type { Order } from '../order/order.ts';
@@ -95,11 +95,8 @@ function withStored(order: ValidOrder, stored: StoredResult, content: Order | un
   const result = resultOf(order, { outcome, attempts, at: iso(at), code, message });
   if (!needsPerson(outcome)) return { order, result };
   const times = { firstAt: iso(stored.firstAt ?? at), lastAt: iso(at) };
-  return {
-    order,
-    result,
-    deadLetter: deliveryDeadLetterOf(order, { ...stored, ...times, kind: outcome, known: content }),
-  };
+  const known = stored.known ? { ...order.order, items: [...stored.known.items] } : content;
+  return { order, result, deadLetter: deliveryDeadLetterOf(order, { ...stored, ...times, kind: outcome, known }) };
 }
 
 function resultOf(

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Batches, createBatches } from '../../src/ledger/batches.ts';
-import { decide } from '../../src/ledger/decide.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
-import { type LedgerEvent, next } from '../../src/ledger/state.ts';
+import { next } from '../../src/ledger/rules/next.ts';
+import type { LedgerEvent } from '../../src/ledger/rules/step.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
@@ -102,7 +102,7 @@ describe('ledger', () => {
     const sending = await go(await enter(), BEGIN);
     const answer = { code: 'connection', message: 'read ECONNRESET' };
     const unknown = await go(sending, { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'unknown', answer } });
-    await go(unknown, { kind: 'found', at: 70_000, same: true });
+    await go(unknown, { kind: 'found', at: 70_000, listed: { digest: unknown.digest } });
     expect(await batches.results('b1', [0])).toEqual([
       {
         outcome: 'accepted',
@@ -162,7 +162,7 @@ describe('ledger', () => {
     const refused = await go(await go(await enter('b1', 0, '1'), BEGIN), REFUSED);
     await enter('b1', 1, '2');
     await batches.admitted('b1', 2);
-    const step = decide(refused, { kind: 'retry', at: NOW, job: 'c-2', delay: 0 });
+    const step = next(refused, { kind: 'retry', at: NOW, job: 'c-2', delay: 0 }, policy);
     if (step.kind !== 'move') throw new Error('the order is not queued again');
     expect(await ledger.take(refused, step)).toBe(true);
     const sending = await go(step.entry, BEGIN);

@@ -27,6 +27,7 @@ function openContext() {
       onPaused: onChange,
       onResumed: onChange,
     }),
+    store: { ...store, plain: redis, private: false, [Symbol.asyncDispose]: async () => undefined },
     batches: createBatches({ redis, keys, owner: 'me' }),
     operator: createOperator({ USER: 'anna' }, store.time),
   };

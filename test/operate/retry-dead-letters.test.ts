@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Known } from '../../src/ledger/admission.ts';
 import type { Entry, EntryState } from '../../src/ledger/entry.ts';
+import type { Known } from '../../src/ledger/rules/admission.ts';
 import type { FoundDeadLetter } from '../../src/operate/dead-letters-in-progress.ts';
 import { judgeRetry, type Listed } from '../../src/operate/retry-dead-letters.ts';
 import { entryOf, orderOf } from '../support/entry.ts';
@@ -53,8 +53,8 @@ describe('a retry', () => {
       'found',
     ],
     ['in a list without items, never sent', deadLetter('refused'), open('refused'), BARE, 'number-taken'],
-    ['a conflict that is no longer at the API', deadLetter('conflict'), open('conflict'), ABSENT, 'retried'],
-    ['a conflict that cannot be looked up', deadLetter('conflict'), open('conflict'), undefined, 'list-needed'],
+    ['a conflict that the list no longer shows', deadLetter('conflict'), open('conflict'), ABSENT, 'number-taken'],
+    ['a conflict, list not available', deadLetter('conflict'), open('conflict'), undefined, 'number-taken'],
     ['a conflict with an order that is accepted', deadLetter('conflict'), COMPACT, ABSENT, 'number-taken'],
     ['in doubt', deadLetter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), ABSENT, 'asked'],
     ['in doubt, list not available', deadLetter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), undefined, 'asked'],

@@ -1,12 +1,16 @@
 import { expect, it } from 'vitest';
-import { judgeEvidence } from '../../src/reconcile/evidence.ts';
+import { type Absence, ageCanaries, judgeEvidence } from '../../src/reconcile/evidence.ts';
 
-const base = { listedFrom: 1_000_000, settle: 60_000, listed: new Set(['LISTED']), underWay: false };
+const base = { listedFrom: 1_000_000, settle: 60_000, listed: new Set(['LISTED']), underWay: false, agedUntil: 0 };
 const grown = (number: string) => ({ number, since: base.listedFrom - 2 * base.settle });
 const young = (number: string) => ({ number, since: base.listedFrom - 2 * base.settle + 1 });
 
 it('a list that holds every grown canary is good, and two such lists decide', () => {
-  expect(judgeEvidence({ ...base, canaries: [grown('LISTED')] })).toEqual({ kind: 'good', needed: 2 });
+  expect(judgeEvidence({ ...base, canaries: [grown('LISTED')] })).toEqual({
+    kind: 'good',
+    needed: 2,
+    reaches: 0,
+  });
 });
 
 it('a list without a grown canary is bad', () => {
@@ -22,6 +26,45 @@ it('a canary younger than two settles says nothing: an honest list may lack it',
 });
 
 it('without canaries three lists decide, and none while other orders are being sent', () => {
-  expect(judgeEvidence({ ...base, canaries: [] })).toEqual({ kind: 'good', needed: 3 });
+  expect(judgeEvidence({ ...base, canaries: [] })).toMatchObject({ kind: 'good', needed: 3 });
   expect(judgeEvidence({ ...base, canaries: [], underWay: true })).toEqual({ kind: 'early' });
+});
+
+it('after canaries were replaced, a list says nothing about orders older than the oldest that it shows', () => {
+  const canaries = [grown('LISTED')];
+  const since = grown('').since;
+  expect(judgeEvidence({ ...base, canaries, agedUntil: 1 })).toEqual({ kind: 'good', needed: 2, reaches: since });
+  expect(judgeEvidence({ ...base, canaries: [], agedUntil: 1 })).toEqual({ kind: 'early' });
+});
+
+/** Canaries by age, oldest first: A to E. */
+const ages = ['A', 'B', 'C', 'D', 'E'].map((number, i) => ({ number, since: 1000 * (i + 1) }));
+
+/** Reads lists a settle apart that show `shown`; returns the canaries that were replaced. */
+function replacedAfter(lists: number, shown: (list: number) => readonly string[]): string[] {
+  let before: Record<string, Absence> = {};
+  const gone: string[] = [];
+  for (let i = 0; i < lists; i += 1) {
+    const listedFrom = base.listedFrom + i * base.settle;
+    const canaries = ages.filter(({ number }) => !gone.includes(number));
+    const { absences, replaced } = ageCanaries({ ...base, listedFrom, canaries, listed: new Set(shown(i)) }, before);
+    before = absences;
+    gone.push(...replaced.map(({ number }) => number));
+  }
+  return gone;
+}
+
+it('the oldest canaries are replaced after five settles and five lists without them, while all younger ones are shown', () => {
+  expect(replacedAfter(5, () => ['C', 'D', 'E'])).toEqual([]);
+  expect(replacedAfter(6, () => ['C', 'D', 'E'])).toEqual(['A', 'B']);
+});
+
+it('a canary that is missing between others, or together with all, is not replaced', () => {
+  expect(replacedAfter(9, () => ['A', 'C', 'D', 'E'])).toEqual([]);
+  expect(replacedAfter(9, () => ['B', 'C', 'E'])).toEqual([]);
+  expect(replacedAfter(9, () => [])).toEqual([]);
+});
+
+it('one list that shows an old canary starts the wait again', () => {
+  expect(replacedAfter(9, (list) => (list === 4 ? ['A', 'B', 'C', 'D', 'E'] : ['B', 'C', 'D', 'E']))).toEqual([]);
 });

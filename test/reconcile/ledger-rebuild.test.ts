@@ -16,7 +16,7 @@ function mending(rig: DeliveryRig): AsyncDisposable {
 
 describe('ledger rebuild', () => {
   it('fills a new ledger with what the API already has: the same order is a duplicate, other content a conflict', async () => {
-    await using rig = await openDeliveryRig();
+    await using rig = await openDeliveryRig({ isNew: true });
     const token = await rig.api.token();
     await rig.api.create(orderOf('PO-0001'), token);
     await rig.reconciliation.rebuild.first(new AbortController().signal);
@@ -69,8 +69,9 @@ describe('ledger rebuild', () => {
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(5);
   });
 
-  it('lets delivery continue with a new ledger where the list cannot be had', async () => {
-    await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'answer', on: 'list', status: 405 }] } });
+  it('starts a new ledger without the list where the API offers none', async () => {
+    const faults = { faults: [{ kind: 'answer', on: 'list', status: 405 }] };
+    await using rig = await openDeliveryRig({ faults, isNew: true });
     await rig.reconciliation.rebuild.first(new AbortController().signal);
     await rig.submit('b1', numbersOf(5));
     await rig.settled();

@@ -30,7 +30,8 @@ export const identity: Port = (store, [key = '', rebuildKey = '', breakerKey = '
 };
 
 export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], args) => {
-  const [verb, epoch, field = '', now = '', tries = '', quick = '', usual = '', reason = ''] = args;
+  const [verb, epoch, field = '', now = '', ...waits] = args;
+  const [tries = '', quick = '', usual = '', longest = '', reason = '', fresh = ''] = waits;
   if ((store.hget(key, 'epoch') ?? '') !== epoch) return 0;
   const hold = store.hget(breakerKey, field);
   const was = JSON.parse(hold ?? '{}') as { code: string; reason: string; since: number };
@@ -44,8 +45,10 @@ export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], a
     return 1;
   }
   const failed = store.hincrby(key, 'failed', 1);
-  store.hset(key, 'notBefore', String(Number(now) + Number(failed < Number(tries) ? quick : usual)));
-  if (hold !== null && reason !== '') store.hset(breakerKey, field, JSON.stringify({ ...was, reason }));
+  const grown = Math.min(Number(longest), Number(usual) * 2 ** Math.min(Math.max(failed - Number(tries), 0), 20));
+  store.hset(key, 'notBefore', String(Number(now) + (failed < Number(tries) ? Number(quick) : grown)));
+  const shown = hold === null ? (JSON.parse(fresh) as typeof was) : was;
+  store.hset(breakerKey, field, JSON.stringify(reason === '' ? shown : { ...shown, reason }));
   return 1;
 };
 

@@ -46,6 +46,7 @@ const HASHES: Record<string, Command> = {
   hsetnx: (store, [key = '', field = '', value = '']) => store.hsetnx(key, field, value),
   hdel: (store, [key = '', ...fields]) => store.hdel(key, ...fields),
   hincrby: (store, [key = '', field = '', by = '']) => store.hincrby(key, field, Number(by)),
+  hscan: (store, [key = '']) => ['0', [...store.fields(key)].flat()],
   hexists: (store, [key = '', field = '']) => (store.hget(key, field) === null ? 0 : 1),
   hmget: (store, [key = '', ...fields]) => fields.map((field) => store.hget(key, field)),
 };
@@ -56,6 +57,7 @@ const SORTED: Record<string, Command> = {
     if (first === 'NX' || first === 'XX') return store.zadd(key, Number(second), third, first);
     return store.zadd(key, Number(first), second);
   },
+  zcount: (store, [key = '', , max = '']) => store.ranked(key).filter(([, score]) => score <= Number(max)).length,
   zcard: (store, [key = '']) => store.zcard(key),
   zremrangebyrank: (store, [key = '', from = '', to = '']) => store.zremrangebyrank(key, Number(from), Number(to)),
   zrangebyscore: (store, [key = '', , max = '', , , most = '']) =>

@@ -1,7 +1,7 @@
 import type { Port } from './port.ts';
 import type { Store } from './store.ts';
 
-type Ledger = { store: Store; prefix: string; due: string; doubt: string; waiting: string; finished: string };
+type Ledger = { store: Store; prefix: string; due: string; doubt: string; waiting: string; followers: string };
 
 type Change = {
   number: string;
@@ -9,32 +9,45 @@ type Change = {
   ordinal: string;
   outcome: string;
   result: string;
-  dead: string;
+  needsPerson: string;
   at: string;
   closing: string;
+  heirs: string;
 };
 
 /** Changes of one trip, each for itself. */
 export const commit: Port = (store, keys, [prefix = '', travels = '', made = '', ...changes]) => {
-  const [due = '', doubt = '', waiting = '', finished = '', identity = '', rebuild = '', own = '', breaker = ''] = keys;
-  const count = made === '' ? 0 : Number(store.get(own) ?? 0);
-  const isBehind = made !== '' && count < Number(made);
+  const [
+    due = '',
+    doubt = '',
+    waiting = '',
+    finished = '',
+    identity = '',
+    rebuild = '',
+    own = '',
+    followers = '',
+    breaker = '',
+  ] = keys;
+  const mine = made === '' ? 0 : Number(store.get(own) ?? 0);
+  const isBehind = made !== '' && mine < Number(made);
   const before = Number(store.hget(identity, 'sequence') ?? 0);
-  const ledger = { store, prefix, due, doubt, waiting, finished };
+  const ledger = { store, prefix, due, doubt, waiting, followers };
+  const tallies = openTallies(store, prefix, waiting, finished);
   const done: number[] = [];
   for (let i = 0; i < changes.length; i += 3) {
     const [number = '', entry = '', text = ''] = changes.slice(i, i + 3);
     const fields = text.split('\n');
     const [bucket = '', expected = '', dueAt = '', doubtAt = '', compact = '', batch = '', ordinal = ''] = fields;
-    const [outcome = '', result = '', dead = '', at = '', closing = ''] = fields.slice(7);
-    const [epoch = '', reached = '', intended = '', operatorAction = ''] = fields.slice(12);
+    const [outcome = '', result = '', needsPerson = '', at = '', closing = ''] = fields.slice(7);
+    const [epoch = '', reached = '', intended = '', operatorAction = '', heirs = ''] = fields.slice(12);
     const may =
       epoch === ''
         ? 1
         : isBehind
           ? -1
           : mayBegin(store, [identity, rebuild, breaker], epoch, Number(reached), intended, travels);
-    if (may !== 1 || !isCurrent(ledger, number, bucket, expected)) {
+    const isLate = !isCurrent(ledger, number, bucket, expected) || !areFollowers(ledger, number, heirs);
+    if (may !== 1 || isLate) {
       done.push(may === 1 ? 0 : may);
       continue;
     }
@@ -45,12 +58,14 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
     if (compact !== '') store.hset(`${prefix}:s:${bucket}`, number, compact);
     if (operatorAction !== '') store.list(`${prefix}:d:${number}`).push(operatorAction);
     done.push(store.hincrby(identity, 'sequence', 1));
-    if (outcome !== '') settle(ledger, { number, batch, ordinal, outcome, result, dead, at, closing });
+    const change = { number, batch, ordinal, outcome, result, needsPerson, at, closing, heirs };
+    if (outcome !== '') settle(ledger, tallies, change);
   }
+  tallies.write();
   const more = Number(store.hget(identity, 'sequence') ?? 0) - before;
-  if (made === '' || isBehind || more === 0) return [count, ...done];
-  store.set(own, String(count + more));
-  return [count + more, ...done];
+  if (made === '' || isBehind || more === 0) return [mine, ...done];
+  store.set(own, String(mine + more));
+  return [mine + more, ...done];
 };
 
 function mayBegin(
@@ -62,15 +77,23 @@ function mayBegin(
   travels: string,
 ): -2 | -1 | 0 | 1 {
   if (store.hget(identity, 'epoch') !== epoch || Number(store.hget(identity, 'sequence') ?? 0) < reached) return -1;
-  if (store.hget(rebuild, 'why') === 'rolled-back') return -1;
+  if (store.fields(rebuild).size > 0) return -1;
   if ([...store.fields(breaker)].some(([field]) => field.startsWith('hold:'))) return -2;
   return store.now() > Number(intended) + Number(travels) ? 0 : 1;
 }
 
 function isCurrent({ store, prefix }: Ledger, number: string, bucket: string, expected: string): boolean {
   const current = store.get(`${prefix}:o:${number}`);
-  const version = current === null ? '0' : current.slice(0, current.indexOf(':'));
+  const version = current === null ? '0' : versionOf(current);
   return version === expected && (version !== '0' || store.hget(`${prefix}:s:${bucket}`, number) === null);
+}
+
+function versionOf(entry: string): string {
+  return entry.slice(0, entry.indexOf(':'));
+}
+
+function areFollowers({ store, followers }: Ledger, number: string, heirs: string): boolean {
+  return heirs === '' || heirs === `=${store.hget(followers, number) ?? ''}`;
 }
 
 function score(store: Store, key: string, at: string, number: string): void {
@@ -78,48 +101,132 @@ function score(store: Store, key: string, at: string, number: string): void {
   else if (at !== '=') store.zadd(key, Number(at), number);
 }
 
-function settle(ledger: Ledger, change: Change): void {
+function settle(ledger: Ledger, tallies: Tallies, change: Change): void {
   const { store, prefix } = ledger;
-  const key = `${prefix}:b:${change.batch}`;
-  if (change.closing !== '') closeDeadLetters(ledger, change);
-  if (store.hget(key, 'state') !== 'done') countOutcome(ledger, key, change);
-  if (change.result !== '') store.hset(`${key}:results`, change.ordinal, change.result);
+  const { number, batch, ordinal, outcome, result, needsPerson, at, closing, heirs } = change;
+  if (closing !== '') closeBefore(ledger, change);
+  tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at);
+  if (result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
+  settleFollowers(ledger, tallies, number, heirs !== '', at);
 }
 
-/** But for those of other content that came after the order that was accepted. */
-function closeDeadLetters({ store, prefix, waiting }: Ledger, { number, batch, ordinal, closing }: Change): void {
-  const deadLetters = store.hget(waiting, number);
-  if (deadLetters === null) return;
-  store.hdel(waiting, number);
+/** All but dead letters of other content that came after the order that was accepted. */
+function closeBefore({ store, prefix, waiting }: Ledger, { number, batch, ordinal, closing }: Change): void {
   const no = Number(store.hget(`${prefix}:b:${batch}`, 'no') ?? 0);
-  for (const deadLetter of deadLetters.split('\n')) {
-    const [of = '', at = ''] = deadLetter.split('/');
+  closeLettersOf(store, prefix, waiting, number, closing, (of, at) => {
     const key = `${prefix}:b:${of}`;
     const ofNo = Number(store.hget(key, 'no') ?? 0);
     const isLater = ofNo > no || (ofNo === no && Number(at) > Number(ordinal));
-    if (isLater && outcomeOf(store.hget(`${key}:results`, at)) === 'conflict') {
-      mark(store, waiting, number, deadLetter);
-    } else if (store.hsetnx(`${key}:closed`, at, closing) === 1) {
-      store.hincrby(key, 'open', -1);
-      store.members(`${prefix}:refresh`).add(of);
-    }
+    return !(isLater && outcomeOf(store.hget(`${key}:results`, at)) === 'conflict');
+  });
+}
+
+function settleFollowers(
+  { store, prefix, followers }: Ledger,
+  tallies: Tallies,
+  number: string,
+  passesOn: boolean,
+  at: string,
+): void {
+  const marks = store.hget(followers, number);
+  if (marks === null) return;
+  const [, ...rest] = marks.split('\t');
+  if (passesOn && rest.length > 0) store.hset(followers, number, rest.join('\t'));
+  else store.hdel(followers, number);
+  if (passesOn) return;
+  for (const mark of marks.split('\t')) {
+    const [no = '', ordinal = ''] = mark.split('/');
+    const batch = store.hget(`${prefix}:batch-names`, no);
+    if (batch !== null) tallies.count(number, batch, ordinal, 'duplicate', false, at);
   }
+}
+
+function closeLettersOf(
+  store: Store,
+  prefix: string,
+  waiting: string,
+  number: string,
+  closing: string,
+  closes: (batch: string, ordinal: string) => boolean,
+): number {
+  const letters = store.hget(waiting, number);
+  if (letters === null) return 0;
+  let closed = 0;
+  const left = letters.split('\n').filter((letter) => {
+    const [batch = '', ordinal = ''] = letter.split('/');
+    if (!closes(batch, ordinal)) return true;
+    closed += closeLetter(store, prefix, batch, ordinal, closing);
+    return false;
+  });
+  if (left.length === 0) store.hdel(waiting, number);
+  else store.hset(waiting, number, left.join('\n'));
+  return closed;
+}
+
+function closeLetter(store: Store, prefix: string, batch: string, field: string, closing: string): 0 | 1 {
+  const key = `${prefix}:b:${batch}`;
+  if (store.hsetnx(`${key}:closed`, field, closing) === 0) return 0;
+  store.hincrby(key, 'open', -1);
+  store.members(`${prefix}:refresh`).add(batch);
+  return 1;
 }
 
 function outcomeOf(result: string | null): unknown {
   return (JSON.parse(result ?? '{}') as { outcome?: unknown }).outcome;
 }
 
-function countOutcome({ store, waiting, finished }: Ledger, key: string, change: Change): void {
-  const { number, batch, ordinal, outcome, dead, at } = change;
-  if (store.setbit(`${key}:counted`, Number(ordinal)) === 1) return;
-  store.hincrby(key, `n:${outcome}`, 1);
-  store.hset(key, 'lastAt', at);
-  if (dead === '1') {
-    store.hincrby(key, 'open', 1);
-    mark(store, waiting, number, `${batch}/${ordinal}`);
+type Tallies = ReturnType<typeof openTallies>;
+
+/** Counts outcomes of orders for their batches, each order once. */
+function openTallies(store: Store, prefix: string, waiting: string, finished: string) {
+  const tallies = new Map<string, { isDone: boolean; counted: number }>();
+
+  function tallyOf(batch: string): { isDone: boolean; counted: number } {
+    const key = `${prefix}:b:${batch}`;
+    const tally = tallies.get(batch) ?? { isDone: store.hget(key, 'state') === 'done', counted: 0 };
+    tallies.set(batch, tally);
+    return tally;
   }
-  finishWhenCounted(store, key, finished, batch, store.hincrby(key, 'counted', 1));
+
+  function count(
+    number: string,
+    batch: string,
+    ordinal: string,
+    outcome: string,
+    needsPerson: boolean,
+    at: string,
+  ): boolean {
+    const tally = tallyOf(batch);
+    const key = `${prefix}:b:${batch}`;
+    if (tally.isDone || store.setbit(`${key}:counted`, Number(ordinal)) === 1) return false;
+    tally.counted += 1;
+    store.hincrby(key, `n:${outcome}`, 1);
+    store.hset(key, 'lastAt', at);
+    if (!needsPerson) return true;
+    store.hincrby(key, 'open', 1);
+    if (number !== '') mark(store, waiting, number, `${batch}/${ordinal}`);
+    return true;
+  }
+
+  function write(): void {
+    for (const [batch, { counted }] of tallies) {
+      if (counted === 0) continue;
+      const key = `${prefix}:b:${batch}`;
+      finishBatch(store, key, finished, batch, store.hincrby(key, 'counted', counted));
+    }
+  }
+
+  return { count, write };
+}
+
+function mark(store: Store, key: string, number: string, what: string): void {
+  const waiting = store.hget(key, number);
+  store.hset(key, number, waiting === null ? what : `${waiting}\n${what}`);
+}
+
+function finishBatch(store: Store, batchKey: string, finished: string, batch: string, counted: number): void {
+  const all = store.hget(batchKey, 'total');
+  if (all !== null && counted >= Number(all)) store.members(finished).add(batch);
 }
 
 /** What is known of each number: its entry, or `=` and the compact entry. */
@@ -130,36 +237,56 @@ export const lookup: Port = (store, _, [prefix = '', ...asked]) =>
     return [store.get(`${prefix}:o:${number}`) ?? (compact === null ? null : `=${compact}`)];
   });
 
-function mark(store: Store, key: string, number: string, what: string): void {
-  const waiting = store.hget(key, number);
-  store.hset(key, number, waiting === null ? what : `${waiting}\n${what}`);
-}
-
-function finishWhenCounted(store: Store, batchKey: string, finished: string, batch: string, counted: number): void {
-  const all = store.hget(batchKey, 'total');
-  if (all !== null && counted >= Number(all)) store.members(finished).add(batch);
-}
-
-const LETTERS = new Set(['invalid', 'conflict', 'refused', 'failed', 'inDoubt']);
-
-export const tally: Port = (store, keys, args) => {
-  const [batchKey = '', counted = '', results = '', finished = '', waiting = ''] = keys;
-  const [at = '', batch = ''] = args;
+export const count: Port = (store, [waiting = '', finished = ''], args) => {
+  const [prefix = '', at = '', batch = ''] = args;
+  const tallies = openTallies(store, prefix, waiting, finished);
   let fresh = 0;
-  for (let i = 2; i < args.length; i += 4) {
-    const [ordinal = '', outcome = '', result = '', number = ''] = args.slice(i, i + 4);
-    if (store.setbit(counted, Number(ordinal)) === 1) continue;
+  for (let i = 3; i < args.length; i += 5) {
+    const [ordinal = '', outcome = '', needsPerson = '', result = '', number = ''] = args.slice(i, i + 5);
+    if (!tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at)) continue;
     fresh += 1;
-    store.hincrby(batchKey, `n:${outcome}`, 1);
-    if (result !== '') store.hset(results, ordinal, result);
-    if (!LETTERS.has(outcome)) continue;
-    store.hincrby(batchKey, 'open', 1);
-    if (number !== '') mark(store, waiting, number, `${batch}/${ordinal}`);
+    if (result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
   }
-  if (fresh === 0) return 0;
-  const sum = store.hincrby(batchKey, 'counted', fresh);
-  store.hset(batchKey, 'lastAt', at);
-  finishWhenCounted(store, batchKey, finished, batch, sum);
+  tallies.write();
+  return fresh;
+};
+
+export const follow: Port = (store, [followers = ''], [prefix = '', ...args]) => {
+  const done: number[] = [];
+  for (let i = 0; i < args.length; i += 7) {
+    const [number = '', version = '', what = '', batch = '', ordinal = '', own = '', result = ''] = args.slice(
+      i,
+      i + 7,
+    );
+    const current = store.get(`${prefix}:o:${number}`);
+    done.push(current !== null && versionOf(current) === version ? 1 : 0);
+    if (done.at(-1) === 0) continue;
+    const marks = store.hget(followers, number)?.split('\t') ?? [];
+    const [no = '', at = ''] = what.split('/');
+    const isNew = !marks.some((one) => one.startsWith(`${no}/${at}/`));
+    if (isNew) store.hset(followers, number, [...marks, what].join('\t'));
+    const isSecond = isNew && marks.some((one) => one.startsWith(`${no}/`));
+    if (own === '1' || isSecond) store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
+  }
+  return done;
+};
+
+export const unfollow: Port = (store, [followers = '', waiting = '', finished = ''], args) => {
+  const [prefix = '', at = '', batch = '', no = '', result = '', ...numbers] = args;
+  const tallies = openTallies(store, prefix, waiting, finished);
+  let fresh = 0;
+  for (const number of numbers) {
+    const marks = store.hget(followers, number)?.split('\t') ?? [];
+    const left = marks.filter((one) => !one.startsWith(`${no}/`));
+    for (const one of marks.filter((all) => all.startsWith(`${no}/`))) {
+      const [, ordinal = ''] = one.split('/');
+      if (tallies.count(number, batch, ordinal, 'cancelled', false, at)) fresh += 1;
+      store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
+    }
+    if (left.length === 0) store.hdel(followers, number);
+    else store.hset(followers, number, left.join('\t'));
+  }
+  tallies.write();
   return fresh;
 };
 
@@ -167,9 +294,40 @@ export const total: Port = (store, [batchKey = '', finished = ''], [batch = '', 
   store.hset(batchKey, 'total', all);
   store.hset(batchKey, 'state', 'open');
   const counted = Number(store.hget(batchKey, 'counted') ?? 0);
-  finishWhenCounted(store, batchKey, finished, batch, counted);
+  finishBatch(store, batchKey, finished, batch, counted);
   return counted;
 };
 
 export const adopt: Port = (store, [open = '', settled = ''], [number = '', compact = '']) =>
   store.get(open) === null ? store.hsetnx(settled, number, compact) : 0;
+
+export const closeDeadLetters: Port = (store, keys, args) => {
+  const [open = '', settled = '', due = '', doubt = '', waiting = '', identity = '', actions = ''] = keys;
+  const [prefix = '', number = '', batch = '', version = '', compact = '', closing = '', action = '', ...fields] = args;
+  if (version !== '') {
+    const current = store.get(open);
+    if (current === null || versionOf(current) !== version) return -1;
+    store.del(open);
+    store.zrem(due, number);
+    store.zrem(doubt, number);
+    if (compact !== '') store.hset(settled, number, compact);
+    store.hincrby(identity, 'sequence', 1);
+  }
+  if (number === '') return fields.reduce((sum, field) => sum + closeLetter(store, prefix, batch, field, closing), 0);
+  if (action !== '') store.list(actions).push(action);
+  return closeLettersOf(store, prefix, waiting, number, closing, (of, at) => of === batch && fields.includes(at));
+};
+
+export const correctedExport: Port = (store, [waiting = '', shownBy = ''], [prefix = '', source = '', ...orders]) => {
+  const no = Number(store.hget(shownBy, 'no') ?? 0);
+  const isOlder = (batch: string) => {
+    const of = store.hget(`${prefix}:b:${batch}`, 'no');
+    const from = store.hget(`${prefix}:b:${batch}`, 'source');
+    return of !== null && Number(of) < no && (source === '' || from === source);
+  };
+  let closed = 0;
+  for (let i = 0; i < orders.length; i += 2) {
+    closed += closeLettersOf(store, prefix, waiting, orders[i] ?? '', orders[i + 1] ?? '', isOlder);
+  }
+  return closed;
+};

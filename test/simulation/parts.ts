@@ -3,15 +3,12 @@ import { type Admit, createAdmission } from '../../src/admit/admit.ts';
 import type { ListedOrder } from '../../src/api/list.ts';
 import { createPartner } from '../../src/api/partner.ts';
 import type { Config } from '../../src/config/config.ts';
-import { createSemaphore } from '../../src/core/semaphore.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createDelivery } from '../../src/deliver/delivery.ts';
-import { createAdoption } from '../../src/ledger/adopt.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches.ts';
 import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
 import { sendingSpan } from '../../src/ledger/intent.ts';
 import type { Job } from '../../src/ledger/job.ts';
-import { createKnownInvalid } from '../../src/ledger/known-invalid.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createSweeper } from '../../src/queue/sweeper.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
@@ -97,18 +94,16 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     },
   });
   const verifier = createVerifier({ ...base, canaries, list, onVerdict: async () => undefined });
-  const adopt = createAdoption({ redis, keys });
-  const rebuild = createLedgerRebuild({ ...base, adopt, list, refresh: () => breaker.refresh(true) });
+  const rebuild = createLedgerRebuild({ ...base, store, list, refresh: () => breaker.refresh(true) });
   const sweeper = createSweeper({ ...base, isHeld: held.has });
-  const admit = createAdmission({
-    ...base,
-    turns: createSemaphore(1),
-    nameOf: batches.nameOf,
-    isCancelled: batches.isCancelled,
-    throughput: { count: nothing, fewSeconds: () => 1e9 },
-    told: createKnownInvalid({ redis, keys }),
-    shown: async () => undefined,
-    corrected: async () => undefined,
+  const { admit } = createAdmission({
+    store: { redis, keys, time },
+    ledger,
+    queue,
+    batches,
+    clock,
+    throughput: { fewSeconds: () => 1e9 },
+    retention: { shown: async () => undefined },
   });
   const chores: Parts['chores'] = {
     sweep: sweeper.tick,

@@ -15,7 +15,11 @@ const SCRIPTS = new Map<string, Script>(
   [
     'ledger/commit.lua',
     'ledger/lookup.lua',
-    'ledger/tally.lua',
+    'ledger/count.lua',
+    'ledger/follow.lua',
+    'ledger/unfollow.lua',
+    'ledger/close-dead-letters.lua',
+    'ledger/corrected-export.lua',
     'ledger/total.lua',
     'ledger/adopt.lua',
     'ledger/identity.lua',
@@ -35,6 +39,9 @@ const outcome = fc.constantFrom('accepted', 'refused', 'conflict', 'conflict', '
 const maybe = (some: fc.Arbitrary<string | number>) => fc.oneof(fc.constant(''), some);
 const result = maybe(outcome.map((said) => JSON.stringify({ outcome: said, message: 'line\nfeed' })));
 
+const mark1 = '2/0/{"line":2}';
+const mark = fc.constantFrom(mark1, '2/1/{"line":3}', '1/2/{"line":4}');
+
 const fields = fc.tuple(
   fc.constantFrom('1f', '20'),
   fc.constantFrom(0, 0, 5, 6),
@@ -52,6 +59,7 @@ const fields = fc.tuple(
   fc.nat(4),
   fc.constantFrom(0, FRESH, FRESH),
   maybe(fc.constant('{"deed":1}')),
+  fc.constantFrom('', '', '', '=', `=${mark1}`),
 );
 
 const made = fc.constantFrom<(string | number)[]>('', 0, 1, 2, 4);
@@ -70,6 +78,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         KEYS.identity,
         KEYS.rebuild,
         KEYS.own('m'),
+        KEYS.followers,
         KEYS.breaker,
       ],
       args: [
@@ -90,10 +99,57 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ batch, time, ordinal, outcome, result, number: maybe(number) }).map((one) => ({
-      file: 'ledger/tally.lua',
-      keys: [KEYS.batch(one.batch), KEYS.counted(one.batch), KEYS.results(one.batch), KEYS.finished, KEYS.waiting],
-      args: [one.time, one.batch, one.ordinal, one.outcome, one.result, one.number, 3, 'invalid', '', ''],
+    arbitrary: fc
+      .record({ batch, time, ordinal, outcome, needsPerson: fc.constantFrom('0', '1'), result, number: maybe(number) })
+      .map((one) => ({
+        file: 'ledger/count.lua',
+        keys: [KEYS.waiting, KEYS.finished],
+        args: [
+          ...[KEYS.prefix, one.time, one.batch, one.ordinal, one.outcome, one.needsPerson, one.result, one.number],
+          ...[3, 'invalid', '1', '', ''],
+        ],
+      })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ number, version: fc.constantFrom(5, 6), mark, batch, ordinal }).map((one) => ({
+      file: 'ledger/follow.lua',
+      keys: [KEYS.followers],
+      args: [KEYS.prefix, one.number, one.version, one.mark, one.batch, one.ordinal, '0', '{"outcome":"duplicate"}'],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ batch, no: fc.constantFrom(1, 2), time }).map((one) => ({
+      file: 'ledger/unfollow.lua',
+      keys: [KEYS.followers, KEYS.waiting, KEYS.finished],
+      args: [KEYS.prefix, one.time, one.batch, one.no, '{"outcome":"cancelled"}', 'PO-1', 'PO-2'],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({
+        number: maybe(number),
+        batch,
+        version: maybe(fc.constantFrom(5, 6)),
+        action: maybe(fc.constant('{"a":1}')),
+      })
+      .map((one) => ({
+        file: 'ledger/close-dead-letters.lua',
+        keys: [
+          ...[`${KEYS.prefix}:o:${one.number}`, `${KEYS.prefix}:s:1f`, KEYS.due, KEYS.doubt, KEYS.waiting],
+          ...[KEYS.identity, `${KEYS.prefix}:d:${one.number}`],
+        ],
+        args: [KEYS.prefix, one.number, one.batch, one.version, 'compact', '{"closed":2}', one.action, '0', '1'],
+      })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ batch, source: fc.constantFrom('', 'erp') }).map((one) => ({
+      file: 'ledger/corrected-export.lua',
+      keys: [KEYS.waiting, KEYS.batch(one.batch)],
+      args: [KEYS.prefix, one.source, 'PO-1', '{"closed":3}', 'PO-2', '{"closed":3}'],
     })),
   },
   {
@@ -149,7 +205,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       .map((one) => ({
         file: 'reconcile/ledger-rebuild.lua',
         keys: [KEYS.rebuild, KEYS.breaker, KEYS.pauses],
-        args: [one.verb, one.epoch, 'hold:x', one.time, 2, 300, 900, one.words],
+        args: [one.verb, one.epoch, 'hold:x', one.time, 2, 300, 900, 3000, one.words, HOLD],
       })),
   },
 );
@@ -181,8 +237,9 @@ describe('the simulated Redis', () => {
 /** Two batches, and a ledger that has a life. */
 async function begin(redis: Redis, store: Store): Promise<void> {
   const hashes: [string, Record<string, string>][] = [
-    [KEYS.batch('b1'), { no: '1', state: 'reading' }],
-    [KEYS.batch('b2'), { no: '2', state: 'done' }],
+    [KEYS.batch('b1'), { no: '1', state: 'reading', source: 'erp' }],
+    [KEYS.batch('b2'), { no: '2', state: 'done', source: 'inbox' }],
+    [KEYS.batchNames, { 1: 'b1', 2: 'b2' }],
     [KEYS.identity, { epoch: 'L1', sequence: '2' }],
   ];
   for (const [key, fields] of hashes) {

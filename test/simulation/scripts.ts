@@ -1,6 +1,16 @@
 import { readScript, type Script } from '../../src/redis/script.ts';
 import { breaker, identity, rebuild } from './circuit-breaker-scripts.ts';
-import { adopt, commit, lookup, tally, total } from './ledger-scripts.ts';
+import {
+  adopt,
+  closeDeadLetters,
+  commit,
+  correctedExport,
+  count,
+  follow,
+  lookup,
+  total,
+  unfollow,
+} from './ledger-scripts.ts';
 import type { Port } from './port.ts';
 
 /** The scripts of src by the name that Redis knows them by. */
@@ -9,7 +19,11 @@ export function loadScripts(): ReadonlyMap<string, Port> {
   return new Map<Script['sha'], Port>([
     [sha('ledger/commit.lua'), commit],
     [sha('ledger/lookup.lua'), lookup],
-    [sha('ledger/tally.lua'), tally],
+    [sha('ledger/count.lua'), count],
+    [sha('ledger/follow.lua'), follow],
+    [sha('ledger/unfollow.lua'), unfollow],
+    [sha('ledger/close-dead-letters.lua'), closeDeadLetters],
+    [sha('ledger/corrected-export.lua'), correctedExport],
     [sha('ledger/total.lua'), total],
     [sha('ledger/adopt.lua'), adopt],
     [sha('ledger/identity.lua'), identity],

@@ -1,5 +1,5 @@
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { Step } from '../../src/ledger/state.ts';
+import type { Step } from '../../src/ledger/rules/step.ts';
 
 /** Takes a line of what happens in a world: who did what. */
 export type Story = (who: string, what: string) => void;
@@ -37,6 +37,7 @@ function short(step: Step): string {
       return step.entry.state;
     case 'accept':
     case 'cancel':
+    case 'drop':
     case 'ignore':
       return step.kind;
   }

@@ -54,6 +54,8 @@ type RigOptions = {
   secret?: string;
   /** Another API than the sandbox. */
   partner?: { baseUrl: string; authUrl: string };
+  /** The ledger is new: nothing is sent before the API's list was read. */
+  isNew?: boolean;
 };
 
 const DELIVERY: Delivery = {
@@ -121,6 +123,8 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const { deliverJob, held } = createDelivery({ context, book, queue, partner, breaker, on });
   const sweeper = createSweeper({ ledger, queue, time: store.time, policy, log, isHeld: held.has });
   await reconciliation.establish();
+  // As after the API's list was read into the new ledger.
+  if (!options.isNew) await store.redis.del(store.keys.rebuild);
   const onTrouble = (error: Error) => void lines.push({ trouble: error.message });
   for (const tick of [sweeper.tick, reconciliation.verify, held.refresh]) {
     stack.use(startLoop(tick, { pause: 20, clock: systemClock, onTrouble }));

@@ -13,9 +13,10 @@ type ResolveArgs = CommonArgs & { order: string; as: Resolution; yes: boolean; d
 /** `dead-letters resolve ORDER --as accepted|resend`: settles an order in doubt as the person found it at the API. */
 export async function deadLettersResolveCommand({ order, as, ...args }: ResolveArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
-  const entry = await findInDoubt(order, context.ledger);
+  const entry = await findInDoubt(order, context.ledger, as);
   const { listed, trouble } = await checkList(new Set([order]), context, shell.env);
-  if (as === 'resend' && listed?.has(order)) throw isListed(order);
+  // Of a conflict the list shows the other content: to send the order anyway is the person's decision.
+  if (as === 'resend' && entry.state !== 'conflict' && listed?.has(order)) throw isListed(order);
   if (!args.json && trouble !== undefined) {
     shell.out(`The API's list could not be read: ${printable(trouble)}.\n`);
   }

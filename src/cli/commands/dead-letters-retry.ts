@@ -117,8 +117,8 @@ function line(count: number, text: string): string {
 
 const REASONS: Record<LeftAlone, string> = {
   invalid: 'failed a check. Correct the fix file in the report and drop it into the inbox.',
-  'number-taken': 'the number belongs to another order. Give it a new number in the fix file, or discard it.',
-  'list-needed': "the API's list is needed to see whether the API still has the other order. Try again later.",
+  'number-taken':
+    'the number belongs to another order. Give it a new number in the fix file, discard it, or send it anyway with dead-letters resolve ORDER --as resend.',
   'under-way': 'already being sent.',
   settled: 'already settled.',
   forgotten: 'the ledger no longer has its content. Drop the fix file of the report into the inbox.',

@@ -1,5 +1,6 @@
 import { duration, iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/circuit-breaker.ts';
+import { NEW_LEDGER } from '../../ledger/identity.ts';
 import { endOf } from '../../operate/pause-delivery.ts';
 
 /** A pause in JSON output. */
@@ -14,6 +15,7 @@ export function pauseJson({ since, nextTryAt, ...pause }: Pause) {
 
 /** What ends a pause, as a clause. */
 export function pauseEndText(pause: Pick<Pause, 'code' | 'nextTryAt'>, now: number): string {
+  if (pause.code === NEW_LEDGER) return "ends when the API's list has been read; po-sync resume starts without it";
   switch (endOf(pause)) {
     case 'operator':
       return 'until po-sync resume';

@@ -8,20 +8,17 @@ import type { Keys } from '../redis/keys.ts';
 const LONGEST = 40;
 
 /**
- * Holds orders of a fix file back whose number a spreadsheet took the leading zeros from: 10, where 0010 waits for a
- * person and nothing is known of 10. Sent, it would be another order.
+ * Holds orders of a fix file whose number lost its leading zeros in a spreadsheet: 10, where 0010 waits for a person and
+ * 10 is unknown. Sent, it would be another order.
  */
 export function createZeroGuard({ ledger, redis, keys }: { ledger: Ledger; redis: Redis; keys: Keys }) {
-  return async (page: readonly CheckedOrder[], { isFixFile }: { isFixFile: boolean }): Promise<CheckedOrder[]> => {
-    if (!isFixFile) return [...page];
-    return await Promise.all(page.map(guarded));
-  };
+  return (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => Promise.all(page.map(guarded));
 
   async function guarded(order: CheckedOrder): Promise<CheckedOrder> {
     if (!order.valid || !isBare(order.number)) return order;
     const padded = Array.from({ length: LONGEST - order.number.length }, (_, i) => '0'.repeat(i + 1) + order.number);
     const [own, ...others] = await redis.hmget(keys.waiting, order.number, ...padded);
-    const was = padded[others.findIndex((fingerprints) => fingerprints !== null)];
+    const was = padded[others.findIndex((marks) => marks !== null)];
     if (was === undefined || own !== null) return order;
     const [known] = await ledger.lookup([order.number]);
     return known?.kind === 'nothing' ? heldBack(order, was) : order;
@@ -34,7 +31,7 @@ function isBare(number: string): boolean {
 }
 
 function heldBack({ ordinal, number, place, records }: ValidOrder, was: string): InvalidOrder {
-  const message = `${number} looks like ${was}, whose leading zeros a spreadsheet took away; restore them, or drop the row in a file without the _error_ columns if ${number} is meant`;
+  const message = `${number} looks like ${was} without its leading zeros, which a spreadsheet removed. Restore them, or drop the row in a file without the _error_ columns if ${number} is correct`;
   const problem = { line: place.line, field: '', code: LEADING_ZEROS_LOST, value: number, message };
   return { ordinal, number, place, records, valid: false, problems: [problem] };
 }

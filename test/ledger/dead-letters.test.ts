@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Batches, createBatches } from '../../src/ledger/batches.ts';
-import { createDeadLetterCloser } from '../../src/ledger/close-dead-letters.ts';
+import { createDeadLetters, type DeadLetters } from '../../src/ledger/dead-letters.ts';
 import { type Entry, OTHER } from '../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import type { OperatorAction } from '../../src/ledger/operator-action.ts';
-import { type LedgerEvent, next } from '../../src/ledger/state.ts';
+import { next } from '../../src/ledger/rules/next.ts';
+import type { LedgerEvent } from '../../src/ledger/rules/step.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
@@ -12,17 +13,17 @@ const FILE = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/tmp/o
 const DEED: OperatorAction = { at: 5000, who: 'anna', what: 'discarded' };
 const NO = { code: '400', message: 'no such article', httpStatus: 400 };
 
-describe('putting a dead letter aside', () => {
+describe('closing a dead letter', () => {
   let store: OpenRedis;
   let ledger: Ledger;
   let batches: Batches;
-  let closeDeadLetters: ReturnType<typeof createDeadLetterCloser>;
+  let letters: DeadLetters;
 
   beforeAll(async () => {
     store = await openTestRedis();
     ledger = createLedger(store);
     batches = createBatches({ ...store, owner: 'daemon-1' });
-    closeDeadLetters = createDeadLetterCloser(store);
+    letters = createDeadLetters(store);
   });
   beforeEach(async () => {
     await store.redis.flushall();
@@ -48,9 +49,11 @@ describe('putting a dead letter aside', () => {
 
   const deadLetter = { number: '4711', kind: 'refused' };
 
-  it('closes it, frees the number and tells who did it', async () => {
+  it('closes it, frees the number and records who did it', async () => {
     const entry = await refused();
-    expect(await closeDeadLetters({ batch: 'b1', deadLetter, fields: ['0'], entry, by: DEED })).toEqual({ closed: 1 });
+    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: DEED })).toEqual({
+      closed: 1,
+    });
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
     expect(await ledger.unsettled()).toBe(0);
     expect(await batches.find('b1')).toMatchObject({ open: 0, counts: { refused: 1 } });
@@ -64,25 +67,25 @@ describe('putting a dead letter aside', () => {
 
   it('closes it once', async () => {
     const entry = await refused();
-    await closeDeadLetters({ batch: 'b1', deadLetter, fields: ['0'], entry, by: DEED });
-    expect(await closeDeadLetters({ batch: 'b1', deadLetter, fields: ['0'], by: DEED })).toEqual({ closed: 0 });
+    await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: DEED });
+    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], by: DEED })).toEqual({ closed: 0 });
     expect(await batches.find('b1')).toMatchObject({ open: 0 });
   });
 
   it('leaves an order that was changed meanwhile', async () => {
     const entry = await refused();
     const late = { ...entry, version: entry.version - 1 };
-    expect(await closeDeadLetters({ batch: 'b1', deadLetter, fields: ['0'], entry: late, by: DEED })).toBe('late');
+    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry: late, by: DEED })).toBe('late');
     expect(await batches.find('b1')).toMatchObject({ open: 1 });
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open' }]);
   });
 
-  it("leaves the number's other dead letters waiting", async () => {
+  it("leaves the number's other dead letters open", async () => {
     await refused();
     await batches.begin({ ...FILE, batch: 'b2' }, 1000);
     const result = { outcome: 'conflict', attempts: 0, at: 1, code: 'other-content', message: 'x' } as const;
     await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
-    const closed = await closeDeadLetters({
+    const closed = await letters.close({
       batch: 'b2',
       deadLetter: { number: '4711', kind: 'conflict' },
       fields: ['3'],
@@ -96,7 +99,7 @@ describe('putting a dead letter aside', () => {
   it('remembers that the API has the number with other content', async () => {
     const entry = await refused();
     const conflict: Entry = { ...entry, state: 'conflict' };
-    await closeDeadLetters({
+    await letters.close({
       batch: 'b1',
       deadLetter: { number: '4711', kind: 'conflict' },
       fields: ['0'],
@@ -104,6 +107,14 @@ describe('putting a dead letter aside', () => {
       by: DEED,
     });
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'accepted', compact: { digest: OTHER, batchNo: 0 } }]);
+  });
+
+  it('remembers which content the API has, where the list showed it', async () => {
+    const entry: Entry = { ...(await refused()), state: 'conflict', known: { digest: 'content-at-api--' } };
+    await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: DEED });
+    expect(await ledger.lookup(['4711'])).toMatchObject([
+      { kind: 'accepted', compact: { digest: 'content-at-api--', batchNo: 0 } },
+    ]);
   });
 
   it('a settled batch counts nothing more when one of its orders is sent again', async () => {

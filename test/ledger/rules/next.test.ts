@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../../src/ledger/entry.ts';
-import { type LedgerEvent, next, type Step } from '../../src/ledger/state.ts';
-import { entryOf, policy } from '../support/entry.ts';
+import { type Entry, UNSHOWN } from '../../../src/ledger/entry.ts';
+import { next } from '../../../src/ledger/rules/next.ts';
+import type { LedgerEvent, Step } from '../../../src/ledger/rules/step.ts';
+import { entryOf, policy } from '../../support/entry.ts';
 
 const NO = { code: '400', message: 'parameters are invalid', httpStatus: 400 };
 const LOST = { code: 'no-answer', message: 'no complete answer' };
@@ -23,10 +24,19 @@ function short(step: Step): string {
     case 'dead':
       return `dead ${step.entry.state}`;
     case 'accept':
+      return step.times === undefined ? 'accept' : `accept created ${step.times} times`;
     case 'cancel':
+      return step.heir === undefined ? 'cancel' : `cancel, then ${step.heir.entry.batch} queued`;
+    case 'drop':
     case 'ignore':
       return step.kind;
   }
+}
+
+const OTHERS = { digest: 'content-of-others', items: [{ articleCode: 'B-2', quantity: 9 }] };
+
+function unclear(listedFrom: number, inARow: number): LedgerEvent {
+  return { kind: 'inconclusive', at: listedFrom, listedFrom, inARow, answer: LOST };
 }
 
 describe('next', () => {
@@ -37,17 +47,12 @@ describe('next', () => {
 
   it.each<[string, Entry, LedgerEvent, string]>([
     ['a queued order begins', queued, { kind: 'begin', at: 1000, deadline: 33_000 }, 'sending due 33000'],
-    [
-      'an order that comes again begins',
-      { ...queued, state: 'retry' },
-      { kind: 'begin', at: 1, deadline: 9 },
-      'sending due 9',
-    ],
-    ['an order under way does not begin twice', SENDING, { kind: 'begin', at: 1, deadline: 9 }, 'ignore'],
+    ['a postponed order begins', { ...queued, state: 'retry' }, { kind: 'begin', at: 1, deadline: 9 }, 'sending due 9'],
+    ['an order being sent does not begin again', SENDING, { kind: 'begin', at: 1, deadline: 9 }, 'ignore'],
     ['an order in doubt does not begin', UNKNOWN, { kind: 'begin', at: 1, deadline: 9 }, 'ignore'],
-    ['acceptance settles', SENDING, answered({ kind: 'accepted' }), 'accept'],
+    ['an accepted order is settled', SENDING, answered({ kind: 'accepted' }), 'accept'],
     [
-      'acceptance by a late answer of an older attempt settles',
+      'a late answer of an older attempt that accepts the order settles it',
       { ...UNKNOWN, attempt: 2 },
       answered({ kind: 'accepted' }),
       'accept',
@@ -59,13 +64,13 @@ describe('next', () => {
       'dead inDoubt',
     ],
     [
-      'and so it does when it comes after the attempt was given up',
+      'it needs a person also after the attempt lapsed',
       { ...UNKNOWN, attempt: 2 },
       answered({ kind: 'misnamed', answer: LOST }),
       'dead inDoubt',
     ],
     [
-      'an order turned away while others pass goes again',
+      'an order turned away while others pass is sent again',
       { ...SENDING, turnedAway: 3 },
       answered({ ...later, turnedAway: true }),
       'retry due 5000',
@@ -77,33 +82,33 @@ describe('next', () => {
       'dead refused',
     ],
     [
-      'and verified first when an earlier attempt may have been sent',
+      'an order turned away after an attempt that may have been sent is verified first',
       { ...again, turnedAway: 4 },
       answered({ ...later, turnedAway: true }),
       'unknown ask 60500',
     ],
-    ['a no to the first attempt is final', SENDING, answered({ kind: 'refused', answer: NO }), 'dead refused'],
+    ['a refusal of the first attempt is final', SENDING, answered({ kind: 'refused', answer: NO }), 'dead refused'],
     [
-      'a no after a maybe-sent attempt is verified first',
+      'a refusal after an attempt that may have been sent is verified first',
       again,
       answered({ kind: 'refused', answer: NO }),
       'unknown ask 60500',
     ],
     [
-      'no answer is unknown and asked a settle later',
+      'an attempt without an answer is unknown, and the list is asked a settle later',
       SENDING,
       answered({ kind: 'unknown', answer: LOST }),
       'unknown ask 62000',
     ],
-    ['what says nothing of the order postpones it', SENDING, answered(later), 'retry due 5000'],
+    ['an answer that says nothing about the order postpones it', SENDING, answered(later), 'retry due 5000'],
     [
-      'a late no of an older attempt changes nothing',
+      'a late refusal of an older attempt changes nothing',
       { ...SENDING, attempt: 2 },
       answered({ kind: 'refused', answer: NO }),
       'ignore',
     ],
     [
-      'a late no changes nothing once the order is in doubt',
+      'a late refusal changes nothing once the order is in doubt',
       UNKNOWN,
       answered({ kind: 'refused', answer: NO }),
       'ignore',
@@ -115,9 +120,54 @@ describe('next', () => {
       'unknown ask 93000',
     ],
     ['an attempt does not lapse before its deadline', SENDING, { kind: 'lapsed', at: 32_999 }, 'ignore'],
-    ['a lapse of what is not being sent changes nothing', queued, { kind: 'lapsed', at: 1 }, 'ignore'],
-    ['found with the same content settles', UNKNOWN, { kind: 'found', at: 1, same: true }, 'accept'],
-    ['found with other content needs a person', UNKNOWN, { kind: 'found', at: 1, same: false }, 'dead conflict'],
+    ['an order that is not being sent does not lapse', queued, { kind: 'lapsed', at: 1 }, 'ignore'],
+    [
+      'found with the same content settles',
+      UNKNOWN,
+      { kind: 'found', at: 1, listed: { digest: UNKNOWN.digest } },
+      'accept',
+    ],
+    ['found without items settles', UNKNOWN, { kind: 'found', at: 1, listed: { digest: UNSHOWN } }, 'accept'],
+    ['found with other content needs a person', UNKNOWN, { kind: 'found', at: 1, listed: OTHERS }, 'dead conflict'],
+    [
+      'found twice settles and says so',
+      UNKNOWN,
+      { kind: 'found', at: 1, listed: { digest: UNKNOWN.digest }, times: 2 },
+      'accept created 2 times',
+    ],
+    [
+      'found with other content changes nothing while it is being sent',
+      SENDING,
+      { kind: 'found', at: 1, listed: OTHERS },
+      'ignore',
+    ],
+    [
+      'an order that the API created under another number is not sent again because the list lacks it',
+      { ...doubted, misnamed: true },
+      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
+      'dead inDoubt',
+    ],
+    ['the first list that cannot tell starts a wait', UNKNOWN, unclear(70_000, 1), 'unknown ask 70000'],
+    [
+      'within ten settles a list that cannot tell changes nothing',
+      { ...UNKNOWN, askedSince: 70_000 },
+      unclear(669_999, 9),
+      'ignore',
+    ],
+    ['after ten settles it needs a person', { ...UNKNOWN, askedSince: 70_000 }, unclear(670_000, 9), 'dead inDoubt'],
+    ['but not before three lists in a row', { ...UNKNOWN, askedSince: 70_000 }, unclear(900_000, 2), 'ignore'],
+    [
+      'a list that can tell ends the wait',
+      { ...UNKNOWN, askedSince: 70_000 },
+      { kind: 'absent', at: 80_001, listedFrom: 80_000, needed: 2 },
+      'unknown ask 140000',
+    ],
+    [
+      'an order that waits gets a new job',
+      { ...queued, state: 'retry' },
+      { kind: 'requeue', at: 1000, job: 'c-9' },
+      'retry due 31000',
+    ],
     [
       'absent from a list begun too early says nothing',
       UNKNOWN,
@@ -131,7 +181,7 @@ describe('next', () => {
       'unknown ask 122000',
     ],
     [
-      'absent twice, a settle apart, goes again',
+      'absent twice, a settle apart, is sent again',
       doubted,
       { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
       'retry due 131001',
@@ -143,13 +193,13 @@ describe('next', () => {
       'ignore',
     ],
     [
-      'absent twice of three waits on',
+      'absent twice of three waits for another list',
       doubted,
       { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 3 },
       'unknown ask 190000',
     ],
     [
-      'a verified no is final',
+      'a verified refusal is final',
       { ...doubted, refusal: NO },
       { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
       'dead refused',
@@ -161,14 +211,14 @@ describe('next', () => {
       'dead failed',
     ],
     [
-      'a list that cannot be had leaves it in doubt',
+      'an API without a list leaves the order to a person',
       UNKNOWN,
       { kind: 'unlistable', at: 1, answer: LOST },
       'dead inDoubt',
     ],
-    ['an order that was never sent is cancelled', queued, { kind: 'cancel', at: 1 }, 'cancel'],
+    ['an order that was never sent is canceled', queued, { kind: 'cancel', at: 1 }, 'cancel'],
     [
-      'an order that may have been sent is not cancelled',
+      'an order that may have been sent is not canceled',
       { ...queued, maybeSentAt: 1 },
       { kind: 'cancel', at: 1 },
       'ignore',
@@ -177,7 +227,7 @@ describe('next', () => {
     expect(short(next(entry, event, policy))).toBe(expected);
   });
 
-  it('raises the version with every change, by the clock, so that none comes twice', () => {
+  it('raises the version with every change and follows the clock, so that no version occurs twice', () => {
     const versionAt = (version: number, at: number) => {
       const step = next({ ...queued, version }, { kind: 'begin', at, deadline: at + 32_000 }, policy);
       return step.kind === 'move' && step.entry.version;
@@ -194,12 +244,17 @@ describe('next', () => {
     expect(unknown.kind === 'move' && unknown.entry.used).toBe(1);
   });
 
+  it('keeps what the API has under the number of a conflict', () => {
+    const step = next(UNKNOWN, { kind: 'found', at: 1, listed: OTHERS }, policy);
+    expect(step.kind === 'dead' && step.entry.known).toEqual(OTHERS);
+  });
+
   it('never forgets that an attempt may have been sent', () => {
     const step = next({ ...SENDING, maybeSentAt: 7 }, answered(later), policy);
     expect(step.kind === 'move' && step.entry.maybeSentAt).toBe(7);
   });
 
-  it('leaves doubt to a person when the configuration says so', () => {
+  it('leaves doubt to a person where onDoubt is hold', () => {
     const step = next(SENDING, answered({ kind: 'unknown', answer: LOST }), { ...policy, onDoubt: 'hold' });
     expect(short(step)).toBe('dead inDoubt');
   });

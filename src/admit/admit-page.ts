@@ -1,0 +1,183 @@
+import type { Batch, Batches } from '../ledger/batches.ts';
+import { createDeadLetters, type DeadLetters } from '../ledger/dead-letters.ts';
+import { type Job, jobSize } from '../ledger/job.ts';
+import { createKnownInvalid, type KnownInvalid } from '../ledger/known-invalid.ts';
+import type { Counted, Ledger } from '../ledger/ledger.ts';
+import type { Retention } from '../ledger/retention.ts';
+import { entered } from '../ledger/rules/admission.ts';
+import { discarded } from '../ledger/rules/decision.ts';
+import { SWEEP_AFTER } from '../ledger/rules/step.ts';
+import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/checked-order.ts';
+import { fingerprintOf } from '../order/digest.ts';
+import { needsPerson } from '../order/outcome.ts';
+import type { OrderQueue } from '../queue/queue.ts';
+import type { Store } from '../redis/store.ts';
+import { createZeroGuard } from './leading-zeros.ts';
+import type { FileFacts, Plan } from './plan.ts';
+import * as planning from './plan.ts';
+
+export type AdmitPageDeps = {
+  store: Pick<Store, 'redis' | 'keys' | 'time'>;
+  ledger: Ledger;
+  queue: Pick<OrderQueue, 'nameJob' | 'add'>;
+  batches: Pick<Batches, 'isCancelled' | 'nameOf'>;
+  retention: Pick<Retention, 'shown'>;
+};
+
+/** An order that ends at admission; `fingerprint` identifies its content. */
+type Ended = Counted & { fingerprint: string };
+
+/** A plan to send. */
+type Fresh = Plan & { admission: Extract<Plan['admission'], { kind: 'queue' }> };
+
+/** What the steps of admission share. */
+type Admitting = AdmitPageDeps & { knownInvalid: KnownInvalid; deadLetters: DeadLetters };
+
+/**
+ * Builds the step that admits a page of a batch's orders, ledger first, then queue. Every rule of admission is in here:
+ * the rule book decides (`ledger/rules/admission.ts`), this carries it out. Repeatable after a crash.
+ */
+export function createAdmitPage(deps: AdmitPageDeps) {
+  const { store, ledger, batches } = deps;
+  const guard = createZeroGuard({ ...store, ledger });
+  const line = { ...deps, knownInvalid: createKnownInvalid(store), deadLetters: createDeadLetters(store) };
+
+  return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
+    const batch = { ...found, cancelled: await batches.isCancelled(found.batch) };
+    const page = file.isFixFile ? await guard(orders) : orders;
+    const invalid = page.filter((order): order is InvalidOrder => !order.valid);
+    await count(
+      line,
+      batch,
+      invalid.map((order) => endedInvalid(order, store.time.now())),
+    );
+    for (const round of planning.inRounds(page)) await admitRound(line, batch, round, file);
+  };
+}
+
+function endedInvalid(order: InvalidOrder, at: number): Ended {
+  const { ordinal, number, records } = order;
+  return { ordinal, number, result: planning.invalidResult(order, at), fingerprint: fingerprintOf(records) };
+}
+
+/** Each number occurs once among the orders. Those that somebody else changed meanwhile are looked at again. */
+async function admitRound(
+  line: Admitting,
+  batch: Batch,
+  orders: readonly ValidOrder[],
+  file: FileFacts,
+): Promise<void> {
+  const { ledger, deadLetters, knownInvalid, retention, store } = line;
+  const { time } = store;
+  let rest = orders;
+  while (rest.length > 0) {
+    const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
+    const plans = rest.map((order, i) => planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file));
+    const isShown = batch.kind === 'export' || file.isFixFile;
+    // Closed before they are counted: what a crash cuts off in between is done again.
+    if (isShown) await deadLetters.closeCorrected(batch, planning.acceptedIn(plans), time.now());
+    await dropCorrected(line, plans);
+    await count(line, batch, await endedIn(line, batch, plans));
+    if (batch.kind === 'export') await knownInvalid.areWell(batch.source, planning.wellIn(plans));
+    await retention.shown(planning.settledIn(plans, known), time.now());
+    rest = [...(await follow(line, batch, plans)), ...(await enqueue(line, batch, plans, jobSize(file.records)))];
+  }
+}
+
+async function endedIn({ batches, store }: Admitting, batch: Batch, plans: readonly Plan[]): Promise<Ended[]> {
+  const numbers = new Set(plans.flatMap(({ admission: one }) => (one.kind === 'conflict' ? [one.batchNo] : [])));
+  const names = new Map(await Promise.all([...numbers].map(async (no) => [no, await batches.nameOf(no)] as const)));
+  const origin = (batchNo: number) => originOf(batchNo, batch, names);
+  return plans.flatMap((one) => {
+    const { order, digest: fingerprint } = one;
+    const result = planning.resultOf(one, store.time.now(), origin);
+    return result ? [{ ordinal: order.ordinal, number: order.number, result, fingerprint }] : [];
+  });
+}
+
+/** What an export showed before, with the same fault, is a duplicate: a person sees it once. */
+async function count({ store, ledger, knownInvalid }: Admitting, batch: Batch, ended: readonly Ended[]): Promise<void> {
+  const at = store.time.now();
+  if (batch.kind === 'inbox') return ledger.count(batch.batch, at, ended);
+  const bad = ended.filter(({ result }) => needsPerson(result.outcome));
+  const were = await knownInvalid.wereKnown(batch.source, bad);
+  const old = new Set(bad.filter((_, i) => were[i]));
+  const counted = ended.map((one) => (old.has(one) ? shownBefore(one, at) : one));
+  await ledger.count(batch.batch, at, counted);
+  return knownInvalid.remember(
+    batch.source,
+    bad.filter((one) => !old.has(one)),
+  );
+}
+
+/** The API has what these files show: the conflict is over, and the ledger keeps that content. */
+async function dropCorrected({ ledger, store }: Admitting, plans: readonly Plan[]): Promise<void> {
+  const entries = plans.flatMap(({ admission: one }) => (one.kind === 'corrected' ? [one.entry] : []));
+  // Where the entry was changed meanwhile, that is newer.
+  await Promise.all(entries.map((entry) => ledger.take(entry, discarded(entry, store.time.now()))));
+}
+
+/** Duplicates of orders in progress wait for them. Returns those whose order was changed meanwhile. */
+async function follow(
+  { ledger, store }: Admitting,
+  { batch, no }: Batch,
+  plans: readonly Plan[],
+): Promise<ValidOrder[]> {
+  const repeats = planning.sameFileResult(store.time.now());
+  const duplicates = plans.flatMap(({ order, admission: one }) =>
+    one.kind === 'follow' ? [{ order, entry: one.entry }] : [],
+  );
+  const done = await ledger.followers.follow(
+    duplicates.map(({ order: { ordinal, place }, entry }) => {
+      return { entry, follower: { batch, batchNo: no, ordinal, place }, repeats };
+    }),
+  );
+  return duplicates.filter((_, i) => !done[i]).map(({ order }) => order);
+}
+
+/** Ledger first, then queue: the sweeper finds what a crash leaves in between. Returns orders changed meanwhile. */
+async function enqueue(line: Admitting, batch: Batch, plans: readonly Plan[], size: number): Promise<ValidOrder[]> {
+  const fresh = plans.filter((one): one is Fresh => one.admission.kind === 'queue');
+  const jobs = await Promise.all(inGroups(fresh, size).map((group) => enterGroup(line, batch, group)));
+  await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));
+  return jobs.flatMap(({ late }) => late);
+}
+
+async function enterGroup(
+  { queue, ledger, store }: Admitting,
+  batch: Batch,
+  group: readonly Fresh[],
+): Promise<{ job?: Job; late: ValidOrder[] }> {
+  const job = queue.nameJob();
+  const at = store.time.now();
+  const done = await Promise.all(
+    group.map(({ order: { order, ordinal, place }, digest, admission: { before } }) => {
+      const arrival = { order, digest, batch: batch.batch, batchNo: batch.no, ordinal, place, job };
+      return ledger.enter(entered(arrival, before, at), before, at + SWEEP_AFTER);
+    }),
+  );
+  const mine = group.filter((_, i) => done[i]);
+  const late = group.filter((_, i) => !done[i]).map(({ order }) => order);
+  return mine.length > 0 ? { job: jobOf(batch, job, mine), late } : { late };
+}
+
+function originOf(batchNo: number, { no }: Batch, names: ReadonlyMap<number, string | undefined>): string {
+  if (batchNo === 0) return 'at the API since before po-sync';
+  return batchNo === no ? 'earlier in this file' : `from batch ${names.get(batchNo) ?? 'unknown'}`;
+}
+
+function shownBefore({ ordinal, number }: Ended, at: number): Counted {
+  const message = 'unchanged since an earlier export, waits for a person';
+  return { ordinal, number, result: { outcome: 'duplicate', attempts: 0, at, code: 'known-invalid', message } };
+}
+
+function jobOf({ batch, name }: Batch, id: string, plans: readonly Plan[]): Job {
+  const lines = plans.map(({ order }) => order.place.line);
+  const span = lines.length === 1 ? `${lines[0]}` : `${Math.min(...lines)}–${Math.max(...lines)}`;
+  const numbers = plans.map(({ order }) => order.order.purchaseOrderNumber);
+  return { id, name: `${name} ${span}`.slice(0, 200), batch, numbers };
+}
+
+function inGroups<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}

@@ -1,0 +1,111 @@
+import type { Batch } from '../ledger/batches.ts';
+import { cancelledResult } from '../ledger/ledger.ts';
+import { type Admission, admit, type Known } from '../ledger/rules/admission.ts';
+import type { StoredResult } from '../ledger/stored-result.ts';
+import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/checked-order.ts';
+import { digestOf } from '../order/digest.ts';
+import { LEADING_ZEROS_LOST } from '../order/fixing.ts';
+
+/** What a page of a file is admitted with: its size decides about jobs, and a fix file is sent on purpose. */
+export type FileFacts = { records: number; isFixFile: boolean };
+
+/** What is to become of one order. */
+export type Plan = { order: ValidOrder; digest: string; admission: Admission | { kind: 'cancelled' } };
+
+/** Decides about one order of a batch. Nothing more of a canceled batch is sent, and none of it waits for others. */
+export function planOrder(batch: Batch, order: ValidOrder, known: Known, { isFixFile }: FileFacts): Plan {
+  const digest = digestOf(order.order);
+  const fromExport = batch.kind === 'export';
+  const candidate = { digest, batch: batch.batch, ordinal: order.ordinal, again: isFixFile, fromExport };
+  const admission = admit(known, candidate);
+  const starts = admission.kind === 'queue' || admission.kind === 'follow';
+  return { order, digest, admission: batch.cancelled && starts ? { kind: 'cancelled' } : admission };
+}
+
+/**
+ * The result of an order that ends at admission; undefined for one that is sent, waits for another, or is already ours.
+ * `origin` says where the other order of a conflict comes from.
+ */
+export function resultOf(
+  { admission }: Plan,
+  at: number,
+  origin: (batchNo: number) => string,
+): StoredResult | undefined {
+  switch (admission.kind) {
+    case 'queue':
+    case 'follow':
+    case 'mine':
+      return undefined;
+    case 'cancelled':
+      return cancelledResult(at);
+    case 'duplicate':
+    case 'corrected':
+      return { attempts: 0, at, outcome: 'duplicate', code: 'duplicate', message: '' };
+    case 'conflict': {
+      const state = admission.underWay ? 'in progress' : 'accepted';
+      const message = `this number is ${state} with other items, ${origin(admission.batchNo)}`;
+      const items = admission.known?.items;
+      const words = { code: 'other-content', message, ...(items ? { known: { items } } : {}) };
+      return { attempts: 0, at, outcome: 'conflict', ...words };
+    }
+    case 'repeat':
+      return repeated(admission, at);
+  }
+}
+
+/** The same answer again: what the dead letter with this content says. */
+function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number): StoredResult {
+  const { state, attempt: attempts, answer, batch, lastAt: at = now, firstAt, known } = entry;
+  const outcome = state === 'refused' || state === 'inDoubt' || state === 'failed' ? state : 'conflict';
+  const words = answer ?? { code: outcome, message: `waits for a person since batch ${batch}` };
+  const items = outcome === 'conflict' ? known?.items : undefined;
+  const times = firstAt === undefined ? { at } : { at, firstAt };
+  return { outcome, attempts, ...times, ...words, ...(items ? { known: { items } } : {}) };
+}
+
+/** The result of an order that failed a check. What the file shows again when the report is written is not kept. */
+export function invalidResult({ problems }: InvalidOrder, at: number): StoredResult {
+  const { code = 'invalid', message = '' } = problems[0] ?? {};
+  return { outcome: 'invalid', attempts: 0, at, code, message: code === LEADING_ZEROS_LOST ? message : '' };
+}
+
+/** Orders that an earlier order of the same file repeats have this result. */
+export function sameFileResult(at: number): StoredResult {
+  const message = 'the same order is earlier in this file';
+  return { outcome: 'duplicate', attempts: 0, at, code: 'duplicate', message };
+}
+
+/** Numbers that are accepted, in progress or about to be sent. */
+export function wellIn(plans: readonly Plan[]): string[] {
+  const well: readonly string[] = ['queue', 'duplicate', 'follow', 'corrected'];
+  return numbersOf(plans.filter(({ admission }) => well.includes(admission.kind)));
+}
+
+/** Numbers that the API has with this very content: their dead letters are corrected. */
+export function acceptedIn(plans: readonly Plan[]): string[] {
+  return numbersOf(plans.filter(({ admission: { kind } }) => kind === 'duplicate' || kind === 'corrected'));
+}
+
+/** Numbers that are settled, whatever their content. */
+export function settledIn(plans: readonly Plan[], known: readonly Known[]): string[] {
+  return numbersOf(plans.filter((_, i) => known[i]?.kind === 'accepted'));
+}
+
+/** The valid orders in groups in which each number occurs once: a second one of a number must meet the first. */
+export function inRounds(page: readonly CheckedOrder[]): ValidOrder[][] {
+  const rounds: ValidOrder[][] = [];
+  const seen = new Map<string, number>();
+  for (const order of page) {
+    if (!order.valid) continue;
+    const round = seen.get(order.number) ?? 0;
+    seen.set(order.number, round + 1);
+    const group = rounds[round] ?? [];
+    rounds[round] = group;
+    group.push(order);
+  }
+  return rounds;
+}
+
+function numbersOf(plans: readonly Plan[]): string[] {
+  return plans.map(({ order }) => order.number);
+}

@@ -1,0 +1,119 @@
+import type { Closing, DeadLetter } from '../order/dead-letter.ts';
+import { placeText } from '../order/fixing.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { readScript, runScript } from '../redis/script.ts';
+import type { Batch, Batches } from './batches.ts';
+import { type Entry, encodeCompact } from './entry.ts';
+import type { OperatorAction } from './operator-action.ts';
+import { discarded } from './rules/decision.ts';
+
+/** An open dead letter: its batch, and the field in the batch's `closed` that would close it. */
+export type OpenDeadLetter = { batch: string; field: string };
+
+/** A later batch has the rows of a dead letter under another number. `at` is Redis time in milliseconds. */
+export type FixedBy = { at: number; batch: string };
+
+/** Dead letters of one number in one batch, with the fields they are kept by, and who or what closes them. */
+export type ClosingRequest = {
+  batch: string;
+  deadLetter: Pick<Closing, 'number' | 'kind' | 'place'>;
+  fields: readonly string[];
+  /** The ledger's entry, where it belongs to these dead letters: it goes with them. */
+  entry?: Entry;
+  by: OperatorAction | FixedBy;
+};
+
+/** `late`: the order was changed meanwhile, or something happens to it; look again. */
+export type ClosingResult = { closed: number } | 'late';
+
+export type DeadLetters = ReturnType<typeof createDeadLetters>;
+
+/** Reads what `waiting` holds for a number: one `batch/ordinal` a line. */
+export function readOpenDeadLetters(text: string): OpenDeadLetter[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const slash = line.lastIndexOf('/');
+      return { batch: line.slice(0, slash), field: line.slice(slash + 1) };
+    });
+}
+
+/** Finds and closes the dead letters that wait for a person. */
+export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const closeScript = readScript(new URL('./close-dead-letters.lua', import.meta.url));
+
+  /**
+   * The fields of `closed` that a dead letter is kept by; none when it is closed. Two dead letters of one number in a
+   * batch differ by their kind, those without a number by their place.
+   */
+  async function fieldsOf(batch: string, deadLetter: DeadLetter, batches: Pick<Batches, 'results'>): Promise<string[]> {
+    const { purchaseOrderNumber: number, location } = deadLetter;
+    if (number === '') return [placeText(location)];
+    const open = readOpenDeadLetters((await redis.hget(keys.waiting, number)) ?? '');
+    const fields = open.filter((one) => one.batch === batch).map(({ field }) => field);
+    return fields.length < 2 ? fields : ofKind(fields, await batches.results(batch, fields.map(Number)), deadLetter);
+  }
+
+  /**
+   * Closes dead letters that a person discarded, or fixed under another number. Their number is free afterwards, unless
+   * the API has it: the ledger remembers that.
+   */
+  async function close({ batch, deadLetter, fields, entry, by }: ClosingRequest): Promise<ClosingResult> {
+    const { number } = deadLetter;
+    const step = entry && discarded(entry, by.at);
+    if (step?.kind === 'ignore') return 'late';
+    const closed = await runScript(
+      redis,
+      closeScript,
+      [keys.open(number), keys.settled(number), keys.due, keys.doubt, keys.waiting, keys.identity, keys.deeds(number)],
+      [
+        keys.prefix,
+        number,
+        batch,
+        entry?.version ?? '',
+        entry && step?.keeps !== undefined ? compactOf(entry, step.keeps, by.at) : '',
+        JSON.stringify(closingOf(deadLetter, by)),
+        'batch' in by ? '' : JSON.stringify(by),
+        ...fields,
+      ],
+    );
+    return closed === -1 ? 'late' : { closed: Number(closed) };
+  }
+
+  return { fieldsOf, close, closeCorrected: createCorrectedClosing({ redis, keys }) };
+}
+
+/** The fields of one kind of dead letter; all of them where the kind is not kept. */
+function ofKind(fields: readonly string[], results: Awaited<ReturnType<Batches['results']>>, { kind }: DeadLetter) {
+  const alike = fields.filter((_, i) => (results[i]?.outcome ?? 'invalid') === kind);
+  return alike.length === 0 ? [...fields] : alike;
+}
+
+function closingOf(deadLetter: ClosingRequest['deadLetter'], by: ClosingRequest['by']): Closing {
+  const how = 'batch' in by ? { by: 'fixed', batch: by.batch } : { by: by.what, who: by.who };
+  return { ...deadLetter, at: new Date(by.at).toISOString(), ...how };
+}
+
+/** What is kept of the number: the content that the API has. */
+function compactOf({ attempt }: Entry, digest: string, at: number): string {
+  return encodeCompact({ digest, attempts: attempt, at, batchNo: 0 });
+}
+
+/**
+ * Closes the dead letters of orders that a batch shows as they were accepted: an export's own dead letters, or every dead
+ * letter where a fix file takes a change back. Repeatable.
+ */
+function createCorrectedClosing({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const script = readScript(new URL('./corrected-export.lua', import.meta.url));
+
+  return async ({ batch, kind, source }: Batch, numbers: readonly string[], now: number): Promise<void> => {
+    if (numbers.length === 0 || (await redis.hlen(keys.waiting)) === 0) return;
+    const at = new Date(now).toISOString();
+    const closings = numbers.map((number): Closing => ({ number, at, by: 'corrected', batch }));
+    const orders = closings.flatMap((closing) => [closing.number, JSON.stringify(closing)]);
+    const from = kind === 'export' ? source : '';
+    await runScript(redis, script, [keys.waiting, keys.batch(batch)], [keys.prefix, from, ...orders]);
+  };
+}

@@ -1,0 +1,81 @@
+import type { Place } from '../order/place.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { readScript, runScript } from '../redis/script.ts';
+import type { Entry } from './entry.ts';
+import type { Follower } from './rules/step.ts';
+import type { StoredResult } from './stored-result.ts';
+
+/** A duplicate of an order in progress. `repeats` is its result where an order of its own file is before it. */
+export type Following = { entry: Entry; follower: Follower; repeats: StoredResult };
+
+export type Followers = ReturnType<typeof createFollowers>;
+
+/** Numbers looked at in one step. */
+const PAGE = 500;
+
+/**
+ * Duplicates of orders in progress. They are counted when the order that they repeat has its outcome; when it is
+ * canceled instead, the first of them takes its place. So no report names a duplicate of an order that nobody sent.
+ */
+export function createFollowers({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const followScript = readScript(new URL('./follow.lua', import.meta.url));
+  const unfollowScript = readScript(new URL('./unfollow.lua', import.meta.url));
+
+  /** Lets duplicates wait; for each, false when the order that it repeats was changed meanwhile. Repeatable. */
+  async function follow(duplicates: readonly Following[]): Promise<boolean[]> {
+    if (duplicates.length === 0) return [];
+    const args = duplicates.flatMap(({ entry, follower, repeats }) => [
+      entry.order.purchaseOrderNumber,
+      entry.version,
+      markOf(follower),
+      follower.batch,
+      follower.ordinal,
+      entry.batchNo === follower.batchNo ? '1' : '0',
+      JSON.stringify(repeats),
+    ]);
+    const done = (await runScript(redis, followScript, [keys.followers], [keys.prefix, ...args])) as number[];
+    return done.map((one) => one === 1);
+  }
+
+  /** Counts the duplicates of a canceled batch as canceled; returns how many. */
+  async function cancelOf(batch: string, batchNo: number, result: StoredResult): Promise<number> {
+    let cancelled = 0;
+    let cursor = '0';
+    do {
+      const [next, flat] = await redis.hscan(keys.followers, cursor, 'COUNT', PAGE);
+      cursor = next;
+      // Fields and values alternate.
+      const numbers = flat.filter((_, i) => i % 2 === 0 && isFollowed(flat[i + 1] ?? '', batchNo));
+      if (numbers.length === 0) continue;
+      const used = [keys.followers, keys.waiting, keys.finished];
+      const args = [keys.prefix, result.at, batch, batchNo, JSON.stringify(result), ...numbers];
+      cancelled += Number(await runScript(redis, unfollowScript, used, args));
+    } while (cursor !== '0');
+    return cancelled;
+  }
+
+  /** The duplicates that wait for an order, as stored, and the first of them. */
+  async function waitingFor(number: string): Promise<{ marks: string; first: Follower | undefined }> {
+    const marks = (await redis.hget(keys.followers, number)) ?? '';
+    return { marks, first: marks === '' ? undefined : await followerOf(marks.split('\t')[0] ?? '') };
+  }
+
+  async function followerOf(mark: string): Promise<Follower | undefined> {
+    const [, no = '', ordinal = '', place = ''] = /^(\d+)\/(\d+)\/(.*)$/.exec(mark) ?? [];
+    const batch = await redis.hget(keys.batchNames, no);
+    if (batch === null) return undefined;
+    return { batch, batchNo: Number(no), ordinal: Number(ordinal), place: JSON.parse(place) as Place };
+  }
+
+  return { follow, cancelOf, waitingFor };
+}
+
+/** JSON contains neither the tab that separates marks nor a line feed. */
+function markOf({ batchNo, ordinal, place }: Follower): string {
+  return `${batchNo}/${ordinal}/${JSON.stringify(place)}`;
+}
+
+function isFollowed(marks: string, batchNo: number): boolean {
+  return marks.split('\t').some((mark) => mark.startsWith(`${batchNo}/`));
+}

@@ -1,0 +1,96 @@
+import type { Order } from '../../order/order.ts';
+import type { Place } from '../../order/place.ts';
+import { type Compact, type Entry, isSameContent, type Listed, versionAfter } from '../entry.ts';
+
+/** What the ledger knows about a number. */
+export type Known = { kind: 'nothing' } | { kind: 'open'; entry: Entry } | { kind: 'accepted'; compact: Compact };
+
+/** An order as a file brings it. `again`: a person sends it on purpose, in a fix file. */
+export type Candidate = { digest: string; batch: string; ordinal: number; again: boolean; fromExport: boolean };
+
+/** What admission makes of an order (docs/contract.md, "What becomes of an order"). */
+export type Admission =
+  /** New, or corrected: it is sent. `before` is the dead letter that it replaces. */
+  | { kind: 'queue'; before: Entry | undefined }
+  /** This very order of this very batch, read again after a crash. */
+  | { kind: 'mine' }
+  /** Accepted already. `batchNo` names the batch that brought it; 0: it was at the API before po-sync. */
+  | { kind: 'duplicate'; batchNo: number }
+  /** The same order is in progress: this one shares its outcome, or takes its place when it is canceled. */
+  | { kind: 'follow'; entry: Entry }
+  /** The API has exactly this content, and the ledger holds a conflict about the number: that ends with it. */
+  | { kind: 'corrected'; entry: Entry; digest: string }
+  /** `known` is the other content, where it is known. */
+  | { kind: 'conflict'; batchNo: number; underWay: boolean; known?: Listed }
+  /** A dead letter with the same content: sending it again would end the same way. */
+  | { kind: 'repeat'; entry: Entry };
+
+/** Decides about an order that a file brings. Pure. */
+export function admit(known: Known, candidate: Candidate): Admission {
+  switch (known.kind) {
+    case 'nothing':
+      return { kind: 'queue', before: undefined };
+    case 'accepted':
+      return isSameContent(known.compact.digest, candidate.digest)
+        ? { kind: 'duplicate', batchNo: known.compact.batchNo }
+        : { kind: 'conflict', batchNo: known.compact.batchNo, underWay: false };
+    case 'open':
+      return againstOpen(known.entry, candidate);
+  }
+}
+
+function againstOpen(entry: Entry, candidate: Candidate): Admission {
+  if (entry.batch === candidate.batch && entry.ordinal === candidate.ordinal) return { kind: 'mine' };
+  const same = entry.digest === candidate.digest;
+  switch (entry.state) {
+    case 'queued':
+    case 'sending':
+    case 'retry':
+    case 'unknown':
+      return same ? { kind: 'follow', entry } : underWay(entry);
+    case 'inDoubt':
+      return same ? { kind: 'repeat', entry } : underWay(entry);
+    case 'failed':
+      return same && candidate.fromExport ? { kind: 'repeat', entry } : { kind: 'queue', before: entry };
+    case 'refused':
+      return same && !candidate.again ? { kind: 'repeat', entry } : { kind: 'queue', before: entry };
+    case 'conflict':
+      return againstConflict(entry, candidate, same);
+  }
+}
+
+/** What the API is known to have is never sent again: only a person's `resend` does that. */
+function againstConflict(entry: Entry, { digest }: Candidate, same: boolean): Admission {
+  const { known } = entry;
+  if (known?.digest === digest) return { kind: 'corrected', entry, digest };
+  if (same) return { kind: 'repeat', entry };
+  return { kind: 'conflict', batchNo: 0, underWay: false, ...(known === undefined ? {} : { known }) };
+}
+
+function underWay({ batchNo, digest, order }: Entry): Admission {
+  return { kind: 'conflict', batchNo, underWay: true, known: { digest, items: order.items } };
+}
+
+/** Where an order comes from, and the job that carries it. */
+export type Arrival = {
+  order: Order;
+  digest: string;
+  batch: string;
+  batchNo: number;
+  ordinal: number;
+  place: Place;
+  job: string;
+};
+
+/** The entry of a new or corrected order. It keeps the attempt number of the dead letter that it replaces. */
+export function entered(arrival: Arrival, before: Entry | undefined, at: number): Entry {
+  return {
+    version: versionAfter(before?.version ?? 0, at),
+    state: 'queued',
+    ...arrival,
+    attempt: before?.attempt ?? 0,
+    used: 0,
+    absences: 0,
+    ...(before?.maybeSentAt === undefined ? {} : { maybeSentAt: before.maybeSentAt }),
+  };
+}

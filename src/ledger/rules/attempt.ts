@@ -1,0 +1,94 @@
+import type { Answer, Entry, PastAttempt } from '../entry.ts';
+import { deadStep, IGNORE, isSendable, type LedgerEvent, type Policy, type Step, SWEEP_AFTER } from './step.ts';
+
+type Answered = Extract<LedgerEvent, { kind: 'answered' }>;
+
+/** Attempts that an entry remembers. */
+const REMEMBERED = 10;
+
+/** After this many attempts turned away while others passed, the order itself is refused. */
+const TURNED_AWAY = 5;
+
+/** An attempt begins: its number and deadline are durable before its first byte. */
+export function begin(entry: Entry, at: number, deadline: number): Step {
+  if (!isSendable(entry)) return IGNORE;
+  const sending: Entry = {
+    ...entry,
+    state: 'sending',
+    attempt: entry.attempt + 1,
+    deadline,
+    firstAt: entry.firstAt ?? at,
+    lastAt: at,
+  };
+  return { kind: 'move', entry: sending, due: deadline };
+}
+
+/** An attempt ended. Proof that the order exists wins from any attempt; any other late or repeated answer is ignored. */
+export function answered(entry: Entry, { verdict, at, attempt }: Answered, policy: Policy): Step {
+  if (verdict.kind === 'accepted') return { kind: 'accept', attempts: entry.attempt, at };
+  // Also after the attempt lapsed: an order that the API may have under another number is not sent again.
+  if (verdict.kind === 'misnamed' && (entry.state === 'unknown' || isSendable(entry)))
+    return misnamed(entry, at, verdict.answer);
+  if (entry.state !== 'sending' || attempt !== entry.attempt) return IGNORE;
+  const ended: Entry = { ...entry, history: remembering(entry, at, verdict.answer) };
+  switch (verdict.kind) {
+    case 'postponed':
+      return postponed(ended, verdict, policy);
+    case 'refused':
+      return refused(ended, verdict.answer, policy);
+    case 'misnamed':
+      return misnamed(ended, at, verdict.answer);
+    case 'unknown':
+      return unknown({ ...ended, used: entry.used + (verdict.free ? 0 : 1) }, at, verdict.answer, policy);
+  }
+}
+
+/** The deadline of an attempt passed without a recorded answer. */
+export function lapsed(entry: Entry, at: number, policy: Policy): Step {
+  const { state, deadline = 0, used } = entry;
+  if (state !== 'sending' || at < deadline) return IGNORE;
+  const answer = { code: 'lost-track', message: 'the process that sent the order ended before the answer' };
+  const ended = { ...entry, used: used + 1, history: remembering(entry, at, answer) };
+  return unknown(ended, deadline, answer, policy);
+}
+
+/** An order that is due, or whose job the queue lost, gets a new job. */
+export function requeued(entry: Entry, at: number, job: string): Step {
+  if (!isSendable(entry)) return IGNORE;
+  return { kind: 'move', entry: { ...entry, job }, due: at + SWEEP_AFTER };
+}
+
+function postponed(entry: Entry, verdict: Extract<Answered['verdict'], { kind: 'postponed' }>, policy: Policy): Step {
+  const { answer, until } = verdict;
+  const turnedAway = (entry.turnedAway ?? 0) + (verdict.turnedAway ? 1 : 0);
+  if (turnedAway >= TURNED_AWAY) return refused(entry, answer, policy);
+  const { deadline: _, ...rest } = entry;
+  const waiting: Entry = { ...rest, state: 'retry', answer, ...(turnedAway > 0 ? { turnedAway } : {}) };
+  return { kind: 'move', entry: waiting, due: until };
+}
+
+/** Final, unless an earlier attempt may have been sent: then the list decides first. */
+function refused(entry: Entry, answer: Answer, policy: Policy): Step {
+  return entry.maybeSentAt === undefined
+    ? deadStep(entry, 'refused', answer)
+    : unknown({ ...entry, refusal: answer }, entry.maybeSentAt, answer, policy);
+}
+
+function misnamed(entry: Entry, at: number, answer: Answer): Step {
+  return deadStep({ ...entry, maybeSentAt: at, misnamed: true }, 'inDoubt', answer);
+}
+
+function unknown(entry: Entry, sentAt: number, answer: Answer, policy: Policy): Step {
+  const { deadline: _, absentAt: __, askedSince: ___, ...rest } = entry;
+  const maybe: Entry = { ...rest, state: 'unknown', maybeSentAt: sentAt, absences: 0, answer };
+  if (policy.onDoubt === 'hold') return deadStep(maybe, 'inDoubt', answer);
+  return { kind: 'move', entry: maybe, doubt: sentAt + policy.settle };
+}
+
+/** The latest attempts, including the one that just ended. */
+function remembering({ attempt, history = [] }: Entry, at: number, answer: Answer): readonly PastAttempt[] {
+  const { code, httpStatus } = answer;
+  const message = answer.message.slice(0, 200);
+  const past = { attempt, at, code, message, ...(httpStatus === undefined ? {} : { httpStatus }) };
+  return [...history, past].slice(-REMEMBERED);
+}

@@ -1,0 +1,77 @@
+import { type Entry, OTHER } from '../entry.ts';
+import { type Decision, type Follower, IGNORE, isSendable, type Policy, type Step, SWEEP_AFTER } from './step.ts';
+
+/**
+ * What a person's decision makes of an order. An order that may be at the API is sent again only by `resend`; every
+ * state but `sending`, which ends by its deadline, accepts a decision.
+ */
+export function decided(entry: Entry, decision: Decision, policy: Policy): Step {
+  switch (decision.kind) {
+    case 'retry':
+      return entry.state === 'refused' || entry.state === 'failed'
+        ? queued(entry, decision.at, decision.job, decision.delay)
+        : IGNORE;
+    case 'ask':
+      return entry.state === 'inDoubt' ? asked(entry, decision.at, policy.settle) : IGNORE;
+    case 'confirm':
+      return mayBeThere(entry) ? { kind: 'accept', attempts: entry.attempt, at: decision.at } : IGNORE;
+    case 'resend':
+      return entry.state === 'conflict' || mayBeThere(entry) ? resent(entry, decision.at, decision.job) : IGNORE;
+    case 'cancel':
+      return isSendable(entry) && entry.maybeSentAt === undefined ? cancelled(entry, decision) : IGNORE;
+    case 'discard':
+      return discarded(entry, decision.at);
+  }
+}
+
+/** Whether the order waits, and an attempt of it may have reached the API. */
+export function mayBeThere({ state, maybeSentAt }: Entry): boolean {
+  return state === 'inDoubt' || state === 'unknown' || (state === 'retry' && maybeSentAt !== undefined);
+}
+
+/** Gives the order a new budget; the attempt number, the last answer and the history stay. */
+function queued(entry: Entry, at: number, job: string, delay = 0): Step {
+  const { refusal: _, absentAt: __, askedSince: ___, turnedAway: ____, ...rest } = entry;
+  const state = delay > 0 ? 'retry' : 'queued';
+  const again: Entry = { ...rest, state, job, used: 0, absences: 0 };
+  return { kind: 'move', entry: again, due: delay > 0 ? at + delay : at + SWEEP_AFTER };
+}
+
+/** The person knows that nothing of it arrived, or wants it sent all the same: the next refusal is final. */
+function resent(entry: Entry, at: number, job: string): Step {
+  const { maybeSentAt: _, misnamed: __, known: ___, ...rest } = entry;
+  return queued(rest, at, job);
+}
+
+function asked(entry: Entry, at: number, settle: number): Step {
+  const { absentAt: _, askedSince: __, ...rest } = entry;
+  const unknown: Entry = { ...rest, state: 'unknown', absences: 0 };
+  return { kind: 'move', entry: unknown, doubt: Math.max(at, (entry.maybeSentAt ?? at) + settle) };
+}
+
+function cancelled(entry: Entry, { at, heir }: Extract<Decision, { kind: 'cancel' }>): Step {
+  if (heir === undefined) return { kind: 'cancel', at };
+  return { kind: 'cancel', at, heir: { entry: inherited(entry, heir.follower, heir.job), due: at + SWEEP_AFTER } };
+}
+
+/** The same order, from now on the follower's. */
+function inherited({ order, digest, attempt, version }: Entry, follower: Follower, job: string): Entry {
+  return { version, state: 'queued', order, digest, ...follower, job, attempt, used: 0, absences: 0 };
+}
+
+/** A dead letter may be given up where nothing happens to its order and it is certain what became of it. */
+export function discarded(entry: Entry, at: number): Extract<Step, { kind: 'drop' | 'ignore' }> {
+  switch (entry.state) {
+    case 'refused':
+    case 'failed':
+      return { kind: 'drop', at };
+    case 'conflict':
+      return { kind: 'drop', at, keeps: entry.known?.digest ?? OTHER };
+    case 'queued':
+    case 'sending':
+    case 'retry':
+    case 'unknown':
+    case 'inDoubt':
+      return { kind: 'ignore' };
+  }
+}

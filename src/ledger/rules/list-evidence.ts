@@ -1,0 +1,74 @@
+import { type Entry, isSameContent, type Listed } from '../entry.ts';
+import { deadStep, IGNORE, type ListEvent, type Policy, type Step } from './step.ts';
+
+type Event<Kind extends ListEvent['kind']> = Extract<ListEvent, { kind: Kind }>;
+
+/** Doubt ends with a person after this many settle times without a list that can tell. */
+const PATIENCE = 10;
+
+/** And not before this many lists in a row could not tell: a daemon that was stopped has asked nobody. */
+const LEAST_LISTS = 3;
+
+const OTHER_CONTENT = { code: 'other-content', message: 'the API already has this number with other items' };
+
+/** What a read of the API's list makes of an order. */
+export function listed(entry: Entry, event: ListEvent, policy: Policy): Step {
+  if (event.kind === 'found') return found(entry, event);
+  if (entry.state !== 'unknown') return IGNORE;
+  switch (event.kind) {
+    case 'absent':
+      return absent(entry, event, policy);
+    case 'inconclusive':
+      return inconclusive(entry, event, policy);
+    case 'unlistable':
+      return deadStep(entry, 'inDoubt', event.answer);
+  }
+}
+
+/** The same content settles an order in any state; other content is a conflict, and the entry remembers it. */
+function found(entry: Entry, { at, listed: shown, times = 1 }: Event<'found'>): Step {
+  if (isSameContent(shown.digest, entry.digest))
+    return { kind: 'accept', attempts: entry.attempt, at, ...(times > 1 ? { times } : {}) };
+  switch (entry.state) {
+    case 'unknown':
+    case 'queued':
+    case 'retry':
+    case 'conflict':
+      return conflict(entry, shown);
+    case 'sending':
+    case 'refused':
+    case 'failed':
+    case 'inDoubt':
+      return IGNORE;
+  }
+}
+
+function conflict(entry: Entry, known: Listed): Step {
+  if (entry.state === 'conflict' && entry.known?.digest === known.digest) return IGNORE;
+  return deadStep({ ...entry, known }, 'conflict', OTHER_CONTENT);
+}
+
+/** Absence counts from lists that began a settle after the attempt, and a settle apart from each other. */
+function absent(entry: Entry, { listedFrom, at, needed }: Event<'absent'>, policy: Policy): Step {
+  if (listedFrom < (entry.maybeSentAt ?? 0) + policy.settle) return IGNORE;
+  if (entry.absentAt !== undefined && listedFrom < entry.absentAt + policy.settle) return IGNORE;
+  const { askedSince: _, absentAt: __, ...rest } = entry;
+  const absences = entry.absences + 1;
+  if (absences < needed) {
+    const waiting = { ...rest, absences, absentAt: listedFrom };
+    return { kind: 'move', entry: waiting, doubt: listedFrom + policy.settle };
+  }
+  // The API said that it created something for this order: its absence under this number proves nothing.
+  if (entry.misnamed) return deadStep(rest, 'inDoubt', entry.answer);
+  if (entry.refusal) return deadStep(rest, 'refused', entry.refusal);
+  if (entry.used >= policy.attempts) return deadStep(rest, 'failed', entry.answer);
+  return { kind: 'move', entry: { ...rest, state: 'retry', absences: 0 }, due: at + policy.backoff(entry.used) };
+}
+
+function inconclusive(entry: Entry, event: Event<'inconclusive'>, policy: Policy): Step {
+  const { at, listedFrom, inARow, answer } = event;
+  const { askedSince } = entry;
+  if (askedSince === undefined) return { kind: 'move', entry: { ...entry, askedSince: listedFrom }, doubt: at };
+  const isOver = listedFrom - askedSince >= PATIENCE * policy.settle && inARow >= LEAST_LISTS;
+  return isOver ? deadStep(entry, 'inDoubt', answer) : IGNORE;
+}

@@ -1,0 +1,97 @@
+import type { Place } from '../../order/place.ts';
+import type { Answer, Entry, Listed } from '../entry.ts';
+
+/** What one attempt showed about its order. */
+export type Verdict =
+  | { kind: 'accepted' }
+  | { kind: 'refused'; answer: Answer }
+  /** `free`: the attempt failed for a reason other than this order and does not use up its budget. */
+  | { kind: 'unknown'; answer: Answer; free?: boolean }
+  /** A complete success answer that names another number: the API created something, and the list cannot tell what. */
+  | { kind: 'misnamed'; answer: Answer }
+  /**
+   * Says nothing about the order: it goes again at `until`, and its budget stays. `turnedAway`: a status that says
+   * nothing about orders, while the API accepted others since this order's last attempt.
+   */
+  | { kind: 'postponed'; answer: Answer; until: number; turnedAway?: boolean };
+
+/** Everything that can happen to an order in the ledger. `at` is Redis time in milliseconds. */
+export type LedgerEvent =
+  /** An attempt is about to be sent; after `deadline` nothing of it is in flight. */
+  | { kind: 'begin'; at: number; deadline: number }
+  | { kind: 'answered'; at: number; attempt: number; verdict: Verdict }
+  /** The deadline of the attempt has passed without a recorded answer. */
+  | { kind: 'lapsed'; at: number }
+  /** The sweeper gives the order a new job: it is due, or the queue lost its job. */
+  | { kind: 'requeue'; at: number; job: string }
+  | ListEvent
+  | Decision;
+
+/** What a read of the API's list, begun at `listedFrom`, says about an order. */
+export type ListEvent =
+  /** The list shows the number, `times` times. */
+  | { kind: 'found'; at: number; listed: Listed; times?: number }
+  /** The list is good evidence and does not show the number; `needed` such lists prove absence. */
+  | { kind: 'absent'; at: number; listedFrom: number; needed: number }
+  /** The list could not be read, or proves nothing; `inARow` lists in a row. */
+  | { kind: 'inconclusive'; at: number; listedFrom: number; inARow: number; answer: Answer }
+  /** The API does not offer a list. */
+  | { kind: 'unlistable'; at: number; answer: Answer };
+
+/** What a person decides about an order. */
+export type Decision =
+  /** Send a refused or failed order again, `delay` milliseconds from now. */
+  | { kind: 'retry'; at: number; job: string; delay: number }
+  /** Ask the API's list again about an order in doubt. */
+  | { kind: 'ask'; at: number }
+  /** The person knows that the API has the order. */
+  | { kind: 'confirm'; at: number }
+  /** The person wants the order sent, also where the API is known to have the number. */
+  | { kind: 'resend'; at: number; job: string }
+  /** Withdraw an order that was never sent; `heir` takes its place, carried by `job`. */
+  | { kind: 'cancel'; at: number; heir?: { follower: Follower; job: string } }
+  /** Give up a dead letter: the ledger forgets the order, but not what the API has. */
+  | { kind: 'discard'; at: number };
+
+/** A duplicate that waits for the order it repeats: it shares that order's outcome, or takes its place. */
+export type Follower = { batch: string; batchNo: number; ordinal: number; place: Place };
+
+/** What follows. `due`: when the sweeper looks after the order; `doubt`: when the list may be asked; both Redis time. */
+export type Step =
+  | { kind: 'ignore' }
+  | { kind: 'move'; entry: Entry; due?: number; doubt?: number }
+  /** Settled. `times`: how often the API's list shows the order, where it does. */
+  | { kind: 'accept'; attempts: number; at: number; times?: number }
+  /** Withdrawn. `heir` is the order that takes its place. */
+  | { kind: 'cancel'; at: number; heir?: { entry: Entry; due: number } }
+  | { kind: 'dead'; entry: DeadEntry }
+  /** The entry goes. `keeps` is the content that the API has under the number. */
+  | { kind: 'drop'; at: number; keeps?: string };
+
+/** An order that waits for a person. */
+export type DeadEntry = Entry & { state: 'conflict' | 'refused' | 'failed' | 'inDoubt' };
+
+/** The rules that the configuration sets. */
+export type Policy = {
+  attempts: number;
+  settle: number;
+  onDoubt: 'verify' | 'hold';
+  /** Milliseconds to wait before the attempt after `used` failed ones. */
+  backoff(used: number): number;
+};
+
+/** How long the sweeper leaves a queued order alone before it checks that the queue still has its job. */
+export const SWEEP_AFTER = 30_000;
+
+export const IGNORE: Step = { kind: 'ignore' };
+
+/** Whether an attempt may begin. */
+export function isSendable({ state }: Entry): boolean {
+  return state === 'queued' || state === 'retry';
+}
+
+/** The step that leaves an order to a person. */
+export function deadStep(entry: Entry, state: DeadEntry['state'], answer: Answer | undefined): Step {
+  const { deadline: _, ...rest } = entry;
+  return { kind: 'dead', entry: { ...rest, ...(answer === undefined ? {} : { answer }), state } };
+}

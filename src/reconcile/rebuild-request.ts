@@ -1,0 +1,67 @@
+import { NEW_LEDGER, ROLLED_BACK } from '../ledger/identity.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { RedisTime } from '../redis/redis-time.ts';
+import { readScript, runScript } from '../redis/script.ts';
+
+/** Why the API's list is to be read into the ledger, for which epoch of it, and from when. */
+export type PendingRebuild = { why: string; epoch: string; notBefore: number };
+
+/** After so many tries in quick succession the pauses grow from a tenth of a settle to ten settles. */
+const QUICK_TRIES = 3;
+const QUICK_PAUSE = 300;
+const FIRST_PAUSE = 0.1;
+const LONGEST_PAUSE = 10;
+
+type RequestDeps = { redis: Redis; keys: Keys; time: RedisTime };
+
+/** The request in Redis to read the API's list into the ledger, and the pause of delivery that goes with it. */
+export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
+  const script = readScript(new URL('./ledger-rebuild.lua', import.meta.url));
+
+  /** Undefined when nothing is to be read. */
+  async function pending(): Promise<PendingRebuild | undefined> {
+    const { why, epoch = '', notBefore = '0' } = await redis.hgetall(keys.rebuild);
+    return why === undefined ? undefined : { why, epoch, notBefore: Number(notBefore) };
+  }
+
+  /** Ends the request and its pause; false when it belongs to another epoch of the ledger. */
+  async function finish(epoch: string): Promise<boolean> {
+    const hold = holdOf((await pending())?.why);
+    return (await run(['end', epoch, hold.field, time.now()])) === 1;
+  }
+
+  /** Not this time; `reason` replaces what the pause says, unless it is empty. */
+  async function later(epoch: string, reason: string, settle: number): Promise<void> {
+    const { field, reason: usual, code } = holdOf((await pending())?.why);
+    const hold = { code, reason: usual, since: time.now() };
+    const pauses = [QUICK_TRIES, QUICK_PAUSE, FIRST_PAUSE * settle, LONGEST_PAUSE * settle];
+    await run(['later', epoch, field, time.now(), ...pauses, reason, JSON.stringify(hold)]);
+  }
+
+  /** Delivery is paused with this reason from now on, where the request is pending. */
+  async function showWait(): Promise<void> {
+    const request = await pending();
+    if (request === undefined) return;
+    const { field, code, reason } = holdOf(request.why);
+    await redis.hsetnx(keys.breaker, field, JSON.stringify({ code, reason, since: time.now() }));
+    // Done between the two looks: nobody would end the pause any more.
+    if ((await pending()) === undefined) await redis.hdel(keys.breaker, field);
+  }
+
+  function run(args: (string | number)[]): Promise<unknown> {
+    return runScript(redis, script, [keys.rebuild, keys.breaker, keys.pauses], args);
+  }
+
+  return { pending, finish, later, showWait };
+}
+
+function holdOf(why: string | undefined): { field: string; code: string; reason: string } {
+  return why === 'new'
+    ? {
+        field: `hold:${NEW_LEDGER}`,
+        code: NEW_LEDGER,
+        reason: "a new ledger reads the API's list before its first order",
+      }
+    : { field: `hold:${ROLLED_BACK}`, code: ROLLED_BACK, reason: 'Redis lost part of the ledger' };
+}
