@@ -1,4 +1,5 @@
 import type { HttpAnswer, HttpEnd } from '../core/http.ts';
+import { onOneLine } from '../order/hidden-characters.ts';
 import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import type { RecordKind } from '../order/record-kind.ts';
 import { type Envelope, isRecord, readEnvelope } from './envelope.ts';
@@ -110,7 +111,7 @@ function brokenOff(error: Error, status: number | undefined): Said {
 
 /** Text of a server without control and bidirectional characters, cut to `most` characters. */
 export function plainWords(text: string, most: number): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, most);
+  return onOneLine(text).slice(0, most);
 }
 
 /** The words of a network error; nested ones (several addresses tried) by their first. */

@@ -21,20 +21,20 @@ export type Mapping = Config['mappings'][string];
 export type Notice = Config['notify'][number];
 export type Delivery = Config['delivery'];
 
-/** The chosen environment. A configuration that was loaded has it. */
+/** The chosen environment; every loaded configuration has it. */
 export function environmentOf({ environments, environment }: Config): Environment {
   const found = environments[environment];
   if (found === undefined) throw new PoSyncError('environment-unknown', `there is no environment ${environment}.`);
   return found;
 }
 
-/** The mapping of a source; undefined where its columns are taken by their usual names. */
+/** The mapping of a source; undefined when it uses the field names of the API. */
 export function mappingFor({ sources, mappings }: Config, name: string): Mapping | undefined {
   const mapping = sources.find((source) => source.name === name)?.mapping;
   return mapping === undefined ? undefined : mappings[mapping];
 }
 
-/** The mapping of a source that has none: the specification's own names (spec part 2), everything else found out. */
+/** The mapping of a source without one: the field names of the API (API part 2), everything else detected. */
 export function plainMapping(): Mapping {
   return mappingSchema.parse({});
 }

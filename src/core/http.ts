@@ -2,32 +2,32 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { PoSyncError } from './errors.ts';
 
-/** One request. `headers` are sent as they are, and nothing else but what HTTP/1.1 needs. */
+/** One request. Sends `headers` unchanged and adds only what HTTP/1.1 requires. */
 export type HttpCall = {
   method: 'GET' | 'POST';
   url: URL;
   headers: Record<string, string>;
   body?: string;
-  /** Milliseconds for everything, from now to the last byte of the answer. */
+  /** Milliseconds from now to the last byte of the answer. */
   timeout: number;
-  /** Milliseconds without a byte of the answer after which the call is given up. */
+  /** Milliseconds without a byte of the answer after which the call fails. */
   idleTimeout?: number;
   /**
-   * Called once with the connection open, before the first byte; false or a rejection leaves it unwritten. It may take
-   * its time: `timeout` starts again with the first byte.
+   * Called once with the connection open, before the first byte; false or a rejection leaves it unwritten. `timeout`
+   * starts again with the first byte, so it may be slow.
    */
   prepare?: () => Promise<boolean>;
-  /** Takes the body's pieces as they come, instead of `HttpAnswer.body`. Throwing ends the call. */
+  /** Receives the body piece by piece, instead of `HttpAnswer.body`. Throwing ends the call. */
   onData?: (chunk: Buffer) => void;
-  /** Most bytes of a collected body. */
+  /** Maximum bytes of a collected body. */
   maxBytes?: number;
 };
 
 export type HttpAnswer = { status: number; headers: Record<string, string>; body: Buffer };
 
 /**
- * How a call ended. `unsent`: certainly not one byte was written. `broken`: it was, and no complete answer came;
- * `status` is what was read of it. Never decided by error codes: the same ECONNRESET comes before and after.
+ * How a call ended. `unsent`: not one byte was written. `broken`: bytes were written and no complete answer came; `status`
+ * is set if it was read. Error codes do not decide this, because ECONNRESET comes before and after the first byte.
  */
 export type HttpEnd =
   | { kind: 'answered'; answer: HttpAnswer }
@@ -44,7 +44,7 @@ const CONNECT_TIMEOUT = 10_000;
 
 /**
  * Opens the connections of one environment. HTTP/1.1, one request at a time on a connection, no redirects,
- * no retries of its own: what happens to an order is decided elsewhere.
+ * no retries: the delivery rules decide what happens to an order.
  */
 export function openHttp({
   connections,
@@ -57,7 +57,7 @@ export function openHttp({
     connections,
     pipelining: 1,
     allowH2: false,
-    // Shorter than servers keep it: a connection closed under our hands is an order in doubt.
+    // Shorter than servers keep it: a connection that closes during a write puts an order in doubt.
     keepAliveTimeout: 3_000,
     keepAliveMaxTimeout: 30_000,
     maxHeaderSize: 32 * 1024,
@@ -155,7 +155,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#idleTimer?.refresh();
-    // An error answer is collected: it is not the stream that the caller waits for.
+    // Collect an error answer; it is not the stream that the caller expects.
     if (this.#call.onData && this.#status === 200) {
       this.#call.onData(chunk);
       return;

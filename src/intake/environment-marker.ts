@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openRegularFile } from '../core/regular-file.ts';
+import { controlCharacterIn } from '../order/hidden-characters.ts';
 import { folderError, refuseLinkedFolders } from './folders.ts';
 
 /** The file that contains the name of the environment an inbox belongs to; its leading dot keeps it out of intake. */
@@ -39,7 +40,7 @@ export async function environmentOf(folder: string): Promise<string | undefined>
   const marker = path.join(folder, MARKER);
   try {
     const text = await readShort(marker);
-    if (!/\p{Cc}/u.test(text)) return text;
+    if (controlCharacterIn(text) === undefined) return text;
   } catch (error) {
     if (['file-missing', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
     if (codeOf(error) !== 'not-a-file') throw error instanceof PoSyncError ? error : folderError(error, folder);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { textHash } from '../order/text-hash.ts';
 
-/** Settled orders are kept in this many hashes: small enough each to stay packed, few enough to share their cost. */
+/** Settled orders are kept in this many hashes: each small enough to stay packed, few enough to share their overhead. */
 const BUCKETS = 65_536;
 
 /** Every Redis key of one environment at one API address; the braces keep them on one cluster node. */
@@ -19,17 +19,17 @@ export function keysOf(environment: string, baseUrl: string) {
     origin,
     /** An order that is not settled, or a dead letter: version and entry. */
     open: (number: string) => `${prefix}:o:${number}`,
-    /** List: what people did with an order, oldest first. */
+    /** List: operator actions on an order, oldest first. */
     deeds: (number: string) => `${prefix}:d:${number}`,
     /** Settled orders, packed: order number → compact entry. */
     settled: (number: string) => `${prefix}:s:${bucketOf(number)}`,
-    /** Every key that `settled` may give. */
+    /** Every key that `settled` can return. */
     settledBuckets: () => Array.from({ length: BUCKETS }, (_, bucket) => `${prefix}:s:${bucket.toString(16)}`),
-    /** Sorted set: order number → when it must have moved on. */
+    /** Sorted set: order number → when its next step is due. */
     due: `${prefix}:due`,
     /** Sorted set: order number → when the API's list may be asked about it. */
     doubt: `${prefix}:doubt`,
-    /** Hash: order number → the dead letters of it that still wait, one `batch/ordinal` a line. */
+    /** Hash: order number → its open dead letters, one `batch/ordinal` a line. */
     waiting: `${prefix}:waiting`,
     /** Hash: order number → the duplicates that wait for it, tab-separated `no/ordinal/place`. */
     followers: `${prefix}:followers`,
@@ -46,18 +46,18 @@ export function keysOf(environment: string, baseUrl: string) {
     batches: `${prefix}:batches`,
     /** Set of batches that are not done. */
     active: `${prefix}:active`,
-    /** Set of batches that wait for a person's word. */
+    /** Set of held batches. */
     held: `${prefix}:held`,
-    /** Hash: short batch number → batch; the ledger's compact entries hold the short one. */
+    /** Hash: short batch number → batch; compact entries of the ledger contain the short one. */
     batchNames: `${prefix}:batch-names`,
     batchCounter: `${prefix}:batch-counter`,
     /** Set of batches whose last order is counted. */
     finished: `${prefix}:finished`,
-    /** Set of settled batches whose dead letters changed, so that their reports are written anew. */
+    /** Set of settled batches whose dead letters changed, so that their reports are written again. */
     refresh: `${prefix}:refresh`,
-    /** Hash of an export: order → the content it was told with as needing a person. */
+    /** Hash of an export: order → the content with which it was reported as needing a person. */
     told: (source: string) => `${prefix}:known-invalid:${source}`,
-    /** How many changes one daemon made, which nobody else counts. */
+    /** Number of changes that one daemon made. */
     own: (daemon: string) => `${prefix}:own:${daemon}`,
     breaker: `${prefix}:breaker`,
     /** List of past pauses, newest first. */
@@ -65,28 +65,28 @@ export function keysOf(environment: string, baseUrl: string) {
     rate: `${prefix}:rate`,
     token: `${prefix}:token`,
     tokenLock: `${prefix}:token:lock`,
-    /** Why the last token request failed; expires when the next may be made. */
+    /** Why the last token request failed; expires when the next request may be made. */
     tokenFailure: `${prefix}:token:failure`,
-    /** Hash: what one verification run knows and who runs it. */
+    /** Hash: state and owner of a verification run. */
     verification: `${prefix}:verification`,
-    /** Hash: why and from when the API's list is to be taken over; absent when it was. */
+    /** Hash: why and from when the ledger is rebuilt from the API's list; absent when it is not needed. */
     rebuild: `${prefix}:rebuild`,
-    /** Sorted set: a few accepted orders → when; what a complete list must hold. */
+    /** Sorted set: a few accepted orders → when; which a complete list must contain. */
     canaries: `${prefix}:canaries`,
     verificationLock: `${prefix}:verification:lock`,
     /** Hash: export path → sha256 of the version taken last. */
     exports: `${prefix}:exports`,
-    /** What a daemon says of itself, for as long as it lives. */
+    /** The heartbeat of a daemon; expires after its end. */
     daemon: (id: string) => `${prefix}:daemon:${id}`,
-    /** Sorted set: daemon → when it was heard of last. */
+    /** Sorted set: daemon → time of its last heartbeat. */
     daemons: `${prefix}:daemons`,
-    /** Hash of what was told and lasts still (a pause, a held batch, a silent source) → when it was told. */
+    /** Hash: notice about a lasting state (a pause, a held batch, a silent source) → when it was sent. */
     notices: `${prefix}:notices`,
-    /** Present once that single event was told. */
+    /** Present after the notice about a single event was sent. */
     notice: (event: string) => `${prefix}:notice:${event}`,
-    /** Hash: source → when something came from it last. */
+    /** Hash: source → when its last file arrived. */
     heard: `${prefix}:heard`,
-    /** What tells one life of this ledger from another. */
+    /** The epoch of this ledger: changes when Redis loses its data. */
     identity: `${prefix}:identity`,
   };
 }

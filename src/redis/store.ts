@@ -17,7 +17,7 @@ export type Store = AsyncDisposable & {
   plain: Redis;
   keys: Keys;
   time: RedisTime;
-  /** A private server of ours, or one that was configured. */
+  /** True for the private server, false for a configured one. */
   private: boolean;
 };
 
@@ -29,14 +29,14 @@ export type Context = {
   owner: string;
   clock: Clock;
   log: Log;
-  /** Aborts when the process is told to stop. */
+  /** Aborts when the process has to stop. */
   stopping: AbortSignal;
 };
 
 type Deps = { clock: Clock; log: Log; signal?: AbortSignal };
 
 /**
- * Opens the configured Redis, or adopts or starts the private one, and refuses one that would forget orders.
+ * Opens the configured Redis, or adopts or starts the private one, and refuses one that could lose orders.
  * Throws PoSyncError `redis-…`.
  */
 export async function openStore(config: Config, { clock, log, signal }: Deps): Promise<Store> {
@@ -83,7 +83,7 @@ function baseUrlOf({ environments, environment }: Config): string {
   return environments[environment]?.baseUrl ?? '';
 }
 
-/** Makes the folders of data and reports. Throws PoSyncError `folder-unusable`. */
+/** Creates the folders of data and reports. Throws PoSyncError `folder-unusable`. */
 export async function makeFolders({ data, reports }: Config): Promise<void> {
   await makeFolder(reports.path, 'reports.path');
   await makeFolder(data, 'data', PRIVATE_FOLDER);
@@ -103,7 +103,7 @@ async function makeFolder(path: string, key: string, mode?: number): Promise<voi
 /** `quit` never ends while Redis is away. */
 async function quit(redis: Redis): Promise<void> {
   if (redis.status === 'ready') await redis.quit().catch(() => redis.disconnect());
-  // On a connection that ended already, disconnecting would only hold the process for two seconds.
+  // Disconnecting a connection that has already ended would keep the process alive for two seconds.
   else if (redis.status !== 'end') redis.disconnect();
 }
 
@@ -112,7 +112,7 @@ async function refuseEviction(redis: Redis): Promise<void> {
   if (policy === undefined || policy === 'noeviction') return;
   throw new PoSyncError(
     'redis-evicts',
-    `Redis has maxmemory-policy ${policy}: it would throw orders away when its memory is full.`,
+    `Redis has maxmemory-policy ${policy}: it discards orders when its memory is full.`,
     {
       remedy: 'Set maxmemory-policy noeviction.',
       facts: { policy },
@@ -120,7 +120,7 @@ async function refuseEviction(redis: Redis): Promise<void> {
   );
 }
 
-/** From INFO, which also a managed Redis answers that forbids CONFIG. */
+/** Read from INFO, because managed Redis services forbid CONFIG. */
 async function policyOf(redis: Redis): Promise<string | undefined> {
   const info = await redis.info('memory');
   return /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
