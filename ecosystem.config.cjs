@@ -1,8 +1,26 @@
 // pm2 start ecosystem.config.cjs                          one daemon with config/po-sync.yaml
-// PO_SYNC_CONFIG=… PO_SYNC_INSTANCES=3 pm2 start …        three that share the work of another configuration
+// PO_SYNC_CONFIG=… PO_SYNC_INSTANCES=3 pm2 start …        three daemons that share the work of another configuration
 const path = require('node:path');
 
 const instances = Number(process.env.PO_SYNC_INSTANCES ?? 1);
+
+// `pm2 save` writes the environment of a process to a file. Therefore pm2 gets only the variables that po-sync needs
+// and no secret: set secrets by `PO_SYNC_…_FILE`, which contains a path.
+const SYSTEM =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|XDG_.*|NODE_.*|SSL_CERT_.*|(?:HTTPS?|ALL|NO)_PROXY)$/i;
+const OWN = /^PO_SYNC_(?:.*_FILE|.*_CLIENT_ID|CONFIG|ENVIRONMENT|CONFIRM|ADMIN_PORT|UMASK|INSTANCES)$/;
+
+function isPassed([name, value]) {
+  if (name === 'PO_SYNC_REDIS_URL') return !/:[^/@]*@/.test(value);
+  return SYSTEM.test(name) || OWN.test(name);
+}
+
+const variables = Object.entries(process.env);
+const withheld = variables.filter((one) => one[0].startsWith('PO_SYNC_') && !isPassed(one)).map(([name]) => name);
+if (withheld.length > 0) {
+  const remedy = 'Put each value in a file and set the variable with _FILE appended to its name.';
+  process.stderr.write(`po-sync: not passed to pm2, which would store it: ${withheld.join(', ')}. ${remedy}\n`);
+}
 
 module.exports = {
   apps: [
@@ -12,25 +30,28 @@ module.exports = {
       script: path.join(__dirname, 'src/main.ts'),
       args: 'start',
       interpreter: path.join(__dirname, 'node_modules/.bin/node'),
-      // As in bin/po-sync: on a large machine Node would let garbage pile up.
+      // As in bin/po-sync: on a large machine Node.js would use hundreds of megabytes before it collects garbage.
       interpreter_args: '--disable-sigusr1 --max-semi-space-size=8 --max-old-space-size=512',
       exec_mode: 'fork',
       instances,
       wait_ready: true,
-      // Redis may have much to load; one that never is ready ends by itself, with the reason in the log.
+      // Redis may have to load much data; if it never becomes ready, the daemon exits and logs the reason.
       listen_timeout: 60_000,
-      // Longer than a daemon drains: delivery.timeout and 5 s for the calls in flight, then the rest is handed back.
+      // Longer than the daemon drains: `delivery.timeout` plus 5 s for calls in progress.
       kill_timeout: 45_000,
-      // Else pm2 ends the private Redis together with the daemon, before the daemon has stored its last outcomes.
+      // Otherwise pm2 stops the private Redis with the daemon, before the daemon has stored its last outcomes.
       treekill: false,
-      // What keeps it from starting does not mend itself: after ten quick ends it stays down, to be seen.
+      // A failure to start needs a person: after ten quick exits the process stays stopped.
       min_uptime: 10_000,
       max_restarts: 10,
+      // The empty string matches the name of every variable of the shell; `env` contains those that are passed.
+      filter_env: [''],
       env: {
+        ...Object.fromEntries(variables.filter(isPassed)),
         NODE_ENV: 'production',
         ...(instances > 1 && { PO_SYNC_ADMIN_PORT: process.env.PO_SYNC_ADMIN_PORT ?? 9464 }),
       },
-      // Each of several needs an admin port of its own: 9464, 9465, …
+      // Each instance needs its own admin port: 9464, 9465, …
       ...(instances > 1 && { increment_var: 'PO_SYNC_ADMIN_PORT' }),
     },
   ],

@@ -1,6 +1,6 @@
-// What `npm start` and `npm test` run: brings what is missing, then starts everything, or the tests;
-// `node bin/setup.mjs install` does no more than that.
-// Plain JavaScript without dependencies, because it runs before there are any, on any Node from 18.
+// `npm start` and `npm test` run this: it installs what is missing, then starts everything or runs the tests;
+// `node bin/setup.mjs install` only installs.
+// Plain JavaScript without dependencies, because it runs before they are installed, on Node.js 18 or later.
 import { fileURLToPath } from 'node:url';
 import { ensurePackages } from './setup/packages.mjs';
 import { ensureRedisServer } from './setup/redis-server.mjs';

@@ -3,8 +3,8 @@ import { access, mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * The credentials of the sandbox as environment variables that name a file each: made up once and kept in `folder`, for
- * our eyes only. A variable that is set already, or its `_FILE`, stays as it is.
+ * The credentials of the sandbox as environment variables that name a file each. They are generated once and stored in
+ * `folder`, readable only by this user. A variable that is already set, or its `_FILE`, takes precedence.
  */
 export async function sandboxCredentials(folder, env = process.env) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -21,7 +21,7 @@ function drawSecret() {
 async function kept(name, file, make, env) {
   if (env[name] !== undefined || env[`${name}_FILE`] !== undefined) return {};
   if (!(await exists(file))) {
-    // Whole or not at all: a start may be killed here.
+    // Atomically: the process can be killed here.
     await writeFile(`${file}.tmp`, `${make()}\n`, { mode: 0o600 });
     await rename(`${file}.tmp`, file);
   }

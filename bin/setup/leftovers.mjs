@@ -4,22 +4,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { commandLineOf } from './processes.mjs';
 import { SetupFailure } from './setup-failure.mjs';
 
-/** Longer than a daemon takes to finish its calls. */
+/** Longer than a daemon takes to finish its calls, in milliseconds. */
 const PATIENCE = 45_000;
 
 /**
- * Ends what an earlier `npm start` left running when it was killed: its daemon, then its sandbox.
- * A process counts as left behind when `state` names its id and it runs from this checkout.
+ * Stops the daemon and the sandbox that a killed `npm start` left running.
+ * A process is a leftover if `state` contains its id and it runs from this checkout.
  */
 export async function endLeftovers(root, state, say) {
   const left = await readState(state);
   if (!left) return;
   if (left.setup !== process.pid && (await commandLineOf(left.setup)).includes('setup.mjs')) {
-    throw new SetupFailure(`\`npm start\` runs here already (process ${left.setup}); stop it first`);
+    throw new SetupFailure(`\`npm start\` is already running here (process ${left.setup}); stop it first`);
   }
   for (const pid of [left.daemon, left.sandbox]) {
     if (!pid || !(await runsFrom(root, pid))) continue;
-    say(`ending what an earlier start left running (process ${pid})`);
+    say(`stopping process ${pid} of an earlier start`);
     await end(root, pid);
   }
   await rm(state, { force: true });

@@ -6,8 +6,8 @@ import { SetupFailure } from './setup-failure.mjs';
 import { withLock } from './with-lock.mjs';
 
 /**
- * Installs the packages of package-lock.json when any is missing or differs, and does nothing otherwise.
- * Never under a running po-sync of this checkout: it would lose its own files.
+ * Installs the packages of package-lock.json if one is missing or differs.
+ * Never while po-sync runs from this checkout, because that would remove its files.
  */
 export async function ensurePackages(root, say) {
   if (await arePackagesInStep(root)) return;
@@ -16,18 +16,18 @@ export async function ensurePackages(root, say) {
     const running = await findProgramsOf(root);
     if (running.length > 0) {
       const which = running.map((one) => `process ${one.pid}: ${one.what}`).join(', ');
-      throw new SetupFailure(`the packages must be installed anew, but po-sync runs (${which}); stop it first`);
+      throw new SetupFailure(`packages must be reinstalled, but po-sync is running (${which}); stop it first`);
     }
-    say('installing the packages, once (npm ci)');
+    say('installing packages (npm ci)');
     await install(root);
   });
 }
 
-/** Whether node_modules holds what package-lock.json asks for; npm keeps its own list of what it installed there. */
+/** Whether node_modules matches package-lock.json, by npm's own list of installed packages. */
 export async function arePackagesInStep(root) {
   const wanted = await packagesIn(path.join(root, 'package-lock.json'));
   const installed = await packagesIn(path.join(root, 'node_modules', '.package-lock.json'));
-  if (!wanted) throw new SetupFailure(`${root} has no package-lock.json: not a checkout of po-sync`);
+  if (!wanted) throw new SetupFailure(`${root} has no package-lock.json, so it is not a checkout of po-sync`);
   if (!installed) return false;
   return Object.entries(wanted).every(([place, { version, integrity, optional }]) => {
     if (place === '') return true;
@@ -46,13 +46,13 @@ async function packagesIn(file) {
   }
 }
 
-/** With the npm that runs us, on its own Node: the one in node_modules is about to be replaced. */
+/** Uses the npm that runs this script, on its own Node.js: the one in node_modules is about to be replaced. */
 async function install(root) {
   const { npm_execpath: npm, npm_node_execpath: node } = process.env;
   const [file, ...before] = npm && node ? [node, npm] : ['npm'];
-  // Development packages too, also where NODE_ENV says production: the tests and their tools are part of the set-up.
+  // Development packages too, even with NODE_ENV=production: setup includes the tests and their tools.
   const args = [...before, 'ci', '--include=dev', '--include=optional', '--no-progress'];
   const { code, output } = await runQuietly(file, args, { cwd: root });
-  if (code === 127) throw new SetupFailure('there is no npm in PATH; install Node.js 18 or later with npm');
-  if (code !== 0) throw new SetupFailure(`npm ci failed; it said:\n${lastLines(output)}`);
+  if (code === 127) throw new SetupFailure('npm not found in PATH; install Node.js 18 or later with npm');
+  if (code !== 0) throw new SetupFailure(`npm ci failed with:\n${lastLines(output)}`);
 }

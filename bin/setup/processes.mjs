@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { runQuietly } from './run-quietly.mjs';
 
-/** Whether a process with this id runs. */
+/** Whether a process with this id is running. */
 export function isAlive(pid) {
   try {
     process.kill(pid, 0);
@@ -12,7 +12,7 @@ export function isAlive(pid) {
   }
 }
 
-/** The command line of a process, or an empty text when it has ended. */
+/** The command line of a process, or an empty string if it has ended. */
 export async function commandLineOf(pid) {
   try {
     return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').join(' ').trim();
@@ -23,7 +23,7 @@ export async function commandLineOf(pid) {
 }
 
 /**
- * Everything that runs from this checkout's src/main.ts: daemons, sandboxes, commands, also under pm2.
+ * All processes that run src/main.ts of this checkout: daemons, sandboxes, commands, also under pm2.
  * @returns {Promise<{ pid: number, what: string }[]>}
  */
 export async function findProgramsOf(root) {
@@ -40,7 +40,7 @@ export async function findProgramsOf(root) {
   return found;
 }
 
-/** pm2 starts a wrapper that loads the script, and names the script in the environment alone. */
+/** pm2 starts a wrapper that loads the script; only the environment contains the name of the script. */
 async function runsUnderPm2(pid, main) {
   const program = await readlink(`/proc/${pid}/exe`).catch(() => '');
   if (path.basename(program) !== 'node') return false;

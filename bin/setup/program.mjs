@@ -4,8 +4,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 /**
- * Starts `bin/po-sync` in a process group of its own, so that Ctrl-C reaches us alone and things end in order.
- * `onLine` gets each line it writes.
+ * Starts `bin/po-sync` in its own process group, so that Ctrl-C reaches only this script, which stops all in order.
+ * `onLine` receives each line that the program writes.
  */
 export function startProgram(root, args, { env, onLine }) {
   const program = spawn(path.join(root, 'bin', 'po-sync'), args, {
@@ -22,11 +22,11 @@ export function startProgram(root, args, { env, onLine }) {
   });
   return {
     pid: program.pid,
-    /** Resolves with its exit code or the signal that ended it, when all its output was read. */
+    /** Resolves with the exit code or signal after all output was read. */
     ended,
-    /** Resolves true when it says that its work has begun, false when it ends before. */
+    /** Resolves to true when the program is ready, to false when it ends first. */
     ready: Promise.race([once(program, 'message').then(() => true), ended.then(() => false)]),
-    /** Ends it, waits for that, and gives how it ended. */
+    /** Stops the program and resolves with its exit code or signal. */
     stop(signal) {
       if (!over) program.kill(signal);
       return ended;

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { lastLines, runQuietly } from './run-quietly.mjs';
 import { SetupFailure } from './setup-failure.mjs';
 
-/** Debian's `redis-tools` holds the server under this name, without a system service (see src/redis/private-server/server-process.ts). */
+/** Debian's `redis-tools` contains the server under this name, without a system service (see src/redis/private-server/server-process.ts). */
 const underAnotherName = ['/usr/bin/redis-check-rdb', '/usr/local/bin/redis-check-rdb'];
 
-const MISSING = 'there is no redis-server on this machine';
+const MISSING = 'redis-server is not installed';
 
 const managers = [
   {
@@ -14,30 +14,34 @@ const managers = [
     byHand: 'apt-get install redis-tools',
     packages: ['redis-tools'],
     refresh: ['update', '-qq'],
-    // The lock: another installation may be under way, as on a machine that has just been set up.
+    // Wait for the lock: on a new machine another installation may be running.
     install: ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120'],
   },
   { program: 'dnf', byHand: 'dnf install redis', packages: ['redis', 'valkey'], install: ['install', '-y', '-q'] },
   { program: 'apk', byHand: 'apk add redis', packages: ['redis', 'valkey'], install: ['add', '-q', '--no-cache'] },
 ];
 
-/** What of the machine decides; the tests bring machines of their own. */
+/** The relevant properties of this machine; tests pass others. */
 const thisMachine = { path: process.env.PATH ?? '', otherNames: underAnotherName, isRoot: process.getuid?.() === 0 };
 
-/** Installs a Redis server when the machine has none, saying so before; needs root, or sudo without a password. */
+/** Installs a Redis server if there is none, and announces it first; requires root, or sudo without a password. */
 export async function ensureRedisServer(say, machine = thisMachine) {
   if (await hasRedisServer(machine)) return;
   const manager = await firstOf(managers, ({ program }) => inPath(program, machine));
-  if (!manager) throw new SetupFailure(`${MISSING}; install Redis, then try again`);
+  if (!manager) throw new SetupFailure(`${MISSING}; install Redis and try again`);
   const { program, byHand } = manager;
   const asRoot = await rightToInstall(machine);
   if (!asRoot)
-    throw new SetupFailure(`${MISSING}, and no right to install it; run \`${byHand}\` as root, then try again`);
+    throw new SetupFailure(
+      `${MISSING}, and this user has no permission to install it; run \`${byHand}\` as root and try again`,
+    );
 
-  say(`installing a Redis server, once (${[...asRoot, byHand].join(' ')})`);
+  say(`installing a Redis server (${[...asRoot, byHand].join(' ')})`);
   const said = await install(manager, asRoot, machine);
   if (await hasRedisServer(machine)) return;
-  throw new SetupFailure(`${program} brought no redis-server; run \`${byHand}\` as root. It said:\n${lastLines(said)}`);
+  throw new SetupFailure(
+    `${program} did not install redis-server; run \`${byHand}\` as root. Its output:\n${lastLines(said)}`,
+  );
 }
 
 /** Whether `redis-server` or `valkey-server` is in PATH, or Debian's other name for it exists. */
@@ -46,7 +50,7 @@ async function hasRedisServer(machine) {
   return (await firstOf(machine.otherNames, isExecutable)) !== undefined;
 }
 
-/** Tries each package; where there are lists to refresh, before the first try if there are none, else after a failure. */
+/** Tries each package; refreshes the package lists first if there are none, otherwise after a failure. */
 async function install({ program, packages, refresh, install: first }, asRoot, machine) {
   const env = { ...process.env, PATH: machine.path, DEBIAN_FRONTEND: 'noninteractive' };
   let said = '';
@@ -69,7 +73,7 @@ async function hasPackageLists() {
   return names.some((name) => name.includes('_Packages'));
 }
 
-/** What to put before a command that needs root; undefined when there is no way. */
+/** The prefix for a command that requires root; undefined if there is no permission. */
 async function rightToInstall({ path: PATH, isRoot }) {
   if (isRoot) return [];
   if ((await runQuietly('sudo', ['-n', 'true'], { env: { ...process.env, PATH } })).code === 0) return ['sudo', '-n'];

@@ -4,22 +4,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const OUTCOMES = ['accepted', 'duplicate', 'conflict', 'invalid', 'refused', 'failed', 'inDoubt', 'cancelled'];
 
-/** Tells each batch once when it is finished; those of earlier runs are not told. Never returns until `signal` aborts. */
-export async function tellReports(folder, signal, tell) {
-  const told = new Set(await finishedBatches(folder).then((all) => all.map((report) => report.batch)));
+/** Calls `report` once for each batch that finishes from now on, until `signal` aborts. */
+export async function reportBatches(folder, signal, report) {
+  const reported = new Set(await finishedBatches(folder).then((all) => all.map((report) => report.batch)));
   while (!signal.aborted) {
-    for (const report of await finishedBatches(folder, told)) {
-      told.add(report.batch);
-      tell(sentenceOf(report), path.join(folder, report.batch, 'report.html'));
+    for (const batch of await finishedBatches(folder, reported)) {
+      reported.add(batch.batch);
+      report(sentenceOf(batch), path.join(folder, batch.batch, 'report.html'));
     }
     await delay(300, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** One line for people: `orders.csv: 12 orders, 10 accepted, 1 invalid, 1 refused; 2 need a person`. */
+/** One line for a person: `orders.csv: 12 orders, 10 accepted, 1 invalid, 1 refused; 2 need a person`. */
 export function sentenceOf(report) {
   if (report.state === 'unreadable')
-    return `${report.file}: cannot be read, nothing was sent. ${report.error?.message ?? ''}`;
+    return `${report.file}: cannot be read, no order was sent. ${report.error?.message ?? ''}`;
   const { counts, open, file } = report;
   const parts = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => `${counts[outcome]} ${outcome}`);
   const orders = `${counts.orders} ${counts.orders === 1 ? 'order' : 'orders'}`;

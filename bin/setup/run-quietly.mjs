@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Runs a program to its end and keeps what it writes. Never throws: a program that is not there ends with code 127.
+ * Runs a program and collects its output. Never throws: a missing program gives code 127.
  * @returns {Promise<{ code: number, output: string }>}
  */
 export function runQuietly(file, args, options = {}) {
@@ -18,7 +18,7 @@ export function runQuietly(file, args, options = {}) {
   });
 }
 
-/** The last lines of a program's output: where it says what went wrong. */
+/** The last lines of a program's output, which usually contain the error. */
 export function lastLines(output, count = 5) {
   return output.trim().split('\n').slice(-count).join('\n');
 }

@@ -2,14 +2,9 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Whether the samples were dropped before. */
-export function areSamplesDropped(root) {
-  return existsSync(markOf(root));
-}
-
-/** Drops the samples into the inbox, the first time only. Gives the names it dropped. */
+/** Copies the samples into the inbox, the first time only. Returns the names of the copied files. */
 export async function dropSamples(root) {
-  if (areSamplesDropped(root)) return [];
+  if (existsSync(markerOf(root))) return [];
   const from = path.join(root, 'config', 'samples');
   const names = (await readdir(from)).filter((name) => !name.startsWith('.')).sort();
   await mkdir(path.join(root, 'data'), { recursive: true, mode: 0o700 });
@@ -18,10 +13,10 @@ export async function dropSamples(root) {
     await copyFile(path.join(from, name), hidden);
     await rename(hidden, path.join(root, 'inbox', name));
   }
-  await writeFile(markOf(root), `${names.join('\n')}\n`);
+  await writeFile(markerOf(root), `${names.join('\n')}\n`);
   return names;
 }
 
-function markOf(root) {
+function markerOf(root) {
   return path.join(root, 'data', 'samples-dropped');
 }

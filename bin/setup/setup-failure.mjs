@@ -1,4 +1,4 @@
-/** What the person at the terminal must mend; shown as it is, without a stack. */
+/** An error that the user can fix; its message is shown without a stack trace. */
 export class SetupFailure extends Error {
   name = 'SetupFailure';
 }

@@ -4,20 +4,20 @@ import path from 'node:path';
 import { sandboxCredentials } from './credentials.mjs';
 import { endLeftovers } from './leftovers.mjs';
 import { startProgram } from './program.mjs';
-import { tellReports } from './reports.mjs';
-import { areSamplesDropped, dropSamples } from './samples.mjs';
+import { reportBatches } from './reports.mjs';
+import { dropSamples } from './samples.mjs';
 import { SetupFailure } from './setup-failure.mjs';
 import { listenForStop } from './stop-signals.mjs';
 
 const CONFIGURATION = path.join('config', 'sandbox.yaml');
-/** Refuses one of the samples, once: a report should show what that looks like. */
-const FIRST_REHEARSAL = path.join('config', 'rehearsals', 'unknown-article.yaml');
+/** Refuses one article of the samples, at every start, so that a report shows an order that needs a person. */
+const REHEARSAL = path.join('config', 'rehearsals', 'unknown-article.yaml');
 const LOG_LIMIT = 10_000_000;
 
 /**
- * Starts the sandbox and a daemon that delivers to it, drops the samples the first time, and tells what becomes of
- * every file until it is told to stop: then the daemon first, which hands its work back and stops its private Redis
- * as the last user, and the API last. Gives the exit code.
+ * Starts the sandbox and a daemon that delivers to it, copies the samples into the inbox the first time, and prints the
+ * result of every file. On a signal it stops the daemon first, which hands its work back and stops its private Redis,
+ * and then the sandbox. Returns the exit code.
  */
 export async function startEverything(root, say) {
   const state = path.join(root, 'data', 'npm-start.json');
@@ -25,7 +25,7 @@ export async function startEverything(root, say) {
   await endLeftovers(root, state, say);
   const log = await openLog(path.join(root, 'data', 'daemon.log'));
   const env = await sandboxCredentials(path.join(root, 'data', 'sandbox'));
-  // The log goes to its file; what the programs say to people stays as they say it.
+  // Log lines go to the log file, messages for people to the terminal.
   const onLine = (line) => (line.startsWith('{') ? log : process.stderr).write(`${line}\n`);
 
   const running = [];
@@ -35,60 +35,60 @@ export async function startEverything(root, say) {
     const sandbox = startProgram(root, args, { env, onLine });
     running.unshift(sandbox);
     await remember(state, { sandbox: sandbox.pid });
-    await begun(sandbox, 'the sandbox', stop);
-    if (!stop.signal.aborted) say(`the sandbox API answers at ${baseUrl}`);
+    await started(sandbox, `the sandbox did not start; baseUrl and authUrl in ${CONFIGURATION} set its ports`, stop);
+    if (!stop.signal.aborted) say(`the sandbox API is available at ${baseUrl}`);
 
     const daemon = startProgram(root, ['start', '--config', CONFIGURATION], { env, onLine });
     running.unshift(daemon);
     stop.onForce(() => daemon.signal('SIGTERM'));
     await remember(state, { sandbox: sandbox.pid, daemon: daemon.pid });
-    await begun(daemon, 'the daemon', stop);
+    await started(daemon, `the daemon did not start; admin.port in ${CONFIGURATION} sets its port`, stop);
 
     await watch(root, say, stop, { daemon, sandbox });
-    say('stopping: calls in flight are finished, the rest is kept');
+    say('stopping: finishing calls in progress; remaining orders are kept');
   } finally {
     for (const program of running) codes.push(await program.stop('SIGTERM'));
     await rm(state, { force: true });
     await new Promise((resolve) => log.end(resolve));
   }
   const isClean = codes.every((code) => code === 0);
-  say(isClean ? 'stopped' : `stopped in haste (${codes.join(', ')})`);
+  say(isClean ? 'stopped' : `stopped before all work was handed back (exit codes ${codes.join(', ')})`);
   return isClean ? 0 : 1;
 }
 
 async function watch(root, say, stop, { daemon, sandbox }) {
   if (stop.signal.aborted) return;
   const names = await dropSamples(root);
-  if (names.length > 0) say(`dropped ${names.join(', ')} from config/samples/ into inbox/`);
-  say('drop order files into inbox/; Ctrl-C stops; the log is data/daemon.log');
-  const tell = (sentence, report) => say(`${sentence}\n  ${path.relative(process.cwd(), report)}`);
+  if (names.length > 0) say(`copied ${names.join(', ')} from config/samples/ to inbox/`);
+  say('drop order files into inbox/; press Ctrl-C to stop; the log is data/daemon.log');
+  const print = (sentence, report) => say(`${sentence}\n  ${path.relative(process.cwd(), report)}`);
   const watching = new AbortController();
-  const told = tellReports(path.join(root, 'reports'), watching.signal, tell);
-  const fallen = await Promise.race([
+  const reporting = reportBatches(path.join(root, 'reports'), watching.signal, print);
+  const failure = await Promise.race([
     stop.asked.then(() => undefined),
-    daemon.ended.then((code) => `the daemon ended by itself (${code})`),
-    sandbox.ended.then((code) => `the sandbox ended by itself (${code})`),
+    daemon.ended.then((code) => `the daemon ended unexpectedly (${code})`),
+    sandbox.ended.then((code) => `the sandbox ended unexpectedly (${code})`),
   ]);
   watching.abort();
-  await told;
-  if (fallen && !stop.signal.aborted) throw new SetupFailure(`${fallen}; see above, or data/daemon.log`);
+  await reporting;
+  if (failure && !stop.signal.aborted) throw new SetupFailure(`${failure}; see the messages above and data/daemon.log`);
 }
 
-async function begun(program, name, stop) {
+async function started(program, failure, stop) {
   const isReady = await Promise.race([program.ready, stop.asked]);
-  if (isReady === false && !stop.signal.aborted) throw new SetupFailure(`${name} did not start`);
+  if (isReady === false && !stop.signal.aborted) throw new SetupFailure(failure);
 }
 
-/** Where the configuration expects the sandbox is where it must listen. */
+/** The sandbox listens where the configuration expects it. */
 async function sandboxArguments(root) {
   const text = await readFile(path.join(root, CONFIGURATION), 'utf8');
   const baseUrl = /^\s*baseUrl:\s*(\S+)/m.exec(text)?.[1];
   const authUrl = /^\s*authUrl:\s*(\S+)/m.exec(text)?.[1];
-  if (!baseUrl || !authUrl) throw new SetupFailure(`${CONFIGURATION} names no baseUrl and authUrl`);
+  if (!baseUrl || !authUrl) throw new SetupFailure(`${CONFIGURATION} does not set baseUrl and authUrl`);
   const ports = ['--port', new URL(baseUrl).port, '--auth-port', new URL(authUrl).port];
-  const faults = areSamplesDropped(root) ? [] : ['--faults', FIRST_REHEARSAL];
   const data = ['--data', path.join('data', 'sandbox')];
-  return { baseUrl, args: ['sandbox', '--environment', 'sandbox', ...ports, ...data, ...faults] };
+  const args = ['sandbox', '--environment', 'sandbox', ...ports, ...data, '--faults', REHEARSAL];
+  return { baseUrl, args };
 }
 
 async function remember(state, pids) {

@@ -1,7 +1,7 @@
-/** A terminal tells npm and us of one Ctrl-C, and npm may pass it on: within this time it is the same one. */
+/** One Ctrl-C can arrive twice, from the terminal and from npm. Signals within this time (ms) count as one. */
 const SAME = 1_500;
 
-/** Listens for the wish to stop; a second, later one asks for haste. */
+/** Listens for stop signals; a second, later one requests an immediate stop. */
 export function listenForStop() {
   const controller = new AbortController();
   const { signal } = controller;

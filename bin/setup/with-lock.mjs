@@ -3,13 +3,13 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive } from './processes.mjs';
 
-/** Runs `work` while no other set-up of this checkout runs its own. A lock whose holder died is taken over. */
+/** Runs `work` while no other setup of this checkout does. A lock whose owner died is taken over. */
 export async function withLock(file, say, work) {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  let told = false;
+  let isReported = false;
   while (!(await isTaken(file))) {
-    if (!told) say('waiting for another set-up of this checkout');
-    told = true;
+    if (!isReported) say('waiting for another setup of this checkout');
+    isReported = true;
     await delay(500);
   }
   try {
@@ -27,7 +27,7 @@ async function isTaken(file) {
     if (error.code !== 'EEXIST') throw error;
   }
   const holder = Number(await readFile(file, 'utf8').catch(() => ''));
-  // Empty for the instant between its making and its writing.
+  // Empty between creation and writing.
   if (holder > 0 && !isAlive(holder)) await rm(file, { force: true });
   return false;
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { CONFIGURATION, isAlive, openPm2Place } from '../support/pm2-place.ts';
@@ -24,8 +25,24 @@ test('several instances share one Redis and one inbox, each with its admin port'
   expect(await processesIn(place.at('data', 'redis'))).toEqual([]);
 });
 
+test('pm2 save stores no secret, also if the shell has one', async () => {
+  const canary = 'canary-5f1c2d';
+  await using place = await openPm2Place({
+    PO_SYNC_STAGING_CLIENT_SECRET: canary,
+    PO_SYNC_REDIS_URL: `redis://user:${canary}@127.0.0.1:1/0`,
+    SOME_OTHER_TOKEN: canary,
+  });
+  await place.pm2.run('start', CONFIGURATION);
+  await place.pm2.run('save');
+  await place.pm2.run('restart', CONFIGURATION, '--update-env');
+  await place.pm2.run('save');
+  const saved = await readFile(place.at('pm2', 'dump.pm2'), 'utf8');
+  expect(saved).toContain('PO_SYNC_STAGING_CLIENT_SECRET_FILE');
+  expect(saved).not.toContain(canary);
+});
+
 test('a daemon that cannot start is not started forever', async () => {
-  await using place = await openPm2Place({ PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });
+  await using place = await openPm2Place({}, 'wrong');
   const { pm2 } = place;
   await pm2.run('start', CONFIGURATION).catch(() => undefined);
   const ended = await until(

@@ -51,7 +51,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** A folder to work in, a sandbox where every create takes 300 ms, and a pm2 that knows both. */
-export async function openPm2Place(env: Record<string, string> = {}) {
+export async function openPm2Place(env: Record<string, string> = {}, secret = CLIENT_SECRET) {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await makeTempFolder());
   const at = (...parts: string[]) => path.join(folder.path, ...parts);
@@ -59,6 +59,7 @@ export async function openPm2Place(env: Record<string, string> = {}) {
   const faults = faultFile.parse({ faults: [{ kind: 'delay', when: 'after', by: '300ms' }] });
   const sandbox = resources.use(await openSandbox({ faults, onEvent: (event) => events.push(event) }));
   await mkdir(at('inbox'));
+  await writeFile(at('secret'), secret, { mode: 0o600 });
   await writeFile(
     at('po-sync.yaml'),
     `environment: staging
@@ -73,7 +74,7 @@ reports: { path: reports }
     PO_SYNC_CONFIG: at('po-sync.yaml'),
     PO_SYNC_ADMIN_PORT: '0',
     PO_SYNC_STAGING_CLIENT_ID: CLIENT_ID,
-    PO_SYNC_STAGING_CLIENT_SECRET: CLIENT_SECRET,
+    PO_SYNC_STAGING_CLIENT_SECRET_FILE: at('secret'),
   };
   const pm2 = resources.use(openPm2(at('pm2'), { ...variables, ...env }));
   const kept = resources.move();
