@@ -39,7 +39,7 @@ describe('the file', () => {
     await expect(refusal).rejects.toMatchObject({
       code: 'config-missing',
       message: `there is no configuration file ${path.join(folder.path, 'no.yaml')}.`,
-      remedy: expect.stringContaining('Copy config/po-sync.example.yaml there'),
+      remedy: expect.stringContaining('Copy config/po-sync.starter.yaml there'),
     });
   });
 

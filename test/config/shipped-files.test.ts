@@ -13,24 +13,43 @@ const load = async (name: string, environment?: string) => {
   return loaded;
 };
 
-it.each(['staging', 'uat', 'production'])('the example is right for %s, without a warning', async (environment) => {
+/** The reference with every key that it shows as not set. */
+function withAllKeys(text: string): string {
+  return text.replace(/^(\s*)#(?=[^\s#])/gm, '$1');
+}
+
+it('the starter has ten lines and works without a warning', async () => {
+  const text = await readFile(path.join(folder, 'po-sync.starter.yaml'), 'utf8');
+  expect(text.trimEnd().split('\n')).toHaveLength(10);
+  const { config, warnings } = await load('po-sync.starter.yaml');
+  expect(config.sources).toMatchObject([{ name: 'inbox', path: path.join(path.dirname(folder), 'inbox') }]);
+  expect(warnings).toEqual([]);
+});
+
+it.each(['staging', 'uat', 'production'])('the reference is valid for %s, without a warning', async (environment) => {
   const { config, warnings } = await load('po-sync.example.yaml', environment);
   expect(Object.keys(config.environments)).toEqual(['staging', 'uat', 'production']);
   expect(config.environments['production']?.protected).toBe(true);
   expect(warnings).toEqual([]);
 });
 
-it('the example shows the defaults where it shows what has one', async () => {
+it('the reference sets nothing but defaults, apart from its environments', async () => {
   const { config } = await load('po-sync.example.yaml');
-  const least = loadConfig({
-    text: 'environments: { staging: { baseUrl: "https://a.b/api/v1", authUrl: "https://c.d" } }\nsources: [{ name: a, type: inbox, path: /a }]\nenvironment: staging\n',
-    file: path.join(folder, 'x.yaml'),
-    env: {},
-  });
-  if (!least.ok) throw new Error('the least is wrong');
-  for (const key of ['data', 'reports', 'ledger', 'delivery', 'admin', 'log'] as const) {
-    expect(config[key]).toEqual(least.config[key]);
-  }
+  const { config: starter } = await load('po-sync.starter.yaml');
+  const { environments, file: _reference, ...others } = config;
+  const { environments: first, file: _starter, ...defaults } = starter;
+  expect(others).toEqual(defaults);
+  expect(environments['staging']).toEqual(first['staging']);
+});
+
+it('the keys that the reference shows as not set are valid, and those with a default show it', async () => {
+  const file = path.join(folder, 'po-sync.example.yaml');
+  const loaded = loadConfig({ text: withAllKeys(await readFile(file, 'utf8')), file, env: {} });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems, null, 2));
+  expect(loaded.config.redis.url).toBeDefined();
+  expect(loaded.config.sources.map(({ name }) => name)).toEqual(['inbox', 'erp']);
+  expect(Object.keys(loaded.config.mappings)).toEqual(['erp']);
+  expect(loaded.config.notify).toHaveLength(2);
 });
 
 /** Every name of a key that a schema knows, at any depth. */

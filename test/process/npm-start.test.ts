@@ -100,7 +100,7 @@ async function drop(name: string, ...rows: string[]): Promise<void> {
   await rename(hidden, path.join(root, 'inbox', name));
 }
 
-test('the samples become a first report, and Ctrl-C leaves nothing running', async () => {
+test('the samples give a first report, and Ctrl-C leaves no process running', async () => {
   const samples = (await readdir(path.join(root, 'config', 'samples'))).sort();
   const first = await start();
   for (const sample of samples) await first.told(new RegExp(`^po-sync: ${sample}: \\d+ orders`));
@@ -119,7 +119,7 @@ test('the samples become a first report, and Ctrl-C leaves nothing running', asy
   for (const { folder } of batches) expect(first.lines).toContain(`  ${path.relative(root, folder)}/report.html`);
 });
 
-test('the commands beside it work as the README says, those that ask the API too', async () => {
+test('the commands in the README work next to it, also those that call the API', async () => {
   const first = await start();
   for (const sample of ['orders.csv', 'orders.json']) await first.told(new RegExp(`^po-sync: ${sample}: `));
   expect(await command('doctor')).toContain('No problems found.');
@@ -130,7 +130,7 @@ test('the commands beside it work as the README says, those that ask the API too
 
 test('after kill -9 of everything it starts again and continues', async () => {
   const first = await start();
-  await first.told(/Ctrl-C stops/);
+  await first.told(/press Ctrl-C to stop/);
   await drop('before.csv', 'P-1,A-1,1', 'P-2,A-1,2');
   await killEverything();
 
@@ -138,27 +138,30 @@ test('after kill -9 of everything it starts again and continues', async () => {
   await second.told(/^po-sync: before\.csv: 2 orders, 2 accepted$/);
   await drop('after.csv', 'P-1,A-1,1', 'P-3,A-1,3');
   await second.told(/^po-sync: after\.csv: 2 orders, 1 accepted, 1 duplicate$/);
+  // The sandbox refuses the same article as at the first start.
+  await drop('unknown.csv', 'P-4,NO-SUCH-ARTICLE,1');
+  await second.told(/^po-sync: unknown\.csv: 1 order, 1 refused; 1 needs a person$/);
   expect(second.lines.filter((line) => line.includes('config/samples'))).toEqual([]);
   expect(await second.end('SIGTERM')).toBe(0);
   expect(await processes()).toEqual([]);
 });
 
-test('what a killed start left running is ended by the next one', async () => {
+test('the next start stops the processes of a killed one', async () => {
   const first = await start();
-  await first.told(/Ctrl-C stops/);
+  await first.told(/press Ctrl-C to stop/);
   await first.end('SIGKILL');
   expect((await processes()).length).toBeGreaterThan(0);
 
   const second = await start();
-  await second.told(/ending what an earlier start left running/);
-  await second.told(/Ctrl-C stops/);
+  await second.told(/stopping process \d+ of an earlier start/);
+  await second.told(/press Ctrl-C to stop/);
   const third = await start();
   await once(third.setup, 'close');
-  expect(third.lines.at(-1)).toMatch(/^po-sync: `npm start` runs here already \(process \d+\); stop it first$/);
+  expect(third.lines.at(-1)).toMatch(/^po-sync: `npm start` is already running here \(process \d+\); stop it first$/);
   expect(await second.end('SIGINT')).toBe(0);
 });
 
-test('a configuration that cannot work ends it with 1 and says why', async () => {
+test('an unusable configuration ends it with exit code 1 and a reason', async () => {
   await writeFile(
     path.join(root, 'config', 'sandbox.yaml'),
     'baseUrl: http://127.0.0.1:1/api\nauthUrl: http://127.0.0.1:1\n',
@@ -166,6 +169,6 @@ test('a configuration that cannot work ends it with 1 and says why', async () =>
   const { setup, lines } = await start();
   const [code] = await once(setup, 'close');
   expect(code).toBe(1);
-  expect(lines.join('\n')).toMatch(/did not start/);
+  expect(lines.join('\n')).toMatch(/did not start; .* config\/sandbox\.yaml/);
   expect(await processes()).toEqual([]);
 });

@@ -32,7 +32,7 @@ test('the sandbox gets credentials once, readable for its user only', async () =
   expect(await secretIn(another.path)).not.toBe(first);
 });
 
-test('credentials that are set already, or their files, are used as they are', async () => {
+test('credentials that are already set, or their files, take precedence', async () => {
   await using folder = await makeTempFolder();
   expect(await sandboxCredentials(folder.path, { [ID]: 'me', [`${SECRET}_FILE`]: '/run/secret' })).toEqual({});
   expect(await readdir(folder.path)).toEqual([]);

@@ -42,7 +42,7 @@ const run = (file = path.join(root, 'bin', 'po-sync')) =>
     env: { PATH: `${path.join(folder.path, 'machine')}:/usr/bin:/bin` },
   });
 
-test('it runs from any folder, through symlinks, on the Node of the project', async () => {
+test('it runs from any folder, through symlinks, on the project’s Node.js', async () => {
   await ownNode();
   await machineNode(18);
   await symlink('a checkout/bin/po-sync', path.join(folder.path, 'first'));
@@ -51,7 +51,7 @@ test('it runs from any folder, through symlinks, on the Node of the project', as
   expect(JSON.parse(stdout)).toEqual([process.execPath, ['status', '--order', 'a b'], folder.path]);
 });
 
-test('it runs on the Node of the machine where the project brings none', async () => {
+test('it runs on the system’s Node.js if the project has none', async () => {
   await mkdir(path.join(root, 'node_modules'));
   await machineNode(24);
   const { stdout } = await run();
@@ -59,18 +59,18 @@ test('it runs on the Node of the machine where the project brings none', async (
   expect(stdout).toContain(` ${root}/src/main.ts status --order a b\n`);
 });
 
-test('it says which Node it needs where there is none that is new enough', async () => {
+test('it names the required Node.js version if none is recent enough', async () => {
   await mkdir(path.join(root, 'node_modules'));
   await machineNode(20);
   await expect(run()).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^po-sync: needs Node\.js 24, and .*machine\/node is v20\.0\.0; run `npm ci` in .*\n$/,
+      /^po-sync: Node\.js 24 required, but .*machine\/node is v20\.0\.0; run `npm ci` in .*\n$/,
     ),
   });
 });
 
-test('it says how to set up a checkout without packages', async () => {
+test('it explains how to set up a checkout without packages', async () => {
   await machineNode(24);
   await expect(run()).rejects.toMatchObject({
     code: 1,

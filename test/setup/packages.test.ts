@@ -56,13 +56,13 @@ async function install(packages: object): Promise<void> {
   await writeFile(path.join(root, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }));
 }
 
-describe('the packages are in step', () => {
-  test('with all that the lock file names, those for other machines left out', async () => {
+describe('installed packages match the lock file', () => {
+  test('if all packages of the lock file are installed, except those for other machines', async () => {
     await install({ 'node_modules/a': a });
     expect(await arePackagesInStep(root)).toBe(true);
   });
 
-  test('also when a person added one', async () => {
+  test('also if a person added one', async () => {
     await install({ 'node_modules/a': a, 'node_modules/more': { version: '2.0.0' } });
     expect(await arePackagesInStep(root)).toBe(true);
   });
@@ -80,26 +80,26 @@ describe('the packages are in step', () => {
     expect(await arePackagesInStep(root)).toBe(false);
   });
 
-  test('not after an installation that was cut short', async () => {
+  test('not after an interrupted installation', async () => {
     await mkdir(path.join(root, 'node_modules'));
     expect(await arePackagesInStep(root)).toBe(false);
   });
 });
 
-test('missing packages are installed once, and it is said before', async () => {
+test('missing packages are installed once, after an announcement', async () => {
   await ensure();
   await ensure();
-  expect(said).toEqual(['installing the packages, once (npm ci)']);
+  expect(said).toEqual(['installing packages (npm ci)']);
   expect(await calls()).toEqual(['ci --include=dev --include=optional --no-progress']);
 });
 
-test('two set-ups at once install once', async () => {
+test('two concurrent setups install once', async () => {
   await Promise.all([ensure(), ensure()]);
   expect(await calls()).toHaveLength(1);
-  expect(said).toContain('waiting for another set-up of this checkout');
+  expect(said).toContain('waiting for another setup of this checkout');
 });
 
-test('a set-up that was killed holds up nobody', async () => {
+test('a killed setup does not block the next one', async () => {
   const gone = spawn('true');
   await once(gone, 'exit');
   await mkdir(path.join(root, 'data'));

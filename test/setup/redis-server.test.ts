@@ -35,57 +35,57 @@ const manager = (name: string, wanted: string) =>
     '*) echo "no such package" >&2; exit 1;; esac',
   );
 
-test('a machine with a server installs nothing', async () => {
+test('nothing is installed if there is a server', async () => {
   await writeExecutable(inFolder('valkey-server'));
   await manager('apt-get', 'redis-tools');
   await ensure();
   expect(said).toEqual([]);
 });
 
-test('the server of redis-tools counts under its own name', async () => {
+test('the server in redis-tools is found under its other name', async () => {
   await ensure({ otherNames: [await writeExecutable(inFolder('redis-check-rdb'))] });
   expect(said).toEqual([]);
 });
 
-test('apt-get installs the package that enables no system service, and it is said before', async () => {
+test('apt-get installs the package without a system service, after an announcement', async () => {
   await manager('apt-get', 'redis-tools');
   await ensure();
-  expect(said).toEqual(['installing a Redis server, once (apt-get install redis-tools)']);
+  expect(said).toEqual(['installing a Redis server (apt-get install redis-tools)']);
   expect((await calls()).at(-1)).toMatch(/^apt-get install -y .* redis-tools$/);
   await ensure();
   expect(said).toHaveLength(1);
 });
 
-test('dnf takes valkey where there is no redis', async () => {
+test('dnf installs valkey if there is no redis', async () => {
   await manager('dnf', 'valkey');
   await ensure();
   expect(await calls()).toEqual(['dnf install -y -q redis', 'dnf install -y -q valkey']);
 });
 
-test('sudo without a password is right enough', async () => {
+test('sudo without a password is sufficient', async () => {
   await manager('apk', 'redis');
   await writeExecutable(inFolder('sudo'), `shift; echo "sudo $*" >> ${inFolder('calls')}; "$@"`);
   await writeExecutable(inFolder('true'));
   await ensure({ isRoot: false });
-  expect(said).toEqual(['installing a Redis server, once (sudo -n apk add redis)']);
+  expect(said).toEqual(['installing a Redis server (sudo -n apk add redis)']);
   expect(await calls()).toContain('sudo apk add -q --no-cache redis');
 });
 
-test('without the right to install one line says what to run', async () => {
+test('without permission to install, one line says what to run', async () => {
   await manager('apt-get', 'redis-tools');
   await expect(ensure({ isRoot: false })).rejects.toMatchObject({
     name: 'SetupFailure',
     message:
-      'there is no redis-server on this machine, and no right to install it; run `apt-get install redis-tools` as root, then try again',
+      'redis-server is not installed, and this user has no permission to install it; run `apt-get install redis-tools` as root and try again',
   });
   await expect(calls()).rejects.toThrow('ENOENT');
 });
 
 test('a failed installation reports what the package manager said', async () => {
   await manager('apt-get', 'something-else');
-  await expect(ensure()).rejects.toThrow(/apt-get brought no redis-server.*\n.*no such package/s);
+  await expect(ensure()).rejects.toThrow(/apt-get did not install redis-server.*\n.*no such package/s);
 });
 
 test('a machine without a known package manager is reported', async () => {
-  await expect(ensure()).rejects.toThrow('there is no redis-server on this machine; install Redis, then try again');
+  await expect(ensure()).rejects.toThrow('redis-server is not installed; install Redis and try again');
 });

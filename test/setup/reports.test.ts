@@ -5,7 +5,7 @@ const { sentenceOf } = await loadSetupPart<{ sentenceOf: (report: object) => str
 
 const none = { accepted: 0, duplicate: 0, conflict: 0, invalid: 0, refused: 0, failed: 0, inDoubt: 0, cancelled: 0 };
 
-test('a finished batch is one line that adds up', () => {
+test('a finished batch is one line whose numbers add up', () => {
   const counts = { records: 20, orders: 12, ...none, accepted: 9, invalid: 2, refused: 1 };
   const report = { file: 'orders.csv', state: 'finished', counts, open: 3 };
   expect(sentenceOf(report)).toBe('orders.csv: 12 orders, 9 accepted, 2 invalid, 1 refused; 3 need a person');
@@ -15,5 +15,5 @@ test('a finished batch is one line that adds up', () => {
 
 test('an unreadable file reports why', () => {
   const report = { file: 'a.json', state: 'unreadable', error: { code: 'x', message: 'Ends in the middle, line 3.' } };
-  expect(sentenceOf(report)).toBe('a.json: cannot be read, nothing was sent. Ends in the middle, line 3.');
+  expect(sentenceOf(report)).toBe('a.json: cannot be read, no order was sent. Ends in the middle, line 3.');
 });

@@ -6,7 +6,7 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 
 const { dropSamples } = await loadSetupPart<{ dropSamples: (root: string) => Promise<string[]> }>('samples.mjs');
 
-test('samples are dropped into the inbox the first time only', async () => {
+test('samples are copied into the inbox the first time only', async () => {
   await using folder = await makeTempFolder();
   const inbox = path.join(folder.path, 'inbox');
   await mkdir(inbox);
