@@ -69,13 +69,11 @@ const LIMITS = { file: 250, function: 60, daemon: 120, bag: 8, files: 300, media
 const STILL_LONG: Record<string, number> = {
   openDaemon: 96,
   createBatches: 148,
-  createCircuitBreaker: 167,
   createIdentity: 77,
   createJsonParser: 155,
   createLedger: 100,
   createLedgerRebuild: 105,
   createRehearsal: 65,
-  createTokenSource: 104,
   createVerifier: 112,
   keysOf: 79,
   openAddress: 73,

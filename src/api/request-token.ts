@@ -33,6 +33,8 @@ const TIMEOUT = 10_000;
 /** RFC 6749 only recommends expires_in. */
 const LIFETIME_UNKNOWN = 300_000;
 const LONGEST = 24 * 3_600_000;
+/** The errors of RFC 6749 part 5.2 and 4.1.2.1; gateways say `Forbidden` in the same field. */
+const OAUTH_ERROR = /^(invalid_|unauthorized_client|unsupported_|access_denied)/;
 /** Of what the server says, in characters. */
 const WORDS = 100;
 
@@ -80,7 +82,7 @@ function formOf({ clientId, clientSecret }: Credentials, scope: string | undefin
 function readReply({ status, body: bytes }: HttpAnswer, address: string, credentials: Credentials): Reply {
   const body = parse(bytes);
   const { access_token: value, token_type: type, expires_in: seconds, error } = isRecord(body) ? body : {};
-  if (typeof error === 'string' && [400, 401, 403].includes(status)) {
+  if (typeof error === 'string' && OAUTH_ERROR.test(error) && [400, 401, 403].includes(status)) {
     return { kind: 'refused', error: refusal(status, serverWords(error, credentials, value), address) };
   }
   if (status === 401) return { kind: 'unclear', status, error: refusal(status, undefined, address) };

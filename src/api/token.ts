@@ -46,13 +46,10 @@ if t and string.sub(t, 1, #ARGV[1]) == ARGV[1] then return redis.call('DEL', KEY
  * many need it. It is renewed before it expires, while the old one is still used; all margins scale with its lifetime.
  */
 export function createTokenSource(deps: TokenDeps) {
-  const { clock, credentials } = deps;
+  const { clock } = deps;
   const { redis, keys, time } = deps.store;
-  const { environment, baseUrl, authUrl, tokenPath, scope } = deps.target;
-  const { seal, open } = tokenSeal(
-    credentials.clientSecret,
-    `${environment} ${baseUrl} ${authUrl} ${credentials.clientId}`,
-  );
+  const { environment, baseUrl } = deps.target;
+  const renewShared = createRenewal(deps);
   let current: StoredToken | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
   let renewal: Promise<StoredToken> | undefined;
@@ -75,65 +72,54 @@ export function createTokenSource(deps: TokenDeps) {
 
   /** At start: a clear refusal is thrown; an endpoint that is away is waited for like any later trouble. */
   async function first(): Promise<void> {
+    // What failed before may have been corrected.
+    await redis.del(keys.tokenFailure);
     await get().catch((error: unknown) => {
       if (codeOf(error) !== 'token-unavailable') throw error;
     });
   }
 
   function renew(): Promise<StoredToken> {
-    renewal ??= renewShared().finally(() => {
+    renewal ??= renewOnce().finally(() => {
       renewal = undefined;
     });
     return renewal;
   }
 
-  async function renewShared(): Promise<StoredToken> {
-    for (;;) {
-      const stored = await read();
-      if (stored && time.now() < stored.softAt) return keep(stored);
-      const lock = await takeLease(redis, keys.tokenLock, deps.owner, LOCK);
-      if (lock === undefined) {
-        if (stored && time.now() < stored.hardAt) return keep(stored);
-        await clock.sleep(50 + Math.random() * 100);
-        continue;
-      }
-      try {
-        const late = await read();
-        return keep(late && time.now() < late.softAt ? late : await ask(stored));
-      } catch (thrown) {
-        failedAt = clock.monotonic();
-        throw thrown;
-      } finally {
-        await lock.release();
-      }
+  async function renewOnce(): Promise<StoredToken> {
+    try {
+      const token = await renewShared();
+      if (token.fingerprint !== current?.fingerprint) deps.onToken?.(token.value);
+      current = token;
+      return token;
+    } catch (thrown) {
+      failedAt = clock.monotonic();
+      throw thrown;
     }
   }
 
-  async function ask(before: StoredToken | undefined): Promise<StoredToken> {
-    await rethrowRecent();
+  return { get, first, invalidate };
+}
+
+/** Builds the step that takes the newest token from Redis, or asks for one while all other daemons wait. */
+function createRenewal(deps: TokenDeps): () => Promise<StoredToken> {
+  const { clock, credentials, http, owner } = deps;
+  const { redis, keys, time } = deps.store;
+  const { environment, baseUrl, authUrl, tokenPath, scope } = deps.target;
+  const { seal, open } = tokenSeal(
+    credentials.clientSecret,
+    `${environment} ${baseUrl} ${authUrl} ${credentials.clientId}`,
+  );
+
+  async function ask(known: string | undefined): Promise<StoredToken> {
+    await rethrowRecent(deps.store);
     const asked = time.now();
-    const paths = pathsToTry(tokenPath, before?.path ?? current?.path);
-    const grant = await requestToken({ http: deps.http, authUrl, paths, credentials, scope }).catch(remember);
+    const request = { http, authUrl, paths: pathsToTry(tokenPath, known), credentials, scope };
+    const grant = await requestToken(request).catch((thrown: unknown) => rememberFailure(deps.store, thrown));
     const token = storable(grant, asked);
     await redis.set(keys.token, seal(token), 'PX', Math.ceil(grant.lifetime));
     deps.onRenewed?.(grant.lifetime);
     return token;
-  }
-
-  /** A refusal or an outage of a moment ago answers for every daemon: the endpoint is not asked again so soon. */
-  async function rethrowRecent(): Promise<void> {
-    const text = await redis.get(keys.tokenFailure);
-    if (text === null) return;
-    const { code, message, remedy } = JSON.parse(text) as { code: string; message: string; remedy?: string };
-    throw new PoSyncError(code, message, remedy === undefined ? {} : { remedy });
-  }
-
-  async function remember(thrown: unknown): Promise<never> {
-    if (thrown instanceof PoSyncError) {
-      const { code, message, remedy } = thrown;
-      await redis.set(keys.tokenFailure, JSON.stringify({ code, message, remedy }), 'PX', REST);
-    }
-    throw thrown;
   }
 
   async function read(): Promise<StoredToken | undefined> {
@@ -141,13 +127,42 @@ export function createTokenSource(deps: TokenDeps) {
     return text === null ? undefined : open(text);
   }
 
-  function keep(token: StoredToken): StoredToken {
-    if (token.fingerprint !== current?.fingerprint) deps.onToken?.(token.value);
-    current = token;
-    return token;
-  }
+  let path: string | undefined;
+  return async () => {
+    for (;;) {
+      const stored = await read();
+      path = stored?.path ?? path;
+      if (stored && time.now() < stored.softAt) return stored;
+      const lock = await takeLease(redis, keys.tokenLock, owner, LOCK);
+      if (lock === undefined) {
+        if (stored && time.now() < stored.hardAt) return stored;
+        await clock.sleep(50 + Math.random() * 100);
+        continue;
+      }
+      try {
+        const late = await read();
+        return late && time.now() < late.softAt ? late : await ask(path);
+      } finally {
+        await lock.release();
+      }
+    }
+  };
+}
 
-  return { get, first, invalidate };
+/** A refusal or an outage of a moment ago answers for every daemon: the endpoint is not asked again so soon. */
+async function rethrowRecent({ redis, keys }: TokenDeps['store']): Promise<void> {
+  const text = await redis.get(keys.tokenFailure);
+  if (text === null) return;
+  const { code, message, remedy } = JSON.parse(text) as { code: string; message: string; remedy?: string };
+  throw new PoSyncError(code, message, remedy === undefined ? {} : { remedy });
+}
+
+async function rememberFailure({ redis, keys }: TokenDeps['store'], thrown: unknown): Promise<never> {
+  if (thrown instanceof PoSyncError) {
+    const { code, message, remedy } = thrown;
+    await redis.set(keys.tokenFailure, JSON.stringify({ code, message, remedy }), 'PX', REST);
+  }
+  throw thrown;
 }
 
 /** Renewal begins in the last 10 to 15 % of the lifetime, at a random moment for each grant; use ends 5 % (at most 10 s) before its end. */

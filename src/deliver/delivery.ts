@@ -34,6 +34,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const guards = createGuards(deps);
   const line: Line = { ...deps, guards };
   const calls = createSemaphore(concurrency);
+  const tokenTrial = createSemaphore(1);
   // Enough that the last orders of one job leave no call unused.
   const inHand = createSemaphore(4 * concurrency + 2 * LARGEST);
 
@@ -61,12 +62,17 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     }
   }
 
+  /** After a 401 not every call in flight tries the next token at once. */
+  function inTurn<T>(run: () => Promise<T>): Promise<T> {
+    return guards.health.isTryingToken() ? tokenTrial.hold(run) : run();
+  }
+
   /** One order, until the ledger decides what comes next. */
   async function deliver(entry: Entry, job: string): Promise<'done' | 'stopped'> {
     let current = entry;
     while (isSendable(current, job)) {
       const before = current;
-      const end = await calls.hold((release) => attempt(line, before, release));
+      const end = await calls.hold((release) => inTurn(() => attempt(line, before, release)));
       if (end.kind !== 'again') return end.kind;
       current = end.entry;
     }

@@ -80,7 +80,11 @@ export function createHealth({ breaker, tokens, time, policy }: HealthDeps) {
     if (!othersPass || failures >= downAfter) await breaker.trip(code, reason);
   }
 
-  return { note };
+  return {
+    note,
+    /** A token was refused and no order was answered since: one order at a time tries the next token. */
+    isTryingToken: () => renewed !== undefined,
+  };
 }
 
 type Busy = Extract<Seen, { kind: 'busy' }>;
@@ -108,9 +112,9 @@ function createSlowDown({ breaker, time, policy }: Pick<HealthDeps, 'breaker' | 
     const isSame = began < slowedAt;
     const passes = wait <= LONG_WAIT && (isSame || (await breaker.acceptedSince(slowedAt)));
     if (!isSame) slowedAt = time.now();
-    if (passes) return breaker.slowDown(wait);
     const reason = `${said.message}; the API asks to wait ${Math.ceil(wait / 1000)} s`;
-    await breaker.trip(`http-${said.httpStatus ?? 0}`, reason, wait);
+    if (passes) await breaker.slowDown(wait);
+    else await breaker.trip(`http-${said.httpStatus ?? 0}`, reason, wait);
   };
 }
 

@@ -1,4 +1,5 @@
-import { OPERATOR, type Pause } from '../deliver/circuit-breaker.ts';
+import type { Pause } from '../deliver/breaker-view.ts';
+import { OPERATOR } from '../deliver/circuit-breaker.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../ledger/identity.ts';
 import { createRebuildRequest } from '../reconcile/rebuild-request.ts';
 import type { OperatorContext } from './operator-context.ts';

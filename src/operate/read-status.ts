@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Config, Source } from '../config/config.ts';
 import { redactedConfig } from '../config/show.ts';
 import { codeOf } from '../core/errors.ts';
-import type { Pause } from '../deliver/circuit-breaker.ts';
+import type { Pause } from '../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Store } from '../redis/store.ts';
 import { allNames } from './find-batch.ts';

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { type Http, openHttp } from '../../src/core/http.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
+import { granted, type OddAnswer, type OddApi, type OddCall, openOddApi } from '../support/odd-api.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 import { CLIENT_ID, CLIENT_SECRET, type OpenSandbox, openSandbox } from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';
@@ -136,5 +137,64 @@ describe('token', () => {
     const api = await sandbox();
     await api[Symbol.asyncDispose]();
     await expect((await daemon(api)).get()).rejects.toMatchObject({ code: 'token-unavailable' });
+  });
+
+  describe('from an odd endpoint', () => {
+    async function oddly(answer: (call: OddCall) => OddAnswer): Promise<OddApi> {
+      return stack.use(await openOddApi({ token: answer }));
+    }
+
+    it.each<[string, OddAnswer]>([
+      ['403 and a page', { status: 403, body: '<html>Forbidden</html>' }],
+      ['200 and a page', { status: 200, body: '<html>Welcome</html>' }],
+      ['401 without OAuth', { status: 401, body: { message: 'Unauthorized' } }],
+      ['403 and JSON of a gateway', { status: 403, body: { status: 403, error: 'Forbidden' } }],
+      ['500', { status: 500 }],
+      ['404', { status: 404 }],
+    ])('is asked for at the other path when the first answers %s', async (_, answer) => {
+      const api = await oddly(({ path }) => (path === '/oauth/token' ? granted('it') : answer));
+      expect((await (await daemon(api)).get()).value).toBe('it');
+    });
+
+    it('is not asked for at the other path after a clear refusal', async () => {
+      const api = await oddly(() => ({ status: 401, body: { error: 'invalid_client' } }));
+      await expect((await daemon(api)).get()).rejects.toMatchObject({ code: 'token-refused' });
+      expect(api.calls).toHaveLength(1);
+    });
+
+    it.each<[number, string]>([
+      [401, 'token-refused'],
+      [403, 'token-unavailable'],
+      [404, 'token-refused'],
+      [500, 'token-unavailable'],
+      [200, 'token-unavailable'],
+    ])('that answers HTTP %i and a page at both paths is %s', async (status, code) => {
+      const api = await oddly(() => ({ status, body: '<html>' }));
+      await expect((await daemon(api)).get()).rejects.toMatchObject({ code });
+      expect(api.calls.map(({ path }) => path)).toEqual(['/oauth2/token', '/oauth/token']);
+    });
+
+    it('is reported without secrets, control characters and endless words', async () => {
+      const error = `invalid_client ${CLIENT_SECRET}\u001b[2J${'x'.repeat(5000)}`;
+      const api = await oddly(() => ({ status: 401, body: { error } }));
+      const thrown = await (await daemon(api)).get().catch((reason: unknown) => reason);
+      const text = `${String(thrown)} ${JSON.stringify(thrown)} ${await store.redis.get(store.keys.tokenFailure)}`;
+      expect(text).not.toContain(CLIENT_SECRET);
+      expect(text).not.toContain('\u001b');
+      expect(text).not.toContain('x'.repeat(200));
+    });
+
+    it('is asked for again at once by a daemon that starts, whatever failed before', async () => {
+      const api = await oddly(({ n }) =>
+        n === 1 ? { status: 401, body: { error: 'invalid_client' } } : granted('it'),
+      );
+      await expect((await daemon(api)).first()).rejects.toMatchObject({ code: 'token-refused' });
+      await (await daemon(api)).first();
+    });
+
+    it('is not waited for at the start while the endpoint is away', async () => {
+      const api = await oddly(() => 'drop');
+      await (await daemon(api)).first();
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { count, duration, orders, outcomeWord } from '../../core/format.ts';
 import { cutText, textWidth } from '../../core/text-width.ts';
-import type { Pause } from '../../deliver/circuit-breaker.ts';
+import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch } from '../../ledger/batches.ts';
 import { neededPerson, settledIn } from '../../operate/list-batches.ts';
 import { OUTCOMES } from '../../order/outcome.ts';

@@ -1,5 +1,5 @@
 import { duration, iso } from '../../core/format.ts';
-import type { Pause } from '../../deliver/circuit-breaker.ts';
+import type { Pause } from '../../deliver/breaker-view.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
 import { endOf } from '../../operate/pause-delivery.ts';
 

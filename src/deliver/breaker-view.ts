@@ -1,0 +1,84 @@
+import type { Clock } from '../core/clock.ts';
+import type { Store } from '../redis/store.ts';
+
+/**
+ * Why delivery of an environment is paused. `code` is stable; a pause that is `held` ends only by a person or a task,
+ * any other by itself: one order tries at `nextTryAt`. Times are milliseconds of Redis' clock.
+ */
+export type Pause = { code: string; reason: string; since: number; held: boolean; nextTryAt?: number };
+
+/** What the field of a hold keeps. */
+export type Hold = { code: string; reason: string; since: number };
+
+/** The breaker's fields in Redis, as they were read. */
+export type BreakerFields = Readonly<Record<string, string>>;
+
+/** How old a daemon's knowledge of the breaker may be, in milliseconds. An intent is checked against holds in Redis. */
+export const REFRESH = 500;
+/** Begins the name of a hold's field. */
+const HOLD = 'hold:';
+
+type BreakerViewDeps = {
+  store: Pick<Store, 'redis' | 'keys' | 'time'>;
+  clock: Clock;
+  onPaused(pause: Pause): void;
+  onResumed(pause: Pause, until: number): void;
+};
+
+export type BreakerView = ReturnType<typeof createBreakerView>;
+
+/** What this process knows of the breaker in Redis, at most half a second old. */
+export function createBreakerView({ store, clock, onPaused, onResumed }: BreakerViewDeps) {
+  const { redis, keys, time } = store;
+  let fields: BreakerFields = {};
+  let pause: Pause | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+
+  /** Reads the breaker again, unless that was done just now. `force`: in any case. */
+  async function refresh(force = false): Promise<void> {
+    if (!force && clock.monotonic() - lookedAt < REFRESH) return;
+    // Callers that arrive meanwhile share this answer and never use an older one.
+    looking = force || looking === undefined ? look() : looking;
+    await looking;
+  }
+
+  async function look(): Promise<void> {
+    try {
+      fields = await redis.hgetall(keys.breaker);
+      lookedAt = clock.monotonic();
+      const before = pause;
+      pause = pauseIn(fields);
+      if (before === undefined && pause) onPaused(pause);
+      if (before && pause === undefined) onResumed(before, time.now());
+    } finally {
+      looking = undefined;
+    }
+  }
+
+  return {
+    refresh,
+    /** Why delivery is paused now, as far as known. */
+    current: (): Pause | undefined => pause,
+    /** A field as it was read last. */
+    field: (name: string): string | undefined => fields[name],
+  };
+}
+
+export function holdField(code: string): string {
+  return `${HOLD}${code}`;
+}
+
+/** The pause that delivery waits for; a hold comes before what ends by itself. */
+function pauseIn(fields: BreakerFields): Pause | undefined {
+  return allPauses(fields)[0];
+}
+
+/** Every reason why delivery is paused; holds first. */
+export function allPauses(fields: BreakerFields): Pause[] {
+  const holds = Object.entries(fields).filter(([name]) => name.startsWith(HOLD));
+  const { code, reason = '', since = '0', probeAt = '0' } = fields;
+  const tripped: Pause[] =
+    code === undefined ? [] : [{ code, reason, since: Number(since), held: false, nextTryAt: Number(probeAt) }];
+  return [...holds.map(([, text]) => ({ ...(JSON.parse(text) as Hold), held: true })), ...tripped];
+}
