@@ -109,7 +109,7 @@ describe('http', () => {
     expect(end).not.toHaveProperty('status');
   });
 
-  it('calls a truncated body broken, and tells its status', async () => {
+  it('a truncated body is broken, with its status', async () => {
     const { url } = await server(answering('HTTP/1.1 201 Created\r\ncontent-length: 100\r\n\r\n{"status"', 'end'));
     expect(await post(url)).toMatchObject({ kind: 'broken', status: 201 });
   });

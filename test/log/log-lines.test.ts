@@ -14,7 +14,7 @@ it('hands lines over in their form', () => {
   expect(written).toEqual(['A\n']);
 });
 
-it('counts the lines that a failing stream lost, and tells when one gets through', () => {
+it('lines that a failing stream lost are counted and logged with the next line that is written', () => {
   const written: string[] = [];
   let full = true;
   const target = {

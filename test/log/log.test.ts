@@ -31,7 +31,7 @@ it('writes nothing below its level', () => {
   expect(openLog({ level: 'silent' }).log.isLevelEnabled('fatal')).toBe(false);
 });
 
-describe('a secret stands in no line', () => {
+describe('no line contains a secret', () => {
   const canary = 'canary-4711/+ü';
   const secrets = [new Secret(canary)];
 
@@ -57,7 +57,7 @@ describe('a secret stands in no line', () => {
     }
   });
 
-  it('when it is told later, as tokens are', () => {
+  it('when it is added later, as tokens are', () => {
     const redaction = createRedaction();
     const { log, lines } = openLog({ redaction });
     redaction.hideSecret('token-canary');
@@ -66,7 +66,7 @@ describe('a secret stands in no line', () => {
   });
 });
 
-it('keeps whole objects out of its lines', () => {
+it('lines contain no objects', () => {
   const { log, lines } = openLog();
   log.info({ request: { headers: { authorization: 'Bearer abc' } }, file: 'a.csv' }, 'read');
   expect(lines.join()).not.toContain('abc');

@@ -9,7 +9,7 @@ it('keeps plain values, dates as text, and lists of them', () => {
   expect(loggable({ at: new Date(0), big: 5n })).toEqual({ at: '1970-01-01T00:00:00.000Z', big: '5' });
 });
 
-it('leaves out whole objects, which may carry headers and tokens', () => {
+it('objects are dropped, because they can contain headers and tokens', () => {
   const facts = {
     request: { headers: { authorization: 'Bearer x' } },
     map: new Map(),
@@ -43,7 +43,7 @@ it('shows the path of a token endpoint', () => {
 });
 
 describe('an error', () => {
-  it('gives name, code and message, and where it was thrown when nobody foresaw it', () => {
+  it('becomes its name, code and message, with the stack if it is unexpected', () => {
     const error = Object.assign(new TypeError('no\nway'), { code: 'E_X', headers: { authorization: 'Bearer x' } });
     expect(loggable({ err: error })).toEqual({
       err: {

@@ -35,7 +35,7 @@ describe('a secret is hidden', () => {
     }
   });
 
-  it('wherever it stands within base64, whatever is around it', () => {
+  it('anywhere within a base64 text', () => {
     const secret = fc.string({ minLength: 6, maxLength: 40 });
     fc.assert(
       fc.property(fc.string(), secret, fc.string(), (before, value, after) => {
@@ -45,14 +45,14 @@ describe('a secret is hidden', () => {
     );
   });
 
-  it('also when it is told later, and each of several', () => {
+  it('also when it is added later, and each of several', () => {
     const redaction = hiding('first-secret');
     expect(redaction.redact('first-secret second-secret')).toBe('[redacted] second-secret');
     redaction.hideSecret('second-secret');
     expect(redaction.redact('first-secret second-secret')).toBe('[redacted] [redacted]');
   });
 
-  it('as a whole when another begins like it', () => {
+  it('completely when another secret starts like it', () => {
     expect(hiding('hunter', 'hunter-42').redact('hunter-42')).toBe('[redacted]');
   });
 });

@@ -19,7 +19,7 @@ describe('joined calls', () => {
   }
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('go at once when nobody else does', async () => {
+  it('a single request is sent at once', async () => {
     const { groups, ask, end } = opened();
     const one = ask(1);
     await turn();
