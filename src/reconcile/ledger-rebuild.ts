@@ -1,4 +1,4 @@
-import type { ListedOrder } from '../api/list.ts';
+import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Clock } from '../core/clock.ts';
 import { ledgerRebuilt, rebuildImpossible } from '../events/delivery.ts';
 import { createAdoption, type Existing, existingOf } from '../ledger/adopt.ts';
@@ -10,7 +10,6 @@ import type { Policy } from '../ledger/rules/step.ts';
 import type { Log } from '../log/log.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
-import { type ReadList, readList } from './read-list.ts';
 import { createRebuildRequest } from './rebuild-request.ts';
 
 type RebuildDeps = {
@@ -22,7 +21,7 @@ type RebuildDeps = {
   log: Log;
   /** Makes the breaker notice at once that a hold changed. */
   refresh(): Promise<void>;
-  list: ReadList;
+  list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
 };
 
 /** `pending`: not yet, or not this time. `impossible`: this API offers no list. */
@@ -80,7 +79,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
 
   async function run(why: string, epoch: string): Promise<RebuildResult> {
     const listed: Existing[] = [];
-    const end = await readList(deps.list, (order: ListedOrder) => listed.push(existingOf(order)));
+    const end = await deps.list((order: ListedOrder) => listed.push(existingOf(order)));
     if (end.kind === 'complete') {
       const added = await takeIn(listed);
       ledgerRebuilt(log, { orders: listed.length, added });

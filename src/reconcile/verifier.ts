@@ -14,7 +14,6 @@ import { takeLease } from '../redis/lease.ts';
 import type { RedisTime } from '../redis/redis-time.ts';
 import type { Canaries } from './canaries.ts';
 import { type Evidence, judgeEvidence } from './evidence.ts';
-import { type ReadList, readList } from './read-list.ts';
 
 type VerifierDeps = {
   ledger: Ledger;
@@ -29,7 +28,7 @@ type VerifierDeps = {
   /** The list showed whether an order in doubt was created; `answer` is what its last attempt ended with. */
   onVerdict(answer: Entry['answer'], wasCreated: boolean): Promise<void>;
   /** Reads the API's list once. */
-  list: ReadList;
+  list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
 };
 
 /** Most orders in doubt that one read of the list answers; the others wait for the next. */
@@ -87,7 +86,7 @@ export function createVerifier(deps: VerifierDeps) {
     const birds = await canaries.all();
     const wanted = new Set([...numbers, ...birds.map(({ number }) => number)]);
     const rows = new Map<string, ListedOrder[]>();
-    const end = await readList(deps.list, (order) => {
+    const end = await deps.list((order) => {
       const { purchaseOrderNumber: number } = order;
       if (wanted.has(number)) rows.set(number, [...(rows.get(number) ?? []), order]);
     });

@@ -16,8 +16,8 @@ describe('throughput', () => {
     return { throughput, go, rest: (ms: number) => (now += ms) };
   }
 
-  it('lets some hundred orders wait before anything is known', () => {
-    expect(opened().throughput.fewSeconds()).toBe(400);
+  it('lets a hundred orders wait before the pace is known', () => {
+    expect(opened().throughput.fewSeconds()).toBe(100);
   });
 
   it('lets what takes four seconds wait, as soon as a quarter of a second tells', () => {
@@ -28,7 +28,7 @@ describe('throughput', () => {
   it('is bounded', () => {
     const { go } = opened();
     expect(go(50_000, 1)).toBe(20_000);
-    expect(opened().go(1, 10)).toBe(400);
+    expect(opened().go(1, 10)).toBe(100);
   });
 
   it('forgets a pace that is over within seconds', () => {
@@ -37,6 +37,6 @@ describe('throughput', () => {
     rest(1_000);
     expect(throughput.fewSeconds()).toBeGreaterThan(4_000);
     rest(20_000);
-    expect(throughput.fewSeconds()).toBe(400);
+    expect(throughput.fewSeconds()).toBe(100);
   });
 });

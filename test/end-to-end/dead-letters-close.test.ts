@@ -89,7 +89,7 @@ describe('a dead letter', () => {
     await daemon.ended;
     const [, other] = await place.reportsNow();
     if (other === undefined) throw new Error('no report');
-    expect(await place.read(other, 'dead-letters.json')).toContain('this number is under way with other items');
+    expect(await place.read(other, 'dead-letters.json')).toContain('this number is in progress with other items');
     expect(await openNow(place)).toEqual([0, 1]);
   });
 });

@@ -224,7 +224,9 @@ it('a number that lost its leading zeros in a spreadsheet waits, and is sent whe
   expect(place.stored().has('77')).toBe(false);
   const deadLetters = await lettersOf(lost);
   expect(deadLetters).toMatchObject([{ purchaseOrderNumber: '77', kind: 'invalid', stage: 'validation' }, {}]);
-  expect(deadLetters[0]?.message).toContain('77 looks like 0077, whose leading zeros a spreadsheet took away');
+  expect(deadLetters[0]?.message).toContain(
+    '77 looks like 0077 without its leading zeros, which a spreadsheet removed',
+  );
   const again = (await place.read(lost, 'dead-letters.csv')).replace(/^(7\d),/gm, '"00$1",');
   expect(await settled('restored.csv', again)).toMatchObject({ counts: { accepted: 2 } });
   for (const file of ['zeros.csv', 'lost.csv']) expect(await reportOf(file, 0)).toMatchObject({ open: 0 });

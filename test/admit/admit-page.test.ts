@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAdmitPage } from '../../src/admit/admit-page.ts';
+import type { Config } from '../../src/config/config.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { type Batches, createBatches } from '../../src/ledger/batches.ts';
+import type { Entry } from '../../src/ledger/entry.ts';
+import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
+import { next } from '../../src/ledger/rules/next.ts';
+import type { LedgerEvent } from '../../src/ledger/rules/step.ts';
+import { cancelBatch } from '../../src/operate/cancel-batch.ts';
+import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
+import type { CheckedOrder } from '../../src/order/checked-order.ts';
+import { digestOf } from '../../src/order/digest.ts';
+import { orderOf, policy } from '../support/entry.ts';
+import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+
+const FILE = { source: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
+const SIGHT = { records: 1, isFixFile: false };
+const AT_API = { digest: 'content-at-api--', items: [{ articleCode: 'B-2', quantity: 9 }] };
+
+describe('admission of a page', () => {
+  let store: OpenRedis;
+  let ledger: Ledger;
+  let batches: Batches;
+  let queued: string[];
+  let names = 0;
+
+  const queue = {
+    nameJob: () => `c-${++names}`,
+    add: async (jobs: readonly { numbers: readonly string[] }[]) => {
+      for (const { numbers } of jobs) queued.push(...numbers);
+    },
+  };
+
+  beforeAll(async () => {
+    store = await openTestRedis();
+    ledger = createLedger(store);
+    batches = createBatches({ ...store, owner: 'daemon-1' });
+  });
+  beforeEach(async () => {
+    queued = [];
+    await store.redis.flushall();
+    await store.identity.establish();
+    // As after the API's list was read.
+    await store.redis.del(store.keys.rebuild, store.keys.breaker);
+  });
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  /** Admits one file with these orders. `again`: it is a fix file. */
+  async function drop(
+    batch: string,
+    orders: readonly CheckedOrder[],
+    { kind = 'inbox', again = false }: { kind?: 'inbox' | 'export'; again?: boolean } = {},
+  ): Promise<void> {
+    const admitPage = createAdmitPage({ store, ledger, queue, batches, retention: { shown: async () => undefined } });
+    await admitPage(await batches.begin({ ...FILE, kind, batch }, 1000), orders, { ...SIGHT, isFixFile: again });
+    await batches.admitted(batch, orders.length);
+  }
+
+  function order(number: string, ordinal = 0, quantity = 1): CheckedOrder {
+    const place = { line: ordinal + 2 };
+    return { ordinal, number, place, records: [], valid: true, order: orderOf(number, quantity) };
+  }
+
+  async function entry(number: string): Promise<Entry> {
+    const [known] = await ledger.lookup([number]);
+    if (known?.kind !== 'open') throw new Error(`${number} has no entry`);
+    return known.entry;
+  }
+
+  async function happens(number: string, event: LedgerEvent): Promise<void> {
+    const before = await entry(number);
+    expect(await ledger.take(before, next(before, event, policy))).toBe(true);
+  }
+
+  async function sent(number: string, verdict: Extract<LedgerEvent, { kind: 'answered' }>['verdict']): Promise<void> {
+    const at = store.time.now();
+    await happens(number, { kind: 'begin', at, deadline: at + 34_000 });
+    await happens(number, { kind: 'answered', at, attempt: 1, verdict });
+  }
+
+  async function cancel(batch: string): Promise<number> {
+    const found = await batches.find(batch);
+    const context = { ledger, batches, queue, store, clock: systemClock, operator: createOperator({}, store.time) };
+    const delivery = { attempts: 3, settle: 1000, onDoubt: 'verify', backoff: { initial: 1, max: 1 } };
+    const all = { ...context, config: { delivery } as unknown as Config } as unknown as OperatorContext;
+    if (found === undefined) throw new Error(`no batch ${batch}`);
+    return (await cancelBatch(found, all)).cancelled;
+  }
+
+  const counts = async (batch: string) =>
+    Object.fromEntries(Object.entries((await batches.find(batch))?.counts ?? {}).filter(([, count]) => count > 0));
+
+  it('a duplicate of an order in progress is counted when that order has its outcome', async () => {
+    await drop('b1', [order('4711')]);
+    await drop('b2', [order('4711')]);
+    expect(await counts('b2')).toEqual({});
+    await sent('4711', { kind: 'accepted' });
+    expect([await counts('b1'), await counts('b2')]).toEqual([{ accepted: 1 }, { duplicate: 1 }]);
+    expect((await batches.finished()).sort()).toEqual(['b1', 'b2']);
+  });
+
+  it('a duplicate shares the fate of an order that is refused', async () => {
+    await drop('b1', [order('4711')]);
+    await drop('b2', [order('4711')]);
+    await sent('4711', { kind: 'refused', answer: { code: '400', message: 'no' } });
+    expect([await counts('b1'), await counts('b2')]).toEqual([{ refused: 1 }, { duplicate: 1 }]);
+  });
+
+  it('takes the place of the order that it repeats when that one is canceled, along a chain of files', async () => {
+    await drop('b1', [order('4711')]);
+    await drop('b2', [order('4711', 3)]);
+    await drop('b3', [order('4711')]);
+    expect(await cancel('b1')).toBe(1);
+    expect(await entry('4711')).toMatchObject({ batch: 'b2', ordinal: 3, place: { line: 5 }, state: 'queued' });
+    expect(await cancel('b2')).toBe(1);
+    expect(await entry('4711')).toMatchObject({ batch: 'b3', ordinal: 0, state: 'queued' });
+    await sent('4711', { kind: 'accepted' });
+    expect([await counts('b1'), await counts('b2'), await counts('b3')]).toEqual([
+      { cancelled: 1 },
+      { cancelled: 1 },
+      { accepted: 1 },
+    ]);
+    expect(queued).toEqual(['4711', '4711', '4711']);
+  });
+
+  it('is canceled with its own file, also within one file', async () => {
+    await drop('b1', [order('4711'), order('4711', 1)]);
+    await drop('b2', [order('4711')]);
+    expect(await cancel('b2')).toBe(1);
+    expect(await cancel('b1')).toBe(2);
+    expect([await counts('b1'), await counts('b2')]).toEqual([{ cancelled: 2 }, { cancelled: 1 }]);
+    expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
+    expect(await store.redis.exists(store.keys.followers)).toBe(0);
+  });
+
+  it('takes the place also of an order whose file was settled before, when a retry is canceled', async () => {
+    await drop('b1', [order('4711')]);
+    await sent('4711', { kind: 'refused', answer: { code: '400', message: 'no' } });
+    await batches.done('b1');
+    await happens('4711', { kind: 'retry', at: store.time.now(), job: 'c-9', delay: 0 });
+    await drop('b2', [order('4711')]);
+    expect(await cancel('b1')).toBe(1);
+    expect(await entry('4711')).toMatchObject({ batch: 'b2', state: 'queued' });
+  });
+
+  it('a file read again after a crash lets its duplicates wait once', async () => {
+    await drop('b1', [order('4711')]);
+    await drop('b2', [order('4711')]);
+    await drop('b2', [order('4711')]);
+    await sent('4711', { kind: 'accepted' });
+    expect(await counts('b2')).toEqual({ duplicate: 1 });
+  });
+
+  /** An order that the list showed with other items. */
+  async function conflicting(): Promise<void> {
+    await drop('b1', [order('4711')]);
+    await sent('4711', { kind: 'unknown', answer: { code: 'no-answer', message: 'lost' } });
+    await happens('4711', { kind: 'found', at: store.time.now(), listed: AT_API });
+  }
+
+  it('never sends what the API is known to have: not from an export, a fix file, or with other items', async () => {
+    await conflicting();
+    queued = [];
+    await drop('b2', [order('4711')]);
+    await drop('b3', [order('4711')], { again: true });
+    await drop('b4', [order('4711', 0, 5)], { again: true });
+    await drop('b5', [order('4711', 0, 6)], { kind: 'export' });
+    expect(queued).toEqual([]);
+    for (const batch of ['b2', 'b3', 'b4', 'b5']) expect(await counts(batch)).toEqual({ conflict: 1 });
+    const [result] = await batches.results('b4', [0]);
+    expect(result).toMatchObject({ outcome: 'conflict', known: { items: AT_API.items } });
+  });
+
+  it('ends a conflict by a fix file with the content that the API has', async () => {
+    const corrected = order('4711', 0, 7);
+    await drop('b1', [order('4711')]);
+    await sent('4711', { kind: 'unknown', answer: { code: 'no-answer', message: 'lost' } });
+    if (!corrected.valid) throw new Error('not valid');
+    const digest = digestOf(corrected.order);
+    await happens('4711', { kind: 'found', at: store.time.now(), listed: { digest } });
+    expect(await batches.find('b1')).toMatchObject({ open: 1 });
+    await drop('b2', [corrected], { again: true });
+    expect(await counts('b2')).toEqual({ duplicate: 1 });
+    expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'accepted', compact: { digest, batchNo: 0 } }]);
+    expect(await batches.find('b1')).toMatchObject({ open: 0 });
+  });
+
+  it('sends an order in conflict only by the explicit decision of a person', async () => {
+    await conflicting();
+    const before = await entry('4711');
+    expect(next(before, { kind: 'retry', at: 1, job: 'c', delay: 0 }, policy).kind).toBe('ignore');
+    await happens('4711', { kind: 'resend', at: store.time.now(), job: 'c-9' });
+    expect(await entry('4711')).toMatchObject({ state: 'queued', job: 'c-9' });
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { createAdmission } from '../../src/admit/admit.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { createBatches } from '../../src/ledger/batches.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import type { CheckedOrder } from '../../src/order/checked-order.ts';
+import { orderOf } from '../support/entry.ts';
+import { openTestRedis } from '../support/open-redis.ts';
+import { until } from '../support/until.ts';
+
+const FILE = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
+
+function order(number: string, ordinal: number): CheckedOrder {
+  return { ordinal, number, place: { line: ordinal + 2 }, records: [], valid: true, order: orderOf(number) };
+}
+
+it('a file of one order waits for some seconds of work, not for the large file that came first', async () => {
+  await using store = await openTestRedis();
+  const ledger = createLedger(store);
+  const batches = createBatches({ ...store, owner: 'daemon-1' });
+  const queued: string[] = [];
+  const queue = {
+    nameJob: () => 'c-1',
+    add: async (jobs: readonly { numbers: readonly string[] }[]) => {
+      for (const { numbers } of jobs) queued.push(...numbers);
+    },
+  };
+  // Five seconds of 20 orders a second.
+  const throughput = { fewSeconds: () => 100 };
+  const retention = { shown: async () => undefined };
+  const { admit } = createAdmission({ store, ledger, batches, queue, clock: systemClock, throughput, retention });
+  const stop = new AbortController();
+  const file = { records: 600, isFixFile: false };
+  const large = await batches.begin({ ...FILE, batch: 'large' }, 1);
+  const small = await batches.begin({ ...FILE, batch: 'small' }, 2);
+  const all = Array.from({ length: 600 }, (_, i) => order(`PO-${i}`, i));
+  const admitting = admit(large, all, file, stop.signal);
+  await until('a full queue', () => queued.length >= 100);
+  const before = queued.length;
+  const quick = admit(small, [order('SMALL', 0)], { ...file, records: 1 }, stop.signal);
+  for (const number of queued.slice(0, 30)) await store.redis.zrem(store.keys.due, number);
+  expect(await quick).toBe(true);
+  // One portion of the large file may go first.
+  expect(queued.indexOf('SMALL')).toBeLessThanOrEqual(before + 25);
+  expect(before).toBeLessThanOrEqual(125);
+  stop.abort();
+  expect(await admitting).toBe(false);
+});
+
+it('orders that wait for a later attempt take no room', async () => {
+  await using store = await openTestRedis();
+  const ledger = createLedger(store);
+  const now = store.time.now();
+  await store.redis.zadd(store.keys.due, now, 'due', now + 29_000, 'queued', now + 600_000, 'later');
+  expect(await ledger.sendable(now)).toBe(2);
+  expect(await ledger.unsettled()).toBe(3);
+});
