@@ -26,7 +26,7 @@ export const intake: Row = {
 
 async function readBoth(file: string): Promise<void> {
   const inspection = await inspectFile(file, undefined);
-  for await (const page of readOrderPages(file, inspection, undefined)) void page;
+  for await (const page of readOrderPages(file, inspection)) void page;
 }
 
 async function readBare(file: string): Promise<void> {

@@ -1,10 +1,10 @@
-import { mappingFor } from '../config/config.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { createRetention, type Retention } from '../ledger/retention.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
+import { howToRead } from '../validate/how-to-read.ts';
 import { createAdmission } from './admit.ts';
 import { type IngestDeps, type Ingested, ingest } from './ingest.ts';
 import type { Throughput } from './throughput.ts';
@@ -38,11 +38,11 @@ export function createFileAdmission({
   const { ledger, batches } = book;
   const retention = createRetention({ ...store, keep: config.ledger.keep });
   const { admit, tick } = createAdmission({ store, ledger, batches, queue, clock, throughput, retention });
-  const mappingOf = (source: string) => mappingFor(config, source);
+  const how = (path: string, source: string) => howToRead(path, source, { config, batches });
 
   return {
     ingest: (file, claimedAt, on) =>
-      ingest(file, claimedAt, { batches, admit, mappingOf, log, inspections, stopping, ...on }),
+      ingest(file, claimedAt, { batches, admit, howToRead: how, log, inspections, stopping, ...on }),
     tick,
     retention,
   };

@@ -1,4 +1,3 @@
-import type { Mapping } from '../config/config.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { batchAdmitted, batchUnreadable, fileInspected } from '../events/batch.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
@@ -8,6 +7,7 @@ import { createPager } from '../order/checked-order.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import { unreadable } from '../parse/unreadable.ts';
+import type { HowToRead } from '../validate/how-to-read.ts';
 import { readOrderPages } from '../validate/read-orders.ts';
 import type { Admit } from './admit.ts';
 
@@ -21,7 +21,7 @@ export type IngestDeps = {
   batches: Batches;
   /** Admits one page of a batch's orders; waits its turn and while the queue is full. */
   admit: Admit;
-  mappingOf(source: string): Mapping | undefined;
+  howToRead(path: string, source: string): Promise<HowToRead>;
   log: Log;
   /** Proofs are kept for settlement. */
   inspections: Map<string, Inspection>;
@@ -50,8 +50,7 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
     const batch = await batches.begin(file, claimedAt);
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
-    const mapping = deps.mappingOf(file.source);
-    const inspection = await prove(file, batch, mapping, signal);
+    const inspection = await prove(file, batch, await deps.howToRead(file.path, file.source), signal);
     if (inspection instanceof PoSyncError) {
       batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message });
       return { end: 'unreadable', sha256: await deps.onUnreadable(batch, inspection) };
@@ -61,7 +60,7 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
     await batches.proved(file.batch, { sha256, bytes, records, shape, warnings });
     fileInspected(log, { ...named(file), records, bytes });
     await deps.onProgress(file.batch);
-    const total = await admitAll(file, batch, inspection, mapping, signal, deps);
+    const total = await admitAll(file, batch, inspection, signal, deps);
     if (total === undefined) return { end: 'left' };
     await batches.admitted(file.batch, total);
     batchAdmitted(log, { ...named(file), orders: total });
@@ -84,11 +83,11 @@ function keepProof(inspections: Map<string, Inspection>, batch: string, inspecti
 async function prove(
   file: ClaimedFile,
   batch: Batch,
-  mapping: Mapping | undefined,
+  { mapping, originals }: HowToRead,
   signal: AbortSignal,
 ): Promise<Inspection | PoSyncError> {
   try {
-    const inspection = await inspectFile(file.path, mapping, { signal });
+    const inspection = await inspectFile(file.path, mapping, { signal, originals });
     return batch.begunWith === undefined || batch.begunWith === inspection.sha256 ? inspection : changedSince(batch);
   } catch (error) {
     if (error instanceof PoSyncError && error.code.startsWith('unreadable')) return error;
@@ -110,7 +109,6 @@ async function admitAll(
   file: ClaimedFile,
   batch: Batch,
   inspection: Inspection,
-  mapping: Mapping | undefined,
   signal: AbortSignal,
   deps: IngestDeps,
 ): Promise<number | undefined> {
@@ -118,7 +116,7 @@ async function admitAll(
   const isCounted = await deps.batches.counted(file.batch);
   const pager = createPager(PAGE);
   let total = 0;
-  for await (const orders of readOrderPages(file.path, inspection, mapping, { signal })) {
+  for await (const orders of readOrderPages(file.path, inspection, { signal })) {
     total += orders.length;
     const pages = orders.filter(({ ordinal }) => !isCounted(ordinal)).flatMap(pager.add);
     for (const page of pages) if (!(await deps.admit(batch, page, inspection, signal))) return undefined;

@@ -3,10 +3,12 @@ import type { Place } from './place.ts';
 
 /**
  * One row of a table, or one object of a JSON file, with its place. `cells` are the texts of the row in the order of the
- * header; `value` is the parsed JSON value; `fixTarget` is the dead letter that a row of a fix file names.
+ * header; `value` is the parsed JSON value; `fixTarget` is the dead letter that a row of a fix file names;
+ * `line` is the line that such a row says it had;
+ * `isUnproved`: a spreadsheet may have changed that row, and the original is not known.
  */
 export type SourceRecord =
-  | { kind: 'row'; place: Place; cells: readonly string[]; fixTarget?: FixTarget }
+  | { kind: 'row'; place: Place; cells: readonly string[]; line?: number; fixTarget?: FixTarget; isUnproved?: boolean }
   | { kind: 'object'; place: Place; value: unknown; fixTarget?: FixTarget };
 
 /** The detected format of a file; `format` in its report. */

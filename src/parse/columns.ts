@@ -17,6 +17,8 @@ export type Columns = {
   header: readonly string[];
   /** Index of each field among the own columns; absent: the mapping's default applies. */
   at: { purchaseOrderNumber: number; orderState?: number; articleCode?: number; quantity?: number };
+  /** All column names of the file. */
+  names: readonly string[];
   /** Indexes of a fix file's own added columns; empty: not a fix file. */
   errorColumns: readonly number[];
 };
@@ -40,7 +42,7 @@ export function resolveColumns(cells: readonly string[], line: number, mapping: 
   const at = Object.fromEntries(found.filter(([, index]) => index !== undefined));
   const missing = needed.filter((field) => at[field] === undefined);
   if (at.purchaseOrderNumber === undefined || missing.length > 0) throw missingColumns(missing, header, line, mapping);
-  return { header, at: { ...at, purchaseOrderNumber: at.purchaseOrderNumber }, errorColumns };
+  return { header, at: { ...at, purchaseOrderNumber: at.purchaseOrderNumber }, names: cells, errorColumns };
 }
 
 /** How many of the fields a header row has a column for. */

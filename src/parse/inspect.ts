@@ -7,6 +7,7 @@ import { readContent } from './content.ts';
 import { inspectTable } from './csv/inspect-table.ts';
 import { EncodingFault } from './encoding.ts';
 import { encodingError, isSingleByteText } from './fault-place.ts';
+import type { Originals } from './fix-file.ts';
 import type { Inspection } from './inspection.ts';
 import { inspectJson } from './json/inspect-json.ts';
 import { type Sniffed, sniff } from './sniff.ts';
@@ -20,25 +21,31 @@ import { inspectWorkbook } from './xlsx/inspect-workbook.ts';
 export async function inspectFile(
   path: string,
   mapping: Mapping | undefined,
-  { signal }: { signal?: AbortSignal } = {},
+  options: InspectOptions = {},
 ): Promise<Inspection> {
   await using handle = await openRegularFile(path);
-  return await inspectOpen(handle, mapping ?? plainMapping(), signal);
+  return await inspectOpen(handle, mapping ?? plainMapping(), options);
 }
 
-async function inspectOpen(handle: FileHandle, mapping: Mapping, signal: AbortSignal | undefined): Promise<Inspection> {
+export type InspectOptions = {
+  signal?: AbortSignal;
+  /** Of a fix file: the rows that it corrects. */
+  originals?: Originals | undefined;
+};
+
+async function inspectOpen(handle: FileHandle, mapping: Mapping, options: InspectOptions): Promise<Inspection> {
   const stamp = await stampOf(handle);
   const sniffed = await sniff(handle, stamp, mapping);
   const content = { ...sniffed, isGuess: false };
   try {
-    return await pass(handle, stamp, content, mapping, signal);
+    return await pass(handle, stamp, content, mapping, options);
   } catch (error) {
     if (!(error instanceof EncodingFault)) throw error;
     if (!sniffed.isAssumed || !(await isSingleByteText(handle, stamp, sniffed.gzip, error)))
       throw await encodingError(handle, stamp, sniffed.gzip, error);
   }
   const warnings = [...sniffed.warnings, GUESSED];
-  return await pass(handle, stamp, { ...content, encoding: 'windows-1252', isGuess: true, warnings }, mapping, signal);
+  return await pass(handle, stamp, { ...content, encoding: 'windows-1252', isGuess: true, warnings }, mapping, options);
 }
 
 const GUESSED =
@@ -49,16 +56,18 @@ async function pass(
   stamp: Stamp,
   sniffed: Sniffed & { isGuess: boolean },
   mapping: Mapping,
-  signal: AbortSignal | undefined,
+  { signal, originals }: InspectOptions,
 ): Promise<Inspection> {
   const { encoding, mark, gzip, isGuess } = sniffed;
   const hash = createHash('sha256');
-  if (sniffed.kind === 'workbook') return await inspectWorkbook(handle, stamp, mapping, hash, signal);
+  if (sniffed.kind === 'workbook') return await inspectWorkbook(handle, stamp, mapping, { hash, signal, originals });
   const content = readContent(handle, stamp, { encoding, mark, gzip, isGuess, hash, signal });
   const bytes = Number(stamp.size);
   const size = gzip ? bytes * LIKELY_RATIO : bytes;
   const found =
-    sniffed.kind === 'json' ? await json(content, size, mapping) : await table(content, sniffed, size, mapping);
+    sniffed.kind === 'json'
+      ? await json(content, size, mapping)
+      : await table(content, sniffed, size, mapping, originals);
   const format = { ...found.format, encoding, ...(gzip && { gzip }) };
   return {
     shape: { format, ...found.shape, ...(mark > 0 && { bom: true }) },
@@ -68,6 +77,7 @@ async function pass(
     warnings: [...sniffed.warnings, ...found.warnings],
     isFixFile: found.isFixFile,
     stamp,
+    mapping,
     reading: { encoding, mark, gzip, isGuess, ...found.reading },
   };
 }
@@ -78,12 +88,19 @@ async function json(content: AsyncIterable<Buffer>, bytes: number, mapping: Mapp
   return { ...found, reading, format: { type }, shape: {} };
 }
 
-async function table(content: AsyncIterable<Buffer>, sniffed: Sniffed, size: number, mapping: Mapping) {
+async function table(
+  content: AsyncIterable<Buffer>,
+  sniffed: Sniffed,
+  size: number,
+  mapping: Mapping,
+  originals: Originals | undefined,
+) {
   const { records, reading, delimiter, newline, decimal, warnings } = await inspectTable(
     content,
     sniffed.start,
     size,
     mapping,
+    originals,
   );
   const type: FileFormat['type'] = 'csv';
   return {

@@ -1,8 +1,10 @@
+import type { Mapping } from '../config/config.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import type { FileShape } from '../order/record.ts';
 import type { Columns } from './columns.ts';
 import type { NumberFilter } from './csv/number-filter.ts';
 import type { Encoding } from './encoding.ts';
+import type { Originals } from './fix-file.ts';
 import type { JsonLayout } from './json/json-layout.ts';
 
 /** What the first pass found out about a readable file, and how the second pass reads it. */
@@ -21,6 +23,8 @@ export type Inspection = {
   isFixFile: boolean;
   /** The second pass refuses a file that has another. */
   stamp: Stamp;
+  /** How its fields are named and checked. */
+  mapping: Mapping;
   reading: Reading;
 };
 
@@ -41,6 +45,8 @@ export type TableReading = {
   hasQuotes: boolean;
   hasSepLine: boolean;
   fillDown: boolean;
+  /** Of a fix file: what its rows were. */
+  originals?: Originals;
   cutOffAt?: number;
   newlines: readonly string[];
   columns: Columns;

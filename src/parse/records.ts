@@ -5,9 +5,8 @@ import { readContent } from './content.ts';
 import { createOwnCells } from './csv/own-cells.ts';
 import { createRowParser, type Row } from './csv/row-parser.ts';
 import { createTableBody } from './csv/table-body.ts';
-import { fixTargetIn, fixTargetOf } from './fixes.ts';
 import type { Inspection, JsonReading, TableReading } from './inspection.ts';
-import { takeErrorKeys } from './json/error-keys.ts';
+import { fixTargetIn, takeErrorKeys } from './json/error-keys.ts';
 import { createJsonParser, type JsonRecord } from './json/json-records.ts';
 import { type SheetRow, tableRows } from './xlsx/sheet-row.ts';
 import { openWorkbook } from './xlsx/workbook.ts';
@@ -55,14 +54,19 @@ async function* sheetPages(pages: AsyncIterable<SheetRow[]>, reading: TableReadi
   for await (const rows of tableRows(pages, workbook?.decimal ?? 'auto', () => columns.at)) yield pageOf(rows);
 }
 
-function createPages({ columns, hasSepLine, fillDown }: TableReading): (rows: Row[]) => RecordPage {
+function createPages({ columns, hasSepLine, fillDown, originals }: TableReading): (rows: Row[]) => RecordPage {
   const body = createTableBody(hasSepLine);
-  const ownCells = createOwnCells(columns, fillDown);
-  return (rows) => ({ records: body.take(rows).map((row) => toRecord(row)), lineOf: nowhere });
+  const own = createOwnCells(columns, fillDown, originals);
+  return (rows) => ({ records: body.take(rows).map(toRecord), lineOf: nowhere });
 
   function toRecord(row: Row): SourceRecord {
-    const fixTarget = fixTargetOf(row.cells, columns.errorColumns);
-    return { kind: 'row', place: { line: row.line }, cells: ownCells(row), ...(fixTarget && { fixTarget }) };
+    const { fixTarget, line, isUnproved } = own.fixOf(row);
+    const fixed = {
+      ...(line !== undefined && { line }),
+      ...(fixTarget && { fixTarget }),
+      ...(isUnproved && { isUnproved }),
+    };
+    return { kind: 'row', place: { line: row.line }, cells: own.cellsOf(row), ...fixed };
   }
 }
 

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { mappingFor } from '../config/config.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Known } from '../ledger/rules/admission.ts';
 import { digestOf } from '../order/digest.ts';
 import type { Order } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';
+import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 
 /** An order in conflict, and what the ledger knows of its number. */
@@ -53,8 +53,8 @@ export function createKnownContent(batch: Batch, { batches, config }: Deps) {
     const other = name === undefined ? undefined : await batches.find(name);
     const path = other?.settledPath ?? other?.path;
     if (other === undefined || path === undefined || (await stat(path)).size > MOST_BYTES) return;
-    const mapping = mappingFor(config, other.source);
-    for await (const order of readOrders(path, await inspectFile(path, mapping, {}), mapping, {})) {
+    const { mapping, originals } = await howToRead(path, other.source, { config, batches });
+    for await (const order of readOrders(path, await inspectFile(path, mapping, { originals }))) {
       if (!order.valid || wanted.get(order.number) !== digestOf(order.order)) continue;
       found.set(order.number, order.order);
       wanted.delete(order.number);

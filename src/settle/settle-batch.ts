@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Config, mappingFor } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, type PoSyncError } from '../core/errors.ts';
 import { hashFile } from '../core/hash-file.ts';
@@ -18,6 +18,7 @@ import type { Store } from '../redis/store.ts';
 import { layBeside } from '../report/beside.ts';
 import type { Report } from '../report/report.ts';
 import { type ReportedOrder, writeProgress, writeReport } from '../report/write-report.ts';
+import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 import { closeFixed } from './close-fixed.ts';
 import { createReportOfBatch } from './report-of-batch.ts';
@@ -85,10 +86,14 @@ export function createBatchSettlement({ config, store, side, clock, log, inspect
     onSettled(batch, needPerson);
   }
 
+  async function inspectAgain({ path, source }: Batch): Promise<Inspection> {
+    const { mapping, originals } = await howToRead(path, source, { config, batches });
+    return await inspectFile(path, mapping, { originals });
+  }
+
   async function ordersOf(batch: Batch): Promise<AsyncIterable<ReportedOrder>> {
-    const mapping = mappingFor(config, batch.source);
-    const inspection = inspections.get(batch.batch) ?? (await inspectFile(batch.path, mapping, {}));
-    return reportOrders(readOrders(batch.path, inspection, mapping, {}), batch, { ...side, config });
+    const inspection = inspections.get(batch.batch) ?? (await inspectAgain(batch));
+    return reportOrders(readOrders(batch.path, inspection, {}), batch, { ...side, config });
   }
 
   return { reportOf, settleFinished, settleUnreadable };

@@ -72,7 +72,7 @@ function nameOf(field: Field, { table: { columns } }: RowRules): string {
 
 /** Whether the row's reading depends on a guess, or on an end of the file that may be missing. */
 function isUnsure(record: RowRecord, rules: RowRules): boolean {
-  if (record.place.line === rules.table.cutOffAt) return true;
+  if (record.place.line === rules.table.cutOffAt || record.isUnproved) return true;
   return rules.table.isGuess && uncertainFields(record, rules).length > 0;
 }
 
@@ -82,6 +82,7 @@ function unsureProblems(record: RowRecord, rules: RowRules): Problem[] {
     const text = rawOf(record, field, rules);
     return problemOf('encoding-unsure', record.place, nameOf(field, rules), text, readingsOf(text));
   });
+  if (record.isUnproved) problems.push(problemOf('spreadsheet-rewrite', record.place, '', ''));
   if (record.place.line !== cutOffAt) return problems;
   return [...problems, problemOf('cut-off', record.place, columns.header.at(-1) ?? '', record.cells.at(-1) ?? '')];
 }

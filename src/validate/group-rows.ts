@@ -135,15 +135,22 @@ function orderOf(rows: readonly CheckedRow[], doubt: string | undefined, ordinal
   return { ordinal, number, place: faulty, records, valid: false, problems };
 }
 
-function toText({ place, fixTarget, cells }: RowRecord, doubt = ''): string {
-  return JSON.stringify([place.line, fixTarget === undefined ? '' : fixNote(fixTarget), doubt, ...cells]);
+function toText({ place, fixTarget, cells, isUnproved }: RowRecord, doubt = ''): string {
+  return JSON.stringify([
+    place.line,
+    fixTarget === undefined ? '' : fixNote(fixTarget),
+    doubt,
+    isUnproved === true,
+    ...cells,
+  ]);
 }
 
 function fromText(text: string): { record: RowRecord; doubt: string } {
   const parsed: unknown = JSON.parse(text);
-  const [line, note, doubt, ...cells]: unknown[] = Array.isArray(parsed) ? parsed : [];
+  const [line, note, doubt, isUnproved, ...cells]: unknown[] = Array.isArray(parsed) ? parsed : [];
   if (typeof line !== 'number') throw new PoSyncError('late-rows-damaged', 'Rows stored on disk came back damaged.');
   const fixTarget = readFixNote(String(note));
-  const record: RowRecord = { kind: 'row', place: { line }, cells: cells.map(String), ...(fixTarget && { fixTarget }) };
+  const fixed = { ...(fixTarget && { fixTarget }), ...(isUnproved === true && { isUnproved }) };
+  const record: RowRecord = { kind: 'row', place: { line }, cells: cells.map(String), ...fixed };
   return { record, doubt: String(doubt) };
 }

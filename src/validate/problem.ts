@@ -21,7 +21,8 @@ export type Fault =
   | 'row-in-doubt'
   | 'cut-off'
   | 'encoding-unsure'
-  | 'repeated-number';
+  | 'repeated-number'
+  | 'spreadsheet-rewrite';
 
 /**
  * One thing wrong with one field, with a message that says how to correct it. `detail` is what the message shows where
@@ -146,6 +147,8 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
       return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, end its last line, or set finalNewline: optional in the mapping`;
     case 'repeated-number':
       return `is also the number of another order in this file with different content (${value}); keep one of them`;
+    case 'spreadsheet-rewrite':
+      return 'may contain values that a spreadsheet or a guessed encoding changed, and nothing shows which; correct dead-letters.xlsx instead, or drop the row in a file without the _error_ columns if every value is right';
     case 'too-many-items':
       return `has ${value} items; at most ${LIMITS.items} are allowed`;
   }

@@ -1,4 +1,4 @@
-import { type Mapping, plainMapping } from '../config/config.ts';
+import type { Mapping } from '../config/config.ts';
 import type { CheckedOrder } from '../order/checked-order.ts';
 import type { Inspection, JsonReading, TableReading } from '../parse/inspection.ts';
 import { readRecords } from '../parse/records.ts';
@@ -17,26 +17,24 @@ export type ReadOptions = { signal?: AbortSignal };
 export async function* readOrders(
   path: string,
   inspection: Inspection,
-  mapping: Mapping | undefined,
   options: ReadOptions = {},
 ): AsyncGenerator<CheckedOrder> {
-  for await (const page of readOrderPages(path, inspection, mapping, options)) yield* page;
+  for await (const page of readOrderPages(path, inspection, options)) yield* page;
 }
 
 /** As `readOrders`, in pages as they come out of the file; a page may be empty. */
 export async function* readOrderPages(
   path: string,
   inspection: Inspection,
-  mapping: Mapping | undefined,
   { signal }: ReadOptions = {},
 ): AsyncGenerator<CheckedOrder[]> {
-  const { reading } = inspection;
+  const { reading, mapping } = inspection;
   const pages = readRecords(path, inspection, signal);
   switch (reading.kind) {
     case 'table':
-      return yield* tableOrders(pages, reading, mapping ?? plainMapping());
+      return yield* tableOrders(pages, reading, mapping);
     case 'json':
-      return yield* objectOrders(pages, reading, mapping ?? plainMapping());
+      return yield* objectOrders(pages, reading, mapping);
   }
 }
 

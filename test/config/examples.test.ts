@@ -38,7 +38,7 @@ describe('the example mappings', () => {
     const file = path.join(folder, sample);
     const inspection = await inspectFile(file, mapping);
     const orders = [];
-    for await (const one of readOrders(file, inspection, mapping)) orders.push(one);
+    for await (const one of readOrders(file, inspection)) orders.push(one);
     expect(inShort(orders)).toEqual(expected);
   });
 

@@ -64,7 +64,7 @@ async function read(file: string): Promise<{ records: number; orders: CheckedOrd
   try {
     const inspection = await inspectFile(file, undefined);
     const orders: CheckedOrder[] = [];
-    for await (const order of readOrders(file, inspection, undefined)) orders.push(order);
+    for await (const order of readOrders(file, inspection)) orders.push(order);
     return { records: inspection.records, orders };
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;

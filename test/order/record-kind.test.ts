@@ -43,7 +43,7 @@ async function readFile(name: string, text: string) {
   await writeFile(file, text);
   const mapping = mappingSchemaOf(INVOICE).parse({});
   const orders: CheckedOrder[] = [];
-  for await (const order of readOrders(file, await inspectFile(file, mapping), mapping)) orders.push(order);
+  for await (const order of readOrders(file, await inspectFile(file, mapping))) orders.push(order);
   return orders;
 }
 

@@ -78,9 +78,9 @@ describe('a proof', () => {
   ])('does not hold for a file that was %s since', async (_, change) => {
     await using it = await openFile();
     const inspection = await inspectFile(it.file, undefined);
-    expect(await count(readOrders(it.file, inspection, undefined))).toBe(2);
+    expect(await count(readOrders(it.file, inspection))).toBe(2);
     await change(it.file);
-    await expect(count(readOrders(it.file, inspection, undefined))).rejects.toMatchObject({ code: 'file-changed' });
+    await expect(count(readOrders(it.file, inspection))).rejects.toMatchObject({ code: 'file-changed' });
   });
 
   test('is not given for a file that is half written, which is no reason to refuse it', async () => {
@@ -95,7 +95,7 @@ describe('a proof', () => {
     const signal = atChunk(3, () => appendFileSync(it.file, '4,D,4\n'));
     await expect(inspectFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
     const inspection = await inspectFile(it.file, undefined);
-    const orders = readOrders(it.file, inspection, undefined);
+    const orders = readOrders(it.file, inspection);
     expect((await orders.next()).value).toMatchObject({ number: '0' });
     await writeFile(it.file, MANY.replaceAll(',C,', ',X,'));
     await expect(count(orders)).rejects.toMatchObject({ code: 'file-changed' });

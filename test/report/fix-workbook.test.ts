@@ -39,7 +39,7 @@ async function throughWorkbook(cells: string[][], delimiter = ';', encoding = 'u
 async function readCells(path: string): Promise<string[][]> {
   const mapping = plainMapping();
   const read: CheckedOrder[] = [];
-  for await (const order of readOrders(path, await inspectFile(path, mapping), mapping)) read.push(order);
+  for await (const order of readOrders(path, await inspectFile(path, mapping))) read.push(order);
   const records = read.flatMap((order) => order.records);
   return records.map((record) => (record.kind === 'row' ? [...record.cells] : []));
 }

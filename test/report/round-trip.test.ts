@@ -26,7 +26,7 @@ async function read(name: string, mapping: Mapping) {
   const path = join(temp.path, name);
   const inspection = await inspectFile(path, mapping);
   const orders: CheckedOrder[] = [];
-  for await (const order of readOrders(path, inspection, mapping)) orders.push(order);
+  for await (const order of readOrders(path, inspection)) orders.push(order);
   return { inspection, orders };
 }
 

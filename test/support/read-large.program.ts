@@ -13,7 +13,7 @@ async function read(): Promise<object> {
   try {
     const inspection = await inspectFile(file, undefined);
     let [orders, valid, records] = [0, 0, 0];
-    for await (const page of readOrderPages(file, inspection, undefined)) {
+    for await (const page of readOrderPages(file, inspection)) {
       orders += page.length;
       for (const order of page) {
         records += order.records.length;

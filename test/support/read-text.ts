@@ -23,7 +23,7 @@ export async function readText(content: string | Buffer, mapping?: Mapping): Pro
   await writeFile(file, content);
   const inspection = await inspectFile(file, mapping);
   const orders: CheckedOrder[] = [];
-  for await (const order of readOrders(file, inspection, mapping)) orders.push(order);
+  for await (const order of readOrders(file, inspection)) orders.push(order);
   return { inspection, orders };
 }
 

@@ -78,7 +78,7 @@ async function checkOrders(
   const inspection = await inspectFile(file, mapping, { signal });
   printer.onFormat(inspection.shape.format, inspection.records, inspection.warnings);
   const checked: CheckedFile = { orders: 0, invalid: 0 };
-  for await (const order of readOrders(file, inspection, mapping, { signal })) {
+  for await (const order of readOrders(file, inspection, { signal })) {
     checked.orders += 1;
     if (order.valid) {
       checked.first ??= order.order;

@@ -1,6 +1,7 @@
 import type { Mapping } from '../../config/config.ts';
 import { resolveColumns } from '../columns.ts';
 import { watchDecimals } from '../decimal-evidence.ts';
+import type { Originals } from '../fix-file.ts';
 import type { TableReading } from '../inspection.ts';
 import { emptyFile } from '../sniff.ts';
 import { unreadable } from '../unreadable.ts';
@@ -33,11 +34,12 @@ export async function inspectTable(
   start: string,
   bytes: number,
   mapping: Mapping,
+  originals?: Originals,
 ): Promise<InspectedTable> {
   const dialect = findDelimiter(start, mapping);
   const { delimiter } = dialect;
   const parser = createRowParser({ delimiter, hasQuotes: mapping.quote !== 'none', newlines: ALL_NEWLINES });
-  const table = watchTable({ dialect, bytes, mapping });
+  const table = watchTable({ dialect, bytes, mapping, originals });
   const { newline } = newlineOf(start);
   let hasCr = false;
   let lastByte = LF;
@@ -56,16 +58,21 @@ export async function inspectTable(
 }
 
 /** Does the same with a worksheet's rows, whatever the file's size. */
-export async function inspectRows(rows: AsyncIterable<readonly Row[]>, bytes: number, mapping: Mapping) {
-  const table = watchTable({ dialect: { delimiter: ',', hasSepLine: false }, bytes, mapping });
+export async function inspectRows(
+  rows: AsyncIterable<readonly Row[]>,
+  bytes: number,
+  mapping: Mapping,
+  originals?: Originals,
+) {
+  const table = watchTable({ dialect: { delimiter: ',', hasSepLine: false }, bytes, mapping, originals });
   for await (const page of rows) table.look(page);
   return table.found(['\n']);
 }
 
-type Watched = { dialect: Delimiter; bytes: number; mapping: Mapping };
+type Watched = { dialect: Delimiter; bytes: number; mapping: Mapping; originals: Originals | undefined };
 
 /** Looks at the rows of a table one after the other. */
-function watchTable({ dialect, bytes, mapping }: Watched) {
+function watchTable({ dialect, bytes, mapping, originals }: Watched) {
   const body = createTableBody(dialect.hasSepLine);
   const decimals = watchDecimals();
   let data: ReturnType<typeof watchData> | undefined;
@@ -75,7 +82,7 @@ function watchTable({ dialect, bytes, mapping }: Watched) {
     last = rows.at(-1) ?? last;
     const next = body.take(rows);
     if (body.header === undefined) return;
-    data ??= watchData(body.header, rowsIn(bytes, next), mapping);
+    data ??= watchData(body.header, rowsIn(bytes, next), mapping, originals);
     const { runs, shifted, ownCells } = data;
     const { quantity } = runs.columns.at;
     const width = body.header.cells.length;
@@ -83,7 +90,7 @@ function watchTable({ dialect, bytes, mapping }: Watched) {
     const mayHaveStrayQuotes = mapping.quote === 'auto' && runs.columns.errorColumns.length === 0;
     for (const row of next) {
       if (mayHaveStrayQuotes) refuseSwallowedRows(row, width, dialect.delimiter);
-      const cells = ownCells(row);
+      const cells = ownCells.cellsOf(row);
       runs.add(cells, row);
       shifted.look(cells, row);
       if (quantity !== undefined) decimals.look(cells[quantity] ?? '', row.line);
@@ -92,7 +99,7 @@ function watchTable({ dialect, bytes, mapping }: Watched) {
 
   function found(newlines: readonly string[]) {
     if (data === undefined) throw emptyFile();
-    const { runs, shifted } = data;
+    const { runs, shifted, ownCells } = data;
     const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
     const reading: TableReading = {
       kind: 'table',
@@ -103,8 +110,10 @@ function watchTable({ dialect, bytes, mapping }: Watched) {
       shifted: shifted.numbers,
       hasQuotes: mapping.quote !== 'none',
       fillDown: mapping.fillDown,
+      ...(originals && { originals }),
     };
-    const warnings = [...blankWarnings(body.blankRows), ...(mapping.decimal === 'auto' ? decimals.warnings() : [])];
+    const signs = mapping.decimal === 'auto' ? decimals.warnings() : [];
+    const warnings = [...blankWarnings(body.blankRows), ...signs, ...ownCells.warnings()];
     return { records: runs.records, reading, ...(sign !== undefined && { decimal: sign }), warnings };
   }
 
@@ -122,12 +131,12 @@ function watchTable({ dialect, bytes, mapping }: Watched) {
   return { look, found, lineCutOff };
 }
 
-function watchData(header: Row, expected: number, mapping: Mapping) {
+function watchData(header: Row, expected: number, mapping: Mapping, originals: Originals | undefined) {
   const columns = resolveColumns(header.cells, header.line, mapping);
   return {
     runs: createRuns(columns, expected),
     shifted: watchShifted(columns),
-    ownCells: createOwnCells(columns, mapping.fillDown),
+    ownCells: createOwnCells(columns, mapping.fillDown, originals),
   };
 }
 

@@ -1,3 +1,5 @@
+import { type FixTarget, readFixNote } from '../../order/fixing.ts';
+
 const PREFIX = '_error_';
 
 /** Takes the keys that a fix file adds out of an order's object; tells whether there were any. */
@@ -14,4 +16,10 @@ export function takeErrorKeys(value: unknown): boolean {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The dead letter that an object of a fix file names. */
+export function fixTargetIn(value: unknown): FixTarget | undefined {
+  if (!isObject(value) || typeof value['_error_message'] !== 'string') return undefined;
+  return readFixNote(value['_error_message']);
 }

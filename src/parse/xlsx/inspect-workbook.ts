@@ -5,6 +5,7 @@ import type { Stamp } from '../../core/regular-file.ts';
 import { readBytes } from '../bytes.ts';
 import { resolveColumns } from '../columns.ts';
 import { inspectRows } from '../csv/inspect-table.ts';
+import type { Originals } from '../fix-file.ts';
 import type { Inspection } from '../inspection.ts';
 import { tableRows } from './sheet-row.ts';
 import { openWorkbook } from './workbook.ts';
@@ -14,14 +15,13 @@ export async function inspectWorkbook(
   handle: FileHandle,
   stamp: Stamp,
   mapping: Mapping,
-  hash: Hash,
-  signal: AbortSignal | undefined,
+  { hash, signal, originals }: { hash: Hash; signal?: AbortSignal | undefined; originals?: Originals | undefined },
 ): Promise<Inspection> {
   const { sheet, decimal } = mapping;
   await using workbook = await openWorkbook(handle, stamp, { sheet, signal });
   const rows = tableRows(workbook.pages(), decimal, (header) => resolveColumns(header.cells, header.line, mapping).at);
   const bytes = Number(stamp.size);
-  const { reading, records, warnings } = await inspectRows(rows, bytes * LIKELY_RATIO, mapping);
+  const { reading, records, warnings } = await inspectRows(rows, bytes * LIKELY_RATIO, mapping, originals);
   for await (const _ of readBytes(handle, stamp, { gzip: false, hash, signal }));
   return {
     shape: { format: { type: 'xlsx' }, header: reading.columns.header },
@@ -31,6 +31,7 @@ export async function inspectWorkbook(
     warnings: [...hiddenWarning(workbook.hiddenRows), ...warnings],
     isFixFile: reading.columns.errorColumns.length > 0,
     stamp,
+    mapping,
     reading: { encoding: 'utf-8', mark: 0, gzip: false, isGuess: false, ...reading, workbook: { sheet, decimal } },
   };
 }

@@ -23,7 +23,7 @@ async function read(content: Buffer, more: Record<string, unknown> = {}) {
   const mapping = mappingSchema.parse(more) as Mapping;
   const inspection = await inspectFile(file, mapping);
   const orders: CheckedOrder[] = [];
-  for await (const order of readOrders(file, inspection, mapping)) orders.push(order);
+  for await (const order of readOrders(file, inspection)) orders.push(order);
   return { inspection, orders };
 }
 

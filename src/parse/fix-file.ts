@@ -1,0 +1,113 @@
+import type { Mapping } from '../config/config.ts';
+import { openRegularFile, stampOf } from '../core/regular-file.ts';
+import { errorColumnOf, readFixCheck } from '../order/fix-columns.ts';
+import { type FixTarget, readFixNote } from '../order/fixing.ts';
+import { isSpreadsheetDamage } from '../order/spreadsheet-damage.ts';
+import { isGzip, readStart } from './bytes.ts';
+import type { Columns } from './columns.ts';
+import { byteOrderMarkOf, looksLikeUtf16 } from './encoding.ts';
+import { isUncertain } from './encoding-readings.ts';
+import { openWorkbook } from './xlsx/workbook.ts';
+
+/**
+ * The rows of the batch that a fix file corrects, by their line, as the fix file was written. `guessed`: the same rows
+ * where their encoding was a guess, as they were guessed.
+ */
+export type Originals = { batch: string; at: Columns['at']; rows: RowsByLine; guessed: RowsByLine };
+
+export type RowsByLine = ReadonlyMap<number, readonly string[]>;
+
+/**
+ * What a row of a fix file says about itself. `original` is its row before a spreadsheet may have changed it;
+ * `isUnproved`: that row is not known.
+ */
+export type FixRow = { fixTarget?: FixTarget; line?: number; original?: readonly string[]; isUnproved?: boolean };
+
+const MESSAGE = '_error_message';
+const ANY_NOTE = /\((?:line \d{1,15}|\/[^\n]{1,500}?) of batch [\w.-]{1,200}\)/;
+const LOOKED_AT = 256 * 1024;
+
+/** The batch that a fix file names at its beginning; undefined for any other file. */
+export async function batchNamedIn(path: string): Promise<string | undefined> {
+  await using handle = await openRegularFile(path);
+  const stamp = await stampOf(handle);
+  const start = await readStart(handle, stamp, await isGzip(handle), LOOKED_AT);
+  if (start.subarray(0, 4).toString('latin1') !== 'PK\x03\x04') return batchIn(textOf(start));
+  await using workbook = await openWorkbook(handle, stamp, { sheet: undefined });
+  for await (const rows of workbook.pages()) return batchIn(rows.map(({ cells }) => cells.join('\n')).join('\n'));
+  return undefined;
+}
+
+function batchIn(text: string): string | undefined {
+  if (!text.toLowerCase().includes(MESSAGE)) return undefined;
+  const [note = ''] = ANY_NOTE.exec(text) ?? [];
+  return readFixNote(` ${note}`)?.batch;
+}
+
+/** Names of columns and batches are ASCII in every encoding. */
+function textOf(start: Buffer): string {
+  const encoding = byteOrderMarkOf(start)?.encoding ?? looksLikeUtf16(start);
+  return encoding === 'utf-16le' || encoding === 'utf-16be'
+    ? new TextDecoder(encoding).decode(start)
+    : start.toString('latin1');
+}
+
+/** The mapping of a fix file: the fields of the batch it corrects, in the form that we write and spreadsheets rewrite. */
+export function fixMapping(mapping: Mapping): Mapping {
+  const delimiter = [',', ';', '\t', '|'].includes(mapping.delimiter) ? 'auto' : mapping.delimiter;
+  const { sheet: _, ...rest } = mapping;
+  return { ...rest, format: 'auto', delimiter, quote: '"', fillDown: false, finalNewline: 'required' };
+}
+
+/** Reads what the error columns of the rows of one table say, and undoes what a spreadsheet did to them. */
+export function createFixColumns({ names, at, errorColumns }: Columns, originals: Originals | undefined) {
+  const columnOf = (name: string) => names.findIndex((cell) => errorColumnOf(cell) === name);
+  const [line, code, message] = [columnOf('_error_line'), columnOf('_error_code'), columnOf(MESSAGE)];
+  const check = columnOf('_error_check');
+
+  /** A letter that was read by a guess, and that nobody corrected since. */
+  function isStillGuessed(cells: readonly string[], number: number): boolean {
+    if (!(cells[code] ?? '').includes('encoding-unsure')) return false;
+    const guessed = originals?.guessed.get(number);
+    return (['purchaseOrderNumber', 'articleCode'] as const).some((field) => {
+      const [column, before] = [at[field], originals?.at[field]];
+      const text = before === undefined ? '' : (guessed?.[before] ?? '');
+      return column !== undefined && isUncertain(text) && own(cells)[column] === text;
+    });
+  }
+
+  const own = (cells: readonly string[]) => cells.filter((_, index) => !errorColumns.includes(index));
+
+  function read(cells: readonly string[]): FixRow {
+    const fixTarget = readFixNote((cells[message] ?? '').trim());
+    const number = Number(cells[line] ?? '');
+    const state = readFixCheck(cells[check]);
+    const mayBeChanged = state === 'rewritten' || (state === 'missing' && number > 0);
+    const isOther = fixTarget !== undefined && fixTarget.batch !== originals?.batch;
+    const original = isOther ? undefined : originals?.rows.get(number);
+    const isUnknown = mayBeChanged && originals !== undefined && original === undefined;
+    const isUnproved = isUnknown || isStillGuessed(cells, number);
+    return {
+      ...(fixTarget && { fixTarget }),
+      ...(number > 0 && { line: number }),
+      ...(mayBeChanged && original && { original }),
+      ...(isUnproved && { isUnproved }),
+    };
+  }
+
+  /** The column of each cell that a spreadsheet changed, with what it was. */
+  function changed(cells: readonly string[], { original }: FixRow): Map<number, string> {
+    const restored = new Map<number, string>();
+    for (const field of original === undefined ? [] : SENT) {
+      const [column, before] = [at[field], originals?.at[field]];
+      if (column === undefined || before === undefined) continue;
+      const was = original?.[before] ?? '';
+      if (isSpreadsheetDamage(was, cells[column] ?? '')) restored.set(column, was);
+    }
+    return restored;
+  }
+
+  return { read, changed };
+}
+
+const SENT = ['purchaseOrderNumber', 'articleCode', 'quantity'] as const;

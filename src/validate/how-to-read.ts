@@ -1,0 +1,54 @@
+import path from 'node:path';
+import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
+import type { Batches } from '../ledger/batches.ts';
+import { batchNamedIn, fixMapping, type Originals } from '../parse/fix-file.ts';
+import { inspectFile } from '../parse/inspect.ts';
+import { readRecords } from '../parse/records.ts';
+
+/** How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects. */
+export type HowToRead = { mapping: Mapping | undefined; originals?: Originals };
+
+/** Rows of a fix file that are compared with their originals: they are in memory. */
+const MOST_ROWS = 50_000;
+
+/** Finds out how to read a file of a source. Throws nothing: a file that cannot be read fails when it is inspected. */
+export async function howToRead(
+  file: string,
+  source: string,
+  { config, batches }: { config: Config; batches: Pick<Batches, 'find'> },
+): Promise<HowToRead> {
+  const named = await batchNamedIn(file).catch(unlessBroken);
+  const batch = named === undefined ? undefined : await batches.find(named);
+  if (batch === undefined) return { mapping: mappingFor(config, source) };
+  const mapping = fixMapping(mappingFor(config, batch.source) ?? plainMapping());
+  const written = path.join(config.reports.path, batch.batch, 'dead-letters.csv');
+  const originals = await originalsIn(written, batch.batch, mapping).catch(unlessBroken);
+  return { mapping, ...(originals && { originals }) };
+}
+
+/** The fix file as we wrote it, with the mapping as it is now and as a file whose encoding is not known. */
+async function originalsIn(written: string, batch: string, mapping: Mapping): Promise<Originals | undefined> {
+  const now = await rowsIn(written, mapping);
+  if (now === undefined) return undefined;
+  const unknown = mapping.encoding === 'auto' ? now : await rowsIn(written, { ...mapping, encoding: 'auto' });
+  return { batch, at: now.at, rows: now.rows, guessed: unknown?.isGuess === true ? unknown.rows : new Map() };
+}
+
+async function rowsIn(written: string, mapping: Mapping) {
+  const inspection = await inspectFile(written, mapping);
+  const { reading } = inspection;
+  if (reading.kind !== 'table' || inspection.records > MOST_ROWS) return undefined;
+  const rows = new Map<number, readonly string[]>();
+  for await (const { records } of readRecords(written, inspection, undefined)) {
+    for (const record of records) {
+      if (record.kind === 'row' && record.line !== undefined) rows.set(record.line, record.cells);
+    }
+  }
+  return { at: reading.columns.at, rows, isGuess: reading.isGuess };
+}
+
+/** Whatever is wrong with the file itself is reported when it is inspected. */
+function unlessBroken(error: unknown): undefined {
+  if (!(error instanceof PoSyncError) && codeOf(error) !== 'ENOENT') throw error;
+}

@@ -1,0 +1,128 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import type { CheckedOrder } from '../../src/order/checked-order.ts';
+import { inspectFile } from '../../src/parse/inspect.ts';
+import { howToRead } from '../../src/validate/how-to-read.ts';
+import { readOrders } from '../../src/validate/read-orders.ts';
+import { inShort, mappingOf } from '../support/read-text.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+
+const BATCH = '20261121T071500Z-erp-orders-3f2a91c0';
+const HEADER = 'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check';
+const note = (line: number) => `MATNR: is empty (line ${line} of batch ${BATCH})`;
+/** As po-sync wrote it. */
+const WRITTEN = [
+  HEADER,
+  '00987;000123;1;2;;;01,000',
+  `00987;;5;3;missing;${note(3)};01,000`,
+  `00988;1-2;two;4;not-a-number;${note(4)};01,000`,
+  `00989;A-1;1,000;5;ambiguous-number;${note(5)};01,000`,
+  `;A-2;1;6;missing;${note(6)};01,000`,
+  '',
+].join('\n');
+
+const ERP = {
+  delimiter: ';',
+  fields: { purchaseOrderNumber: 'PO_NO', articleCode: 'MATNR', quantity: 'MENGE' },
+};
+const order = (purchaseOrderNumber: string, ...items: [string, number][]) => ({
+  purchaseOrderNumber,
+  orderState: 'NEW',
+  items: items.map(([articleCode, quantity]) => ({ articleCode, quantity })),
+});
+
+describe('a fix file', () => {
+  let folder: Awaited<ReturnType<typeof makeTempFolder>>;
+
+  beforeEach(async () => {
+    folder = await makeTempFolder();
+    await mkdir(path.join(folder.path, BATCH));
+    await writeFile(path.join(folder.path, BATCH, 'dead-letters.csv'), WRITTEN);
+  });
+  afterEach(() => folder[Symbol.asyncDispose]());
+
+  /** Reads a file that comes back into the inbox of another source. */
+  async function comesBack(content: string, mapping: object = ERP) {
+    const file = path.join(folder.path, 'back.csv');
+    await writeFile(file, content);
+    const config = {
+      sources: [{ name: 'erp', mapping: 'erp' }, { name: 'inbox' }],
+      mappings: { erp: mappingOf(mapping) },
+      reports: { path: folder.path },
+    } as unknown as Config;
+    const batches = {
+      find: (name: string) => Promise.resolve(name === BATCH ? ({ batch: BATCH, source: 'erp' } as never) : undefined),
+    };
+    const how = await howToRead(file, 'inbox', { config, batches });
+    const inspection = await inspectFile(file, how.mapping, { originals: how.originals });
+    const orders: CheckedOrder[] = [];
+    for await (const one of readOrders(file, inspection)) orders.push(one);
+    return { orders: inShort(orders), warnings: inspection.warnings };
+  }
+
+  test('is read with the mapping of the batch that it names, wherever it is dropped', async () => {
+    const fixed = WRITTEN.replace('00987;;5', '00987;A-7;5')
+      .replace('two', '2')
+      .replace('A-1;1,000', 'A-1;1')
+      .replace('\n;A-2', '\n00990;A-2');
+    const { orders, warnings } = await comesBack(fixed);
+    expect(orders).toEqual([
+      order('00987', ['000123', 1], ['A-7', 5]),
+      order('00988', ['1-2', 2]),
+      order('00989', ['A-1', 1]),
+      order('00990', ['A-2', 1]),
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  /** As a spreadsheet in the United States saves it, with the same corrections. */
+  const SAVED = [
+    HEADER.replaceAll(';', ','),
+    '987,123,1,2,,,1000',
+    `987,A-7,5,3,missing,"${note(3)}",1000`,
+    `988,01. Feb,2,4,not-a-number,"${note(4)}",1000`,
+    `989,A-1,1000,5,ambiguous-number,"${note(5)}",1000`,
+    `990,A-2,1,6,missing,"${note(6)}",1000`,
+    '',
+  ].join('\r\n');
+
+  test('that a spreadsheet saved has its values restored, and what was wrong stays wrong', async () => {
+    const { orders, warnings } = await comesBack(SAVED);
+    expect(orders).toEqual([
+      order('00987', ['000123', 1], ['A-7', 5]),
+      order('00988', ['1-2', 2]),
+      { '00989': ['5 MENGE ambiguous-number'] },
+      order('990', ['A-2', 1]),
+    ]);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^A spreadsheet changed \d cells, which were restored: line 2, PO_NO: "987" was "00987"; .*and \d more\.$/,
+      ),
+    ]);
+  });
+
+  test('that a spreadsheet saved is held where the original row is not known', async () => {
+    const lines = SAVED.replace('990,A-2,1,6', '990,A-2,1,66');
+    const { orders } = await comesBack(lines);
+    expect(orders.at(-1)).toEqual({ 990: ['6 spreadsheet-rewrite'] });
+  });
+
+  test('whose letters were guessed is held until somebody corrects them', async () => {
+    const written = [HEADER, `1;Schr\x84ge;1;2;encoding-unsure;${note(2)};01,000`, ''].join('\n');
+    await writeFile(path.join(folder.path, BATCH, 'dead-letters.csv'), Buffer.from(written, 'latin1'));
+    for (const encoding of ['auto', 'cp850']) {
+      const mapping = { ...ERP, encoding };
+      const guess = `\ufeff${written.replace('\x84', '„')}`;
+      expect((await comesBack(guess, mapping)).orders).toEqual([{ 1: ['2 spreadsheet-rewrite'] }]);
+      const right = `\ufeff${written.replace('\x84', 'ä')}`;
+      expect((await comesBack(right, mapping)).orders).toEqual([order('1', ['Schräge', 1])]);
+    }
+  });
+
+  test('without its check column is compared as well', async () => {
+    const { orders } = await comesBack(SAVED.replaceAll(/,(?:_error_check|1000)(?=\r)/g, ''));
+    expect(orders[1]).toEqual(order('00988', ['1-2', 2]));
+  });
+});
