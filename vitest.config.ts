@@ -11,6 +11,7 @@ const PROPERTIES = [
   'parse/dialect',
   'parse/xlsx/workbook',
   'report/fix-file',
+  'report/fix-workbook',
   'report/refresh-report',
   'report/round-trip',
   'sandbox/fuzz',

@@ -44,7 +44,7 @@ describe('batches of a running daemon', () => {
   }
 
   it('a batch that is refused alike is held; release lets the rest go', async () => {
-    await place.drop('held.csv', csvOf(900));
+    await place.drop('held.csv', csvOf(500));
     await until('the hold', async () => (await batchOf('held.csv')).state === 'held');
     const { batch, held } = await batchOf('held.csv');
     expect(held?.reason).toContain('articleCode is invalid');
@@ -71,7 +71,7 @@ describe('batches of a running daemon', () => {
     }
     const { counts } = await reportOf('held.csv');
     expect(counts.refused).toBeGreaterThan(3);
-    expect(counts).toMatchObject({ orders: 900, accepted: 900 - counts.refused });
+    expect(counts).toMatchObject({ orders: 500, accepted: 500 - counts.refused });
     expect(await run('batches', 'release', batch, '--yes')).toMatchObject({
       code: 1,
       err: expect.stringContaining('is not held: it is finished'),
@@ -84,7 +84,7 @@ describe('batches of a running daemon', () => {
     await place.drop('wrong.csv', csvOf(3000, 10_001));
     await until(
       'orders in the queue',
-      async () => JSON.parse((await run('--json', 'status')).out).queue.unsettledOrders > 100,
+      async () => JSON.parse((await run('--json', 'status')).out).queue.unsettledOrders > 0,
     );
     const { batch } = await batchOf('wrong.csv');
     expect(await run('batches', 'cancel', batch, '--dry-run')).toMatchObject({ code: 0 });
@@ -112,10 +112,10 @@ describe('batches of a running daemon', () => {
 
 it('start --once ends with 2 when a batch is held, also with its file half read', async () => {
   await using place = await openWorkplace({
-    faults: { faults: [{ ...WRONG, calls: '1-900' }] },
+    faults: { faults: [{ ...WRONG, calls: '1-500' }] },
     delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
   });
-  await place.drop('held.csv', csvOf(900));
+  await place.drop('held.csv', csvOf(500));
   const { code, out } = await place.run(['--json', 'start', '--once']);
   expect(code).toBe(2);
   expect(JSON.parse(out)).toMatchObject({ end: 'held' });

@@ -14,6 +14,7 @@ import { refreshReport } from '../../src/report/refresh-report.ts';
 import { writeReport } from '../../src/report/write-report.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
 import { dead, inputOf, rows } from '../support/reported.ts';
+import { runs } from '../support/runs.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 let temp: Awaited<ReturnType<typeof makeTempFolder>>;
@@ -70,7 +71,7 @@ it('quotes, line breaks, delimiters, markup and umlauts survive', async () => {
       const table = texts.map((text, index) => [`PO-${index}`, `a${text}b`, '1']);
       expect(await throughWorkbook(table, ';', 'windows-1252')).toEqual(table);
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 
