@@ -7,7 +7,7 @@ const SLOW = ['process', 'volume', 'worlds', 'faults', 'trouble', 'desktop', 'co
 /** Files with properties that are worth more cases than `npm test` draws. */
 const PROPERTIES = [
   'config/yaml-file',
-  'ledger/state.property',
+  'ledger/rules/next.property',
   'parse/dialect',
   'parse/xlsx/workbook',
   'report/fix-file',
@@ -17,7 +17,6 @@ const PROPERTIES = [
   'sandbox/fuzz',
   'sandbox/plain-order',
   'simulation/scripts',
-  'validate/spill',
 ];
 
 const common = {

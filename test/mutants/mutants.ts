@@ -10,6 +10,7 @@ export type Mutant = {
 };
 
 const SEVERAL_WORLDS = ['test/simulation/several-worlds.test.ts'];
+const NEXT = ['test/ledger/rules/next.test.ts', 'test/ledger/rules/next.property.test.ts'];
 const DELIVERY = ['test/deliver/delivery.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -158,8 +159,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'groups of rows that wait for their last row',
     file: 'src/validate/group-rows.ts',
-    find: "if (first.number === '' || !apart.has(first.number)) return",
-    replace: 'if (first !== undefined) return',
+    find: "if (number === '' || !apart.has(number))",
+    replace: "if (number === '' || apart !== undefined)",
     tests: ['test/validate/read-orders.test.ts'],
   },
   // Reports
@@ -337,7 +338,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the fence of a new epoch',
     file: 'src/ledger/commit.lua',
-    find: 'lives ~= epoch or sequence < tonumber(reached) or isRolledBack or isBehind',
+    find: 'epoch ~= known or sequence < tonumber(reached) or isIncomplete or isBehind',
     replace: 'false',
     tests: ['test/ledger/identity.test.ts', 'test/ledger/ledger.test.ts', 'test/reconcile/ledger-rebuild.test.ts'],
   },
@@ -350,10 +351,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'counting each order once',
-    file: 'src/ledger/commit.lua',
-    find: "or redis.call('SETBIT', tally.key .. ':counted', ordinal, 1) == 1 then return end",
-    replace: 'then return end',
-    tests: ['test/ledger/ledger.test.ts', 'test/ledger/close-dead-letters.test.ts'],
+    file: 'src/ledger/count-orders.lua',
+    find: "if tally.isDone or redis.call('SETBIT', tally.key .. ':counted', ordinal, 1) == 1 then",
+    replace: 'if tally.isDone then',
+    tests: ['test/ledger/ledger.test.ts'],
   },
   {
     without: 'the detection of a rollback',
@@ -371,45 +372,45 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the settle before the list is asked',
-    file: 'src/ledger/state.ts',
-    find: "return { kind: 'move', entry: maybe, doubt: sentAt + policy.settle };",
-    replace: "return { kind: 'move', entry: maybe, doubt: sentAt };",
-    tests: ['test/ledger/state.test.ts'],
+    file: 'src/ledger/rules/attempt.ts',
+    find: 'doubt: sentAt + policy.settle }',
+    replace: 'doubt: sentAt }',
+    tests: NEXT,
   },
   {
     without: 'the doubt of a refusal after a lost attempt',
-    file: 'src/ledger/state.ts',
+    file: 'src/ledger/rules/attempt.ts',
     find: 'return entry.maybeSentAt === undefined\n',
     replace: 'return entry.maybeSentAt !== null\n',
-    tests: ['test/ledger/state.test.ts', 'test/ledger/state.property.test.ts'],
+    tests: NEXT,
   },
   {
     without: 'the end of an attempt before it counts as lapsed',
-    file: 'src/ledger/state.ts',
-    find: 'return at >= deadline;',
-    replace: 'return true;',
-    tests: ['test/ledger/state.test.ts', 'test/ledger/state.property.test.ts'],
+    file: 'src/ledger/rules/attempt.ts',
+    find: "if (state !== 'sending' || at < deadline) return IGNORE;",
+    replace: "if (state !== 'sending') return IGNORE;",
+    tests: NEXT,
   },
   {
     without: 'late answers that change nothing',
-    file: 'src/ledger/state.ts',
+    file: 'src/ledger/rules/attempt.ts',
     find: "if (entry.state !== 'sending' || attempt !== entry.attempt) return IGNORE;",
     replace: '',
-    tests: ['test/ledger/state.test.ts', 'test/ledger/state.property.test.ts'],
+    tests: NEXT,
   },
   {
     without: 'the other content of a found order',
-    file: 'src/ledger/state.ts',
-    find: "if (same) return { kind: 'accept', attempts: entry.attempt, at };",
-    replace: "if (same !== undefined) return { kind: 'accept', attempts: entry.attempt, at };",
-    tests: ['test/ledger/state.test.ts', 'test/ledger/state.property.test.ts'],
+    file: 'src/ledger/rules/list-evidence.ts',
+    find: 'if (isSameContent(shown.digest, entry.digest))',
+    replace: 'if (shown.digest !== entry.batch)',
+    tests: NEXT,
   },
   {
     without: 'conflicts of admission',
-    file: 'src/ledger/admission.ts',
-    find: 'known.compact.digest === candidate.digest || known.compact.digest === UNSHOWN',
-    replace: 'true',
-    tests: ['test/ledger/admission.test.ts'],
+    file: 'src/ledger/rules/admission.ts',
+    find: 'return isSameContent(known.compact.digest, candidate.digest)\n',
+    replace: 'return known.compact.digest !== null\n',
+    tests: ['test/ledger/rules/admission.test.ts'],
   },
   // Evidence
   {
@@ -435,9 +436,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'a list that ends',
-    file: 'src/api/list.ts',
-    find: 'parser.isEnded && !broken &&',
-    replace: '!broken &&',
+    file: 'src/api/list-reader.ts',
+    find: "this.#broken || this.#expected !== 'nothing' || !isSuccess",
+    replace: 'this.#broken || !isSuccess',
     tests: ['test/api/list.test.ts'],
   },
   {
@@ -472,8 +473,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the breaker for an API that is down',
     file: 'src/deliver/health.ts',
-    find: 'if (failures >= downAfter) await breaker.trip(code, reason);',
-    replace: '',
+    find: 'if (!othersPass || failures >= downAfter) await',
+    replace: 'if (!othersPass) await',
     tests: DELIVERY,
   },
   {
@@ -542,30 +543,73 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: "a person's word before an order in doubt is sent again",
-    file: 'src/ledger/decide.ts',
+    file: 'src/ledger/rules/decision.ts',
     find: "return entry.state === 'refused' || entry.state === 'failed'",
     replace: "return entry.state === 'inDoubt' || entry.state === 'refused' || entry.state === 'failed'",
-    tests: ['test/ledger/decide.test.ts'],
+    tests: ['test/ledger/rules/decision.test.ts'],
   },
   {
     without: 'the end of an order that is turned away while others pass',
-    file: 'src/ledger/state.ts',
+    file: 'src/ledger/rules/attempt.ts',
     find: 'const TURNED_AWAY = 5;',
     replace: 'const TURNED_AWAY = 5_000_000;',
-    tests: ['test/ledger/state.test.ts'],
+    tests: NEXT,
   },
   {
     without: 'the least wait between lists',
     file: 'src/reconcile/verifier.ts',
-    find: 'Math.max(10 * took, policy.settle / 10)',
-    replace: 'Math.min(0, policy.settle / 10)',
+    find: 'notBefore: time.now() + ms, ...',
+    replace: 'notBefore: 0, ...',
     tests: ['test/reconcile/verifier.test.ts'],
   },
   {
     without: 'leading zeros that a spreadsheet took away',
-    file: 'src/admit/zero-guard.ts',
-    find: 'if (!isFixFile) return [...page];',
-    replace: 'if (isFixFile !== undefined) return [...page];',
+    file: 'src/admit/leading-zeros.ts',
+    find: 'if (was === undefined || own !== null) return order;',
+    replace: 'if (was !== null || own !== null) return order;',
     tests: ['test/end-to-end/round-trip.test.ts'],
+  },
+  // Orders that more than one file brings
+  {
+    without: 'the settle between two absences',
+    file: 'src/ledger/rules/list-evidence.ts',
+    find: 'if (entry.absentAt !== undefined && listedFrom < entry.absentAt + policy.settle) return IGNORE;',
+    replace: '',
+    tests: NEXT,
+  },
+  {
+    without: 'lists that began a settle after the attempt',
+    file: 'src/ledger/rules/list-evidence.ts',
+    find: 'if (listedFrom < (entry.maybeSentAt ?? 0) + policy.settle) return IGNORE;',
+    replace: '',
+    tests: NEXT,
+  },
+  {
+    without: 'the doubt of an order that the API created under another number',
+    file: 'src/ledger/rules/list-evidence.ts',
+    find: "if (entry.misnamed) return deadStep(rest, 'inDoubt', entry.answer);",
+    replace: '',
+    tests: NEXT,
+  },
+  {
+    without: 'an end of doubt that no list resolves',
+    file: 'src/ledger/rules/list-evidence.ts',
+    find: 'const PATIENCE = 10;',
+    replace: 'const PATIENCE = 1_000_000;',
+    tests: NEXT,
+  },
+  {
+    without: 'duplicates that follow the order in progress',
+    file: 'src/ledger/rules/admission.ts',
+    find: "return same ? { kind: 'follow', entry } : underWay(entry);",
+    replace: "return same ? { kind: 'duplicate', batchNo: entry.batchNo } : underWay(entry);",
+    tests: ['test/ledger/rules/admission.test.ts'],
+  },
+  {
+    without: 'conflicts that stay conflicts',
+    file: 'src/ledger/rules/admission.ts',
+    find: "if (same) return { kind: 'repeat', entry };\n  return { kind: 'conflict', batchNo: 0",
+    replace: "if (!same) return { kind: 'queue', before: entry };\n  return { kind: 'conflict', batchNo: 0",
+    tests: ['test/ledger/rules/admission.test.ts'],
   },
 ];
