@@ -67,7 +67,6 @@ const LIMITS = { file: 250, function: 60, daemon: 120, bag: 8, files: 300, media
 
 /** What exceeds a limit today, and how far. An entry may shrink and disappear; nothing is added. */
 const STILL_LONG: Record<string, number> = {
-  openDaemon: 96,
   createBatches: 148,
   createIdentity: 77,
   createJsonParser: 155,
@@ -89,7 +88,7 @@ const STILL_FULL: Record<string, number> = {
   WebExportDeps: 9,
 };
 /** The house as it is: to be lowered to the limits above. */
-const TODAY = { daemon: 154, files: 374, median: 54 };
+const TODAY = { daemon: 120, files: 374, median: 54 };
 
 /** `read/csv.ts` → `read`, `daemon.ts` → `daemon`. */
 function unitOf(file: string): string {

@@ -6,6 +6,7 @@ import type { Entry } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { type Job, LARGEST } from '../ledger/job.ts';
 import type { OrderQueue } from '../queue/queue.ts';
+import { createSweeper } from '../queue/sweeper.ts';
 import type { Context } from '../redis/store.ts';
 import { attempt, type DeliveryEvents, type Line } from './attempt.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
@@ -24,6 +25,8 @@ export type DeliveryDeps = {
 export type Delivery = {
   /** Delivers the orders of a job; returns the numbers that are handed back because the process stops. */
   deliverJob(job: Job): Promise<string[]>;
+  /** Takes care of orders whose time has come. */
+  sweep(): Promise<void>;
   held: HeldBatches;
 };
 
@@ -79,7 +82,10 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return 'done';
   }
 
-  return { deliverJob, held: guards.held };
+  const { ledger, policy } = book;
+  const { store, log } = context;
+  const sweeper = createSweeper({ ledger, queue: deps.queue, time: store.time, policy, log, isHeld: guards.held.has });
+  return { deliverJob, sweep: sweeper.tick, held: guards.held };
 }
 
 /** Only an order that waits, and only for the job that carries it now: an older job of the same order sends nothing. */

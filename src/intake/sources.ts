@@ -9,7 +9,7 @@ import { createInbox } from './inbox.ts';
 import { type ClaimedFileReader, createClaimedFileReader, type ReadingDeps } from './read-claimed.ts';
 import { openWebExport, validatorsIn } from './web-export.ts';
 
-type SourcesDeps = ReadingDeps & {
+export type SourcesDeps = ReadingDeps & {
   config: Config;
   /** The Authorization header of web sources, by source name. */
   authorizations?: ReadonlyMap<string, Secret> | undefined;

@@ -11,7 +11,6 @@ import { createEnvironmentLedger } from '../../src/ledger/environment-ledger.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import { type OrderQueue, openQueue } from '../../src/queue/queue.ts';
-import { createSweeper } from '../../src/queue/sweeper.ts';
 import { createReconciliation, type Reconciliation } from '../../src/reconcile/reconciliation.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import type { Context } from '../../src/redis/store.ts';
@@ -114,19 +113,18 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   };
   const secrets = { clientId: CLIENT_ID, clientSecret: new Secret(options.secret ?? CLIENT_SECRET) };
   const book = createEnvironmentLedger(context);
-  const { ledger, batches, policy } = book;
+  const { ledger, batches } = book;
   const queue = stack.use(openQueue(context));
   const partner = stack.use(openPartner(context, { secrets }));
   const breaker = createEnvironmentBreaker(context);
   const reconciliation = createReconciliation({ context, book, queue, partner, breaker });
   const on = { accepted: reconciliation.remember, outcome: () => undefined, rolledBack: reconciliation.establish };
-  const { deliverJob, held } = createDelivery({ context, book, queue, partner, breaker, on });
-  const sweeper = createSweeper({ ledger, queue, time: store.time, policy, log, isHeld: held.has });
+  const { deliverJob, held, sweep } = createDelivery({ context, book, queue, partner, breaker, on });
   await reconciliation.establish();
   // As after the API's list was read into the new ledger.
   if (!options.isNew) await store.redis.del(store.keys.rebuild);
   const onTrouble = (error: Error) => void lines.push({ trouble: error.message });
-  for (const tick of [sweeper.tick, reconciliation.verify, held.refresh]) {
+  for (const tick of [sweep, reconciliation.verify, held.refresh]) {
     stack.use(startLoop(tick, { pause: 20, clock: systemClock, onTrouble }));
   }
   stack.use(queue.work(config.delivery, deliverJob));

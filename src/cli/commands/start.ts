@@ -1,11 +1,12 @@
 import { once as eventOnce } from 'node:events';
 import { loadAdminToken, loadSecrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
-import { type Daemon, type DaemonInput, openDaemon } from '../../daemon.ts';
+import { openDaemon } from '../../daemon.ts';
 import { configWarning, daemonReady, daemonStarting, daemonStopped, daemonStopping } from '../../events/daemon.ts';
 import type { Batch } from '../../ledger/batches.ts';
 import { createLog } from '../../log/log.ts';
 import { createRedaction } from '../../log/redaction.ts';
+import type { Daemon, DaemonInput } from '../../operate/daemon.ts';
 import type { OutcomeCounts } from '../../order/outcome.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';

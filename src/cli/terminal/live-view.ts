@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { startLoop } from '../../core/loop.ts';
-import type { Daemon } from '../../daemon.ts';
 import type { Batch } from '../../ledger/batches.ts';
 import type { LogTarget } from '../../log/log-lines.ts';
+import type { Daemon } from '../../operate/daemon.ts';
 import { settledIn } from '../../operate/list-batches.ts';
 import type { Shell } from '../shell.ts';
 import { finalLine, liveLines } from './live-lines.ts';
