@@ -267,7 +267,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'a single flight for the token',
     file: 'src/api/token.ts',
-    find: 'const lock = await takeLease(redis, keys.tokenLock, deps.owner, LOCK);',
+    find: 'const lock = await takeLease(redis, keys.tokenLock, owner, LOCK);',
     replace: 'const lock = { release: async () => undefined };',
     tests: ['test/api/token.test.ts'],
   },
