@@ -67,7 +67,6 @@ const LIMITS = { file: 250, function: 60, daemon: 120, bag: 8, files: 300, media
 
 /** What exceeds a limit today, and how far. An entry may shrink and disappear; nothing is added. */
 const STILL_LONG: Record<string, number> = {
-  openDaemon: 93,
   createBatches: 148,
   createIdentity: 77,
   createJsonParser: 155,
@@ -85,7 +84,7 @@ const STILL_FULL: Record<string, number> = {
   WebExportDeps: 9,
 };
 /** The house as it is: to be lowered to the limits above. */
-const TODAY = { daemon: 154, files: 345 };
+const TODAY = { files: 345 };
 
 /** `read/csv.ts` → `read`, `daemon.ts` → `daemon`. */
 function unitOf(file: string): string {
@@ -299,7 +298,7 @@ describe('files', () => {
   });
 
   test('leave the composition root short', () => {
-    expect(byPath.get('daemon.ts')?.lines).toBeLessThanOrEqual(Math.max(LIMITS.daemon, TODAY.daemon));
+    expect(byPath.get('daemon.ts')?.lines).toBeLessThanOrEqual(LIMITS.daemon);
   });
 
   test('in Lua are next to the file that runs them', () => {
