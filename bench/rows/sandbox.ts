@@ -67,7 +67,7 @@ async function startSandbox(): Promise<Server> {
   const program = path.join(import.meta.dirname, '../../bin/po-sync');
   const child = spawn(program, ['sandbox', '--environment', 'staging', '--data', data], {
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   const [line] = await once(createInterface(child.stdout), 'line');
   const { baseUrl, authUrl } = JSON.parse(String(line)) as { baseUrl: string; authUrl: string };

@@ -25,8 +25,7 @@ export async function startEverything(root, say) {
   await endLeftovers(root, state, say);
   const log = await openLog(path.join(root, 'data', 'daemon.log'));
   const env = await sandboxCredentials(path.join(root, 'data', 'sandbox'));
-  // Log lines go to the log file, messages for people to the terminal.
-  const onLine = (line) => (line.startsWith('{') ? log : process.stderr).write(`${line}\n`);
+  const onLine = (line) => (isForLog(line) ? log : process.stderr).write(`${line}\n`);
 
   const running = [];
   const codes = [];
@@ -77,6 +76,11 @@ async function watch(root, say, stop, { daemon, sandbox }) {
 async function started(program, failure, stop) {
   const isReady = await Promise.race([program.ready, stop.asked]);
   if (isReady === false && !stop.signal.aborted) throw new SetupFailure(failure);
+}
+
+/** Log lines of the daemon (JSON) and calls of the sandbox (time first) go to the log file, messages to the terminal. */
+function isForLog(line) {
+  return line.startsWith('{') || /^\d{4}-\d\d-\d\dT/.test(line);
 }
 
 /** The sandbox listens where the configuration expects it. */

@@ -12,10 +12,11 @@ import { answerToken } from './token-endpoint.ts';
 /** Answers every call to one address; a call that fails with an unexpected error gets a 500. */
 export function listener(role: Role, context: Context): RequestListener {
   return (request, response) => {
-    const begun = context.emit === undefined ? 0 : performance.now();
+    const isObserved = context.emit !== undefined || context.onCall !== undefined;
+    const begun = isObserved ? performance.now() : 0;
     const call = callOf(request);
     const send = (reply: Reply) => {
-      if (context.emit !== undefined) emitAnswered(reply, call, performance.now() - begun, context);
+      if (isObserved) observe(reply, call, performance.now() - begun, context);
       sendReply(response, reply, context.crashed);
     };
     const crash = (thrown: unknown) => {
@@ -31,10 +32,18 @@ export function listener(role: Role, context: Context): RequestListener {
   };
 }
 
-function emitAnswered(reply: Reply, { method, path }: Call, durationMs: number, { emit, settings }: Context): void {
-  const on = operationOf(method, path, settings.tokenPath);
+function observe(reply: Reply, { method, path }: Call, durationMs: number, context: Context): void {
   const status = reply.kind === 'drop' ? 0 : reply.status;
-  emit?.({ type: 'answered', at: Date.now(), durationMs, on, method, path, status });
+  context.onCall?.({ method, path, status, durationMs, reason: reasonOf(reply) });
+  const on = operationOf(method, path, context.settings.tokenPath);
+  context.emit?.({ type: 'answered', at: Date.now(), durationMs, on, method, path, status });
+}
+
+/** The reason in the body of a failed call, for the log. */
+function reasonOf(reply: Reply): string {
+  if (reply.kind !== 'complete' || reply.status < 400) return '';
+  const found = /"(?:message|error_description)":("(?:[^"\\]|\\.)*")/.exec(reply.body)?.[1];
+  return found === undefined ? '' : String(JSON.parse(found));
 }
 
 /** The prefix of every API address (API part 9). */
@@ -51,6 +60,8 @@ export function answerCall(call: Call, role: Role, context: Context): Reply | Pr
   if (headers.host === undefined && request.httpVersion !== '1.0') {
     return failure(400, 'The request parameters are invalid: the header Host is missing.');
   }
+  if (path === '/healthz') return { kind: 'complete', status: 200, body: '{"status":"ok"}' };
+  if (path === '/openapi.json' && call.method === 'GET') return describeItself(context);
   if (role.auth && path === context.settings.tokenPath) return answerToken(call, context);
   if (role.auth && path === REHEARSAL_PATH && context.rehearsal) {
     if (call.method !== 'GET') return notSupported(call.method, 'GET');
@@ -68,7 +79,6 @@ export function operationOf(method: string, path: string, tokenPath: string): Op
 
 function answerApi(call: Call, context: Context): Reply | Promise<Reply> {
   const { method, path, headers } = call;
-  if (path === `${API_PREFIX}/openapi.json` && method === 'GET') return describeItself(context);
   const caller = authenticate(headers.authorization, context.tokens, context.settings.environment);
   if (!caller.known) return caller.refusal;
   if (path !== ORDERS) return nothingAt(path);

@@ -3,7 +3,7 @@ import type { Tasks } from './faults/open-tasks.ts';
 import type { Planner } from './faults/plan-faults.ts';
 import type { OrderStore } from './order-store.ts';
 import type { Rehearsal } from './rehearsal.ts';
-import type { Emit, SandboxSettings } from './sandbox-options.ts';
+import type { AnsweredCall, Emit, SandboxSettings } from './sandbox-options.ts';
 import type { TokenStore } from './token-store.ts';
 
 /** Everything that answering a call needs, for one environment. */
@@ -14,6 +14,8 @@ export type Context = {
   tokens: TokenStore;
   /** Absent without a listener, so that calls build no events. */
   emit: Emit | undefined;
+  /** Absent without a listener. */
+  onCall: ((call: AnsweredCall) => void) | undefined;
   /** Reports a call that failed with an unexpected error. */
   crashed: (error: Error) => void;
   plan: Planner | undefined;

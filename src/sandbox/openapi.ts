@@ -104,7 +104,7 @@ function tokenOperation(): Json {
     responses: {
       200: { description: 'A bearer token.', content: json('Token') },
       400: refusal('The request is invalid, or requests a scope that the client does not have.'),
-      401: { ...refusal('The credentials are wrong.'), headers: challenge() },
+      401: refusal('The credentials are wrong.'),
       default: failed('Any other failure.'),
     },
   };
@@ -115,8 +115,8 @@ function refusals(): Json {
     400: failed('A request parameter is invalid.'),
     401: { $ref: '#/components/responses/Unauthorized' },
     403: { $ref: '#/components/responses/Forbidden' },
-    406: failed('The header Accept is not application/json.'),
-    415: failed('The header Content-Type is not application/json.'),
+    406: failed('The request lacks the header Accept: application/json.'),
+    415: failed('The request lacks the header Content-Type: application/json.'),
     default: failed('Any other failure.'),
   };
 }
@@ -131,7 +131,7 @@ function responses(): Json {
 function challenge(): Json {
   return {
     'WWW-Authenticate': {
-      description: 'RFC 6750 section 3, RFC 6749 section 5.2.',
+      description: 'A challenge (RFC 6750 section 3).',
       required: true,
       schema: { type: 'string' },
     },

@@ -25,12 +25,14 @@ function serve(port: MessagePort, opening: TableOpening): void {
   answer({ kind: 'done', value: 'open' });
 }
 
-function open({ folder, environment, unique }: TableOpening) {
+function open({ folder, environment, unique, reset }: TableOpening) {
   try {
-    const file = openOrderFile(folder, environment);
+    const file = openOrderFile(folder, environment, reset);
     return { file, table: createOrderTable(file, unique) };
   } catch (thrown) {
-    return thrown instanceof PoSyncError ? thrown : unusable(join(folder, orderFileName(environment)), toError(thrown));
+    return thrown instanceof PoSyncError
+      ? thrown
+      : unusable(join(folder ?? '', orderFileName(environment)), toError(thrown));
   }
 }
 

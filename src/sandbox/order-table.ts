@@ -22,15 +22,13 @@ export type OrderTable = {
   page(range: Range): Row[];
 };
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS orders (
-    id INTEGER PRIMARY KEY,
-    number TEXT NOT NULL,
-    state TEXT NOT NULL,
-    items TEXT NOT NULL,
-    stored_at INTEGER NOT NULL
-  );
-`;
+const COLUMNS = `(
+  id INTEGER PRIMARY KEY,
+  number TEXT NOT NULL,
+  state TEXT NOT NULL,
+  items TEXT NOT NULL,
+  stored_at INTEGER NOT NULL
+)`;
 const PAGE = 500;
 /** Characters of items after which a page ends. */
 const PAGE_TEXT = 256 * 1024;
@@ -41,8 +39,8 @@ export function orderFileName(environment: string): string {
 }
 
 /** Opens or creates the order file. Throws like `openDatabase`. */
-export function openOrderFile(folder: string, environment: string): DatabaseSync {
-  return openDatabase(folder, orderFileName(environment), SCHEMA);
+export function openOrderFile(folder: string | undefined, environment: string, reset = false): DatabaseSync {
+  return openDatabase(folder, orderFileName(environment), { table: 'orders', columns: COLUMNS, reset });
 }
 
 /** The orders in an open file; with `unique` each number is stored only once. */

@@ -5,7 +5,7 @@ import type { RemoteTable } from './order-store.ts';
 import type { OrderTable } from './order-table.ts';
 
 /** Which orders the thread stores; with `unique` each number is stored only once. */
-export type TableOpening = { folder: string; environment: string; unique: boolean };
+export type TableOpening = { folder: string | undefined; environment: string; unique: boolean; reset?: boolean };
 
 /** A call to a method of `OrderTable`. */
 export type TableCall = { name: keyof OrderTable; given: unknown[] };

@@ -69,23 +69,29 @@ function pathOf(target: string): string {
   return query < 0 ? origin : origin.slice(0, query);
 }
 
-const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
-
 /**
  * Checks the headers that every call must carry (API part 5, rule 4).
  * Returns the refusal when one is missing or has another value.
  */
 export function refuseHeaders({ contentType, contentEncoding, accept }: CallHeaders): Reply | undefined {
-  if (contentType !== 'application/json' && !JSON_TYPE.test(contentType ?? '')) {
-    return failure(415, `The header Content-Type must be application/json, not ${said(contentType)}.`);
+  if (contentType !== 'application/json' && !isJsonType(contentType ?? '')) {
+    return failure(415, `Send the header Content-Type: application/json (received: ${said(contentType)}).`);
   }
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
-    return failure(415, `The header Content-Encoding is not supported, found ${said(contentEncoding)}.`);
+    return failure(415, `Send the body without the header Content-Encoding (received: ${said(contentEncoding)}).`);
   }
   if (accept !== 'application/json' && !acceptsJson(accept ?? '')) {
-    return failure(406, `The header Accept must be application/json, not ${said(accept)}.`);
+    return failure(406, `Send the header Accept: application/json (received: ${said(accept)}).`);
   }
   return undefined;
+}
+
+/** Any parameters are allowed; JSON is UTF-8 (RFC 8259), so another charset is refused. */
+function isJsonType(type: string): boolean {
+  const parameters = /^application\/json[ \t]*(|;.*)$/i.exec(type)?.[1];
+  if (parameters === undefined) return false;
+  const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(parameters)?.[1];
+  return charset === undefined || /^utf-?8$/i.test(charset);
 }
 
 function acceptsJson(accept: string): boolean {
@@ -96,7 +102,7 @@ function acceptsJson(accept: string): boolean {
 }
 
 function said(value: string | undefined): string {
-  return value === undefined ? 'missing' : JSON.stringify(value.slice(0, 100));
+  return value === undefined ? 'none' : JSON.stringify(value.slice(0, 100));
 }
 
 /** A complete body, or why there is none. */

@@ -41,17 +41,24 @@ export type SandboxOptions = {
   bodyLimit?: number | undefined;
   /** Receives every event. */
   onEvent?: ((event: SandboxEvent) => void) | undefined;
+  /** Keeps all data in memory; `data` is not used. */
+  memory?: boolean | undefined;
+  /** Removes the orders and tokens of earlier runs at startup. */
+  reset?: boolean | undefined;
+  /** Receives every answered call; cheaper than `onEvent`. */
+  onCall?: ((call: AnsweredCall) => void) | undefined;
   /** Receives the error of each call that got a 500. */
   onCrash?: ((error: Error) => void) | undefined;
 };
 
 /** The options with all defaults applied. */
 export type SandboxSettings = {
-  [Name in Exclude<keyof SandboxOptions, 'port' | 'authPort' | 'faults' | 'record' | 'onEvent' | 'onCrash'>]-?: Exclude<
-    SandboxOptions[Name],
-    undefined
-  >;
+  [Name in Exclude<keyof SandboxOptions, NotSettings>]-?: Exclude<SandboxOptions[Name], undefined>;
 };
+type NotSettings = 'port' | 'authPort' | 'memory' | 'reset' | 'faults' | 'record' | 'onEvent' | 'onCall' | 'onCrash';
+
+/** One answered call; `status` is 0 if the connection was dropped, `reason` is "" for a success. */
+export type AnsweredCall = { method: string; path: string; status: number; durationMs: number; reason: string };
 
 /** Applies the defaults; an explicit option takes precedence over the fault file. */
 export function settingsOf(options: SandboxOptions): SandboxSettings {

@@ -33,9 +33,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   checkName(settings.environment);
   const allowed = allowList(settings.allowIp);
   await using opened = new AsyncDisposableStack();
-  const { data: folder, environment } = settings;
-  const table = opened.use(await openOrderThread({ folder, environment, unique: settings.onDuplicate === 'refuse' }));
-  const tokens = opened.use(openTokenFile(folder, environment));
+  const { environment } = settings;
+  const { memory, reset } = options;
+  const folder = memory ? undefined : settings.data;
+  const unique = settings.onDuplicate === 'refuse';
+  const table = opened.use(await openOrderThread({ folder, environment, unique, ...(reset && { reset }) }));
+  const tokens = opened.use(openTokenFile(folder, environment, reset));
   const tasks = opened.use(openTasks());
   const rehearsal = options.record ? createRehearsal(settings.environment) : undefined;
   const emit = emitToAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
@@ -47,6 +50,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     orders: createOrderStore(table),
     tokens: createTokenStore(tokens, settings.clientId, settings.tokenLifetime),
     emit,
+    onCall: options.onCall,
     crashed(error) {
       emit?.({ type: 'crashed', at: Date.now(), error });
       options.onCrash?.(error);

@@ -5,7 +5,9 @@ import { failure, type Reply } from './reply.ts';
 import { type Body, type Call, type CallHeaders, readBody } from './request.ts';
 import { type SandboxSettings, SCOPES, type Scope } from './sandbox-options.ts';
 
-type Verdict = { granted: true; scopes: readonly Scope[] } | { granted: false; error: TokenError; why: string };
+type Verdict = { granted: true; scopes: readonly Scope[] } | Refused;
+/** `byHeader`: the client tried to authenticate with the Authorization header. */
+type Refused = { granted: false; error: TokenError; why: string; byHeader?: true };
 type TokenError = 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope';
 
 const LARGEST_FORM = 16 * 1024;
@@ -26,7 +28,7 @@ export async function answerToken(call: Call, context: Context): Promise<Reply> 
 
 function pronounce(verdict: Verdict, { tokens, settings, emit }: Context): Reply {
   emit?.({ type: 'token', at: Date.now(), outcome: verdict.granted ? 'issued' : verdict.error });
-  if (!verdict.granted) return refusal(verdict.error, verdict.why, settings.environment);
+  if (!verdict.granted) return refusal(verdict, settings.environment);
   const token = {
     access_token: tokens.issue(verdict.scopes),
     expires_in: settings.tokenLifetime,
@@ -40,12 +42,12 @@ function judge(headers: CallHeaders, body: Buffer | 'too-large', settings: Sandb
   if (!/^application\/x-www-form-urlencoded *(?:;.*)?$/i.test(headers.contentType ?? '')) {
     return no('invalid_request', 'The header Content-Type must be application/x-www-form-urlencoded.');
   }
-  if (headers.authorization !== undefined) {
-    return no('invalid_client', 'Credentials are taken from the form only, as client_id and client_secret.');
-  }
   const form = new URLSearchParams(body.toString('utf8'));
   const twice = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1);
-  if (twice !== undefined) return no('invalid_request', 'A parameter is given more than once.');
+  if (twice !== undefined) return no('invalid_request', `The parameter ${twice.slice(0, 100)} is repeated.`);
+  if (headers.authorization !== undefined && !form.has('client_id') && !form.has('client_secret')) {
+    return { ...no('invalid_client', 'Send client_id and client_secret in the form.'), byHeader: true };
+  }
   return judgeForm((name) => form.get(name) ?? '', settings);
 }
 
@@ -71,14 +73,15 @@ function judgeScope(asked: string, granted: readonly Scope[]): Verdict {
   return no('invalid_scope', `The parameter scope must contain only: ${granted.join(' ')}.`);
 }
 
-function no(error: TokenError, why: string): Verdict {
+function no(error: TokenError, why: string): Refused {
   return { granted: false, error, why };
 }
 
-function refusal(error: TokenError, why: string, realm: string): Reply {
+/** RFC 6749 section 5.2: a challenge belongs only in the answer to a client that used the Authorization header. */
+function refusal({ error, why, byHeader }: Refused, realm: string): Reply {
   const body = JSON.stringify({ error, error_description: why });
   if (error !== 'invalid_client') return { kind: 'complete', status: 400, body, headers: jsonHeaders() };
-  const headers = { ...jsonHeaders(), 'www-authenticate': `Basic realm="${realm}"` };
+  const headers = { ...jsonHeaders(), ...(byHeader && { 'www-authenticate': `Basic realm="${realm}"` }) };
   return { kind: 'complete', status: 401, body, headers };
 }
 

@@ -16,19 +16,17 @@ export type TokenStore = {
   revoke(token: string): void;
 };
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS tokens (
-    hash BLOB PRIMARY KEY,
-    client BLOB NOT NULL,
-    scopes TEXT NOT NULL,
-    expires_at INTEGER NOT NULL
-  ) WITHOUT ROWID;
-`;
+const COLUMNS = `(
+  hash BLOB PRIMARY KEY,
+  client BLOB NOT NULL,
+  scopes TEXT NOT NULL,
+  expires_at INTEGER NOT NULL
+) WITHOUT ROWID`;
 const CACHE_SIZE = 1000;
 
 /** Opens or creates the token file. Throws like `openDatabase`. */
-export function openTokenFile(folder: string, environment: string): DatabaseSync {
-  return openDatabase(folder, `${environment}.tokens.sqlite`, SCHEMA);
+export function openTokenFile(folder: string | undefined, environment: string, reset = false): DatabaseSync {
+  return openDatabase(folder, `${environment}.tokens.sqlite`, { table: 'tokens', columns: COLUMNS, reset });
 }
 
 /**

@@ -27,7 +27,7 @@ test('an independent validator accepts docs/openapi.yaml', async () => {
 
 test('a running sandbox serves its own document without a token', async () => {
   await using sandbox = await openSandbox({ listShape: 'array', listItems: false, tokenPath: '/oauth/token' });
-  const { status, json } = await exchange('GET', `${sandbox.baseUrl}/openapi.json`);
+  const { status, json } = await exchange('GET', `${sandbox.authUrl}/openapi.json`);
   expect(status).toBe(200);
   const { baseUrl, authUrl } = sandbox;
   expect(json).toEqual(

@@ -28,7 +28,7 @@ export async function startSandboxProcess(
   const args = ['sandbox', '--environment', 'staging', '--data', data, ...flags];
   const child = spawn(PROGRAM, args, {
     env: withPath({ ...CREDENTIALS, ...env }),
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   const closed = once(child, 'close');
   const [line] = await once(createInterface(child.stdout), 'line');

@@ -8,6 +8,7 @@ import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
 import { type SandboxOptions, SCOPES, type Scope, TOKEN_PATHS } from '../../sandbox/sandbox-options.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Shell } from '../shell.ts';
+import { openCallLog } from '../terminal/call-log.ts';
 
 /** The flags of `po-sync sandbox` as typed. */
 export type SandboxArgs = {
@@ -18,6 +19,8 @@ export type SandboxArgs = {
   tokenPath?: string;
   scopes?: string;
   data?: string;
+  memory?: boolean;
+  reset?: boolean;
   allowIp?: readonly string[];
   onDuplicate?: string;
   faults?: string;
@@ -35,7 +38,8 @@ export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<n
   const options = await optionsOf(args, shell);
   // The caller got a 500; the operator of the sandbox needs the cause.
   const onCrash = (error: Error) => shell.err(`The sandbox failed to answer a call: ${error.message}\n`);
-  await using sandbox = await startSandbox({ ...options, onCrash });
+  await using calls = openCallLog(shell.err);
+  await using sandbox = await startSandbox({ ...options, onCrash, onCall: calls.add });
   const { environment, baseUrl, authUrl } = sandbox;
   shell.out(`${JSON.stringify({ environment, baseUrl, authUrl })}\n`);
   shell.ready();
@@ -56,6 +60,8 @@ async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOption
     clientSecret: await credential('CLIENT_SECRET', environment, shell),
     port: integer('--port', args.port ?? '0', 0, 65_535),
     data: resolve(shell.cwd, args.data ?? 'data/sandbox'),
+    memory: args.memory,
+    reset: args.reset,
     authPort: given(args.authPort, (value) => integer('--auth-port', value, 0, 65_535)),
     host: args.host,
     tokenPath: given(args.tokenPath, (value) => oneOf('--token-path', value, TOKEN_PATHS)),

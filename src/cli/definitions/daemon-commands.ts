@@ -8,6 +8,8 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--token-path <path>', text: '/oauth2/token or /oauth/token' },
   { flags: '--scopes <names>', text: 'scopes that the client may have, such as "read write"' },
   { flags: '--data <folder>', text: 'folder for its data' },
+  { flags: '--memory', text: 'keep all data in memory' },
+  { flags: '--reset', text: 'remove the orders and tokens of earlier runs first' },
   { flags: '--allow-ip <cidr...>', text: 'answer only these addresses' },
   { flags: '--on-duplicate <what>', text: 'accept or refuse a number that already exists' },
   { flags: '--faults <file>', text: 'inject the faults that this file describes' },

@@ -90,14 +90,87 @@ test('every example of a rehearsal starts', async () => {
   }
 });
 
-test('a call that crashes is told on standard error', async () => {
+test('each call is one line on standard error, with the reason of a failure and no control characters', async () => {
+  const stopping = new AbortController();
+  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
+  const running = sandboxCommand({ environment: 'staging', memory: true }, shell);
+  const { baseUrl, authUrl } = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
+  await exchange('GET', `${authUrl}/healthz`);
+  await exchange('GET', `${baseUrl}/purchase-orders`);
+  await exchange('GET', `${authUrl}/\u009b31m`);
+  stopping.abort('SIGTERM');
+  expect(await running).toBe(0);
+  const lines = shell.written.err.trimEnd().split('\n');
+  expect(lines).toEqual([
+    expect.stringMatching(/^\S+Z GET \/healthz 200 [\d.]+ ms$/),
+    expect.stringMatching(
+      /^\S+Z GET \/api\/v1\/purchase-orders 401 [\d.]+ ms The header Authorization: .* is missing\.$/,
+    ),
+    expect.stringMatching(/^\S+Z GET \/.* 404 [\d.]+ ms There is nothing at /),
+  ]);
+  expect(shell.written.err).not.toMatch(/(?!\n)\p{Cc}/u);
+});
+
+type List = { data: { purchaseOrders: unknown[] } };
+
+async function jsonOf<T>(answer: Response): Promise<T> {
+  return (await answer.json()) as T;
+}
+
+test('--memory creates no file, and --reset removes the orders and tokens of earlier runs', async () => {
+  await using place = await makeTempFolder();
+  const args = { environment: 'staging', data: 'data' };
+  const run = async (more: SandboxArgs, use: (urls: { baseUrl: string; authUrl: string }) => Promise<void>) => {
+    const stopping = new AbortController();
+    const shell = fakeShell({ env: CREDENTIALS, cwd: place.path, signal: stopping.signal });
+    const running = sandboxCommand({ ...args, ...more }, shell);
+    await use(JSON.parse(await until('the sandbox', () => shell.written.out || undefined)));
+    stopping.abort('SIGTERM');
+    await running;
+  };
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: CREDENTIALS.PO_SYNC_STAGING_CLIENT_ID,
+    client_secret: CREDENTIALS.PO_SYNC_STAGING_CLIENT_SECRET,
+  });
+  const tokenOf = async (authUrl: string): Promise<string> =>
+    jsonOf<{ access_token: string }>(await fetch(`${authUrl}/oauth2/token`, { method: 'POST', body: form })).then(
+      (answer) => answer.access_token,
+    );
+  const headersOf = (token: string) => ({
+    authorization: `Bearer ${token}`,
+    accept: 'application/json',
+    'content-type': 'application/json',
+  });
+  const body = '{"purchaseOrderNumber":"P-1","orderState":"NEW","items":[{"articleCode":"A","quantity":1}]}';
+  let token = '';
+  await run({ memory: true }, async ({ baseUrl, authUrl }) => {
+    const headers = headersOf(await tokenOf(authUrl));
+    expect((await fetch(`${baseUrl}/purchase-orders`, { method: 'POST', headers, body })).status).toBe(201);
+    const list = await jsonOf<List>(await fetch(`${baseUrl}/purchase-orders`, { headers }));
+    expect(list.data.purchaseOrders).toHaveLength(1);
+  });
+  expect(await readdir(place.path)).toEqual([]);
+  await run({}, async ({ baseUrl, authUrl }) => {
+    token = await tokenOf(authUrl);
+    await fetch(`${baseUrl}/purchase-orders`, { method: 'POST', headers: headersOf(token), body });
+  });
+  await run({ reset: true }, async ({ baseUrl, authUrl }) => {
+    expect((await fetch(`${baseUrl}/purchase-orders`, { headers: headersOf(token) })).status).toBe(401);
+    const headers = headersOf(await tokenOf(authUrl));
+    const list = await jsonOf<List>(await fetch(`${baseUrl}/purchase-orders`, { headers }));
+    expect(list.data.purchaseOrders).toEqual([]);
+  });
+});
+
+test('a call that crashes is reported on standard error', async () => {
   const stopping = new AbortController();
   await writeFile(path.join(folder.path, 'crash.yaml'), 'faults: [{ kind: crash, on: token }]');
   const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
   const running = sandboxCommand({ environment: 'staging', faults: 'crash.yaml' }, shell);
   const { authUrl } = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
   expect((await exchange('POST', `${authUrl}/oauth2/token`)).status).toBe(500);
-  expect(shell.written.err).toBe('The sandbox failed to answer a call: Rehearsed crash.\n');
+  expect(shell.written.err).toMatch(/^The sandbox failed to answer a call: Rehearsed crash\.\n/);
   stopping.abort('SIGTERM');
   await running;
 });

@@ -73,20 +73,24 @@ describe('part 4, POST /purchase-orders', () => {
     });
   });
 
-  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
-    'accepts Content-Type %s',
-    async (type) => {
-      const headers = headersWith(token, { 'content-type': type });
-      const body = JSON.stringify(goodOrder('PO-type'));
-      expect((await sandbox.call('POST', '/purchase-orders', { headers, body })).status).toBe(201);
-    },
-  );
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON;charset="UTF-8"',
+    'application/json; profile="https://example.com/order"; charset=utf-8',
+    'application/json;odata.metadata=minimal',
+  ])('accepts Content-Type %s', async (type) => {
+    const headers = headersWith(token, { 'content-type': type });
+    const body = JSON.stringify(goodOrder('PO-type'));
+    expect((await sandbox.call('POST', '/purchase-orders', { headers, body })).status).toBe(201);
+  });
 
   test.each([
     undefined,
     'text/plain',
     'application/x-www-form-urlencoded',
     'application/json; charset=iso-8859-1',
+    'application/json; profile=x; charset=latin1',
     'application/jsonx',
     '',
   ])('refuses Content-Type %s', async (type) => {

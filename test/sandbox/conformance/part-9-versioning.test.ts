@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exchange } from '../../support/exchange.ts';
 import { bearerHeaders, type OpenSandbox } from '../../support/open-sandbox.ts';
 import { conformingSandbox, headersWith } from './conform.ts';
 
@@ -19,6 +20,16 @@ test('part 9: /api/v1 is part of every API address', async () => {
   for (const prefix of ['', '/api', '/v1', '/api/v2', '/API/V1', '//api/v1', '/api/v1/api/v1']) {
     expect((await sandbox.call('GET', `${origin}${prefix}/purchase-orders`, { headers })).status).toBe(404);
   }
+});
+
+test('part 9: below /api/v1 every address requires a token, also openapi.json', async () => {
+  expect((await sandbox.call('GET', '/openapi.json')).status).toBe(401);
+  const { origin } = new URL(sandbox.baseUrl);
+  expect(await exchange('GET', `${origin}/openapi.json`)).toMatchObject({
+    status: 200,
+    json: { openapi: '3.1.0' },
+  });
+  expect(await exchange('GET', `${origin}/healthz`)).toMatchObject({ status: 200, json: { status: 'ok' } });
 });
 
 test.each([{ 'accept-version': '2' }, { 'api-version': '2021-01-01' }, { 'x-api-version': '9' }])(
