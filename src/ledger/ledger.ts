@@ -167,7 +167,7 @@ function foundWords({ state, history }: Entry): { code: string; message: string 
 }
 
 function cancellation({ attempt }: Entry, { at, heir }: Extract<Step, { kind: 'cancel' }>): Settling {
-  return { outcome: 'cancelled', result: cancelledResult(at, attempt), at, ...(heir ?? {}) };
+  return { outcome: 'cancelled', result: cancelledResult(at, attempt), at, ...heir };
 }
 
 /** The result of an order that a person canceled. */

@@ -106,7 +106,7 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
     ],
   ],
   held: [
-    [...Array.from({ length: 45 }, (_, i) => dead(one(i + 2), 'refused', '400', 'No'))],
+    Array.from({ length: 45 }, (_, i) => dead(one(i + 2), 'refused', '400', 'No')),
     {
       state: 'held',
       finishedAt: null,

@@ -46,8 +46,8 @@ type WorkplaceOptions = {
   /** The pace of `delivery:`, instead of one that suits small tests. */
   pace?: string;
   environment?: string;
-  /** The address of a Redis, or a private one; a database of the shared one when absent. */
-  redis?: string | 'private';
+  /** The address of a Redis, or `private`; a database of the shared one when absent. */
+  redis?: string;
 };
 
 const PACE = 'settle: 1s, timeout: 2s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
