@@ -47,6 +47,8 @@ type Reading = {
   end: ListEnd;
   /** Every row of a number in question: one that occurs twice was created twice. */
   rows: ReadonlyMap<string, readonly ListedOrder[]>;
+  /** Numbers in question that the list shows in another spelling only, and how. */
+  respelled: ReadonlyMap<string, string>;
   evidence: Evidence | undefined;
   /** Lists in a row that could not tell, with this one. */
   unclear: number;
@@ -86,15 +88,19 @@ export function createVerifier(deps: VerifierDeps) {
     const birds = await canaries.all();
     const wanted = new Set([...numbers, ...birds.map(({ number }) => number)]);
     const rows = new Map<string, ListedOrder[]>();
+    const spellings = new Map(numbers.map((number) => [spellingOf(number), number]));
+    const respelled = new Map<string, string>();
     const end = await deps.list((order) => {
       const { purchaseOrderNumber: number } = order;
       if (wanted.has(number)) rows.set(number, [...(rows.get(number) ?? []), order]);
+      const meant = spellings.get(spellingOf(number));
+      if (meant !== undefined && meant !== number) respelled.set(meant, number);
     });
     const durationMs = time.now() - listedFrom;
     await pause(end, durationMs);
     listRead(log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind });
     const evidence = end.kind === 'complete' ? await judge(listedFrom, birds, new Set(rows.keys())) : undefined;
-    return { listedFrom, end, rows, evidence, unclear: await countUnclear(evidence) };
+    return { listedFrom, end, rows, respelled, evidence, unclear: await countUnclear(evidence) };
   }
 
   async function judge(
@@ -127,10 +133,12 @@ export function createVerifier(deps: VerifierDeps) {
   }
 
   /** What this list says about one order in doubt. */
-  function eventFor(entry: Entry, { listedFrom, end, rows, evidence, unclear: inARow }: Reading): ListEvent {
+  function eventFor(entry: Entry, { listedFrom, end, rows, respelled, evidence, unclear: inARow }: Reading): ListEvent {
     const at = time.now();
     const shown = rows.get(entry.order.purchaseOrderNumber);
     if (shown) return foundIn(shown, entry, at);
+    const other = respelled.get(entry.order.purchaseOrderNumber);
+    if (other !== undefined) return { kind: 'unlistable', at, answer: otherSpelling(other) };
     if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: end.said };
     const { maybeSentAt = 0 } = entry;
     if (evidence?.kind === 'good' && maybeSentAt > evidence.reaches)
@@ -198,4 +206,13 @@ function unclearAnswer(evidence: Evidence | undefined): Answer {
         message: "no accepted order is old enough to show that the API's list is complete",
       };
   }
+}
+
+/** What APIs that rewrite numbers leave the same: neither case, nor spaces, nor the composition of characters. */
+function spellingOf(number: string): string {
+  return number.normalize('NFC').replace(/\s+/g, '').toUpperCase();
+}
+
+function otherSpelling(number: string): Answer {
+  return { code: 'other-number', message: `the list shows this number as "${number}" only` };
 }

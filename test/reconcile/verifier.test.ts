@@ -121,6 +121,15 @@ describe('verifier', () => {
     expect(await stateOf('A')).toBe('retry');
   });
 
+  it.each(['po-a1', ' PO-A1', 'PO-a1 '])('sends no order again that the list shows as %j', async (shown) => {
+    await using opened = await openVerifierRig();
+    const { rig, doubt, tickAfter, stateOf } = opened;
+    await doubt('PO-A1');
+    rig.shown = [shown];
+    await tickAfter(settle);
+    expect(await stateOf('PO-A1')).toBe('inDoubt');
+  });
+
   it('reads no list while another daemon reads one', async () => {
     await using opened = await openVerifierRig();
     const { rig, redis, keys, doubt, tickAfter } = opened;
