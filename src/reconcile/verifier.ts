@@ -87,15 +87,8 @@ export function createVerifier(deps: VerifierDeps) {
     const listedFrom = time.now();
     const birds = await canaries.all();
     const wanted = new Set([...numbers, ...birds.map(({ number }) => number)]);
-    const rows = new Map<string, ListedOrder[]>();
-    const spellings = new Map(numbers.map((number) => [spellingOf(number), number]));
-    const respelled = new Map<string, string>();
-    const end = await deps.list((order) => {
-      const { purchaseOrderNumber: number } = order;
-      if (wanted.has(number)) rows.set(number, [...(rows.get(number) ?? []), order]);
-      const meant = spellings.get(spellingOf(number));
-      if (meant !== undefined && meant !== number) respelled.set(meant, number);
-    });
+    const { rows, respelled, take } = collectRows(numbers, wanted);
+    const end = await deps.list(take);
     const durationMs = time.now() - listedFrom;
     await pause(end, durationMs);
     listRead(log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind });
@@ -206,6 +199,22 @@ function unclearAnswer(evidence: Evidence | undefined): Answer {
         message: "no accepted order is old enough to show that the API's list is complete",
       };
   }
+}
+
+/** Collects the rows of the numbers that are wanted, and other spellings of those in doubt. */
+function collectRows(inDoubt: readonly string[], wanted: ReadonlySet<string>) {
+  const rows = new Map<string, ListedOrder[]>();
+  const spellings = new Map(inDoubt.map((number) => [spellingOf(number), number]));
+  const respelled = new Map<string, string>();
+
+  function take(order: ListedOrder): void {
+    const { purchaseOrderNumber: number } = order;
+    if (wanted.has(number)) rows.set(number, [...(rows.get(number) ?? []), order]);
+    const meant = spellings.get(spellingOf(number));
+    if (meant !== undefined && meant !== number) respelled.set(meant, number);
+  }
+
+  return { rows, respelled, take };
 }
 
 /** What APIs that rewrite numbers leave the same: neither case, nor spaces, nor the composition of characters. */

@@ -526,6 +526,56 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['test/reconcile/verifier.test.ts'],
   },
+  // Odd answers
+  {
+    without: 'the end of an order that is turned away while others pass',
+    file: 'src/deliver/attempt.ts',
+    find: 'turnedAway: await breaker.acceptedSince(before)',
+    replace: 'turnedAway: false',
+    tests: ['test/deliver/odd-answers.test.ts'],
+  },
+  {
+    without: 'learning what a success without an envelope means',
+    file: 'src/reconcile/reconciliation.ts',
+    find: 'await breaker.learnAnswers(wasCreated);',
+    replace: 'return;',
+    tests: ['test/deliver/odd-answers.test.ts'],
+  },
+  {
+    without: 'a name for each grant of a token',
+    file: 'src/api/token.ts',
+    find: "const fingerprint = randomBytes(12).toString('hex');",
+    replace: "const fingerprint = randomBytes(0).toString('hex') + value;",
+    tests: ['test/deliver/no-hot-loop.test.ts'],
+  },
+  {
+    without: 'the rest after a failed token request',
+    file: 'src/api/token.ts',
+    find: 'if (text === null) return;',
+    replace: 'if (text !== undefined) return;',
+    tests: ['test/deliver/no-hot-loop.test.ts'],
+  },
+  {
+    without: 'a wait that the API asks for being a pause',
+    file: 'src/deliver/health.ts',
+    find: 'const passes = wait <= LONG_WAIT && (',
+    replace: 'const passes = true || (',
+    tests: ['test/deliver/odd-answers.test.ts'],
+  },
+  {
+    without: 'a list that holds something else proving nothing',
+    file: 'src/api/list-reader.ts',
+    find: 'return !hasOthers || (orders === 0 && all > 0);',
+    replace: 'return !hasOthers || orders >= 0 || all > 0;',
+    tests: ['test/api/list.test.ts'],
+  },
+  {
+    without: 'other spellings in the list',
+    file: 'src/reconcile/verifier.ts',
+    find: 'if (meant !== undefined && meant !== number)',
+    replace: 'if (meant !== undefined && meant === number)',
+    tests: ['test/reconcile/verifier.test.ts'],
+  },
   // Pauses and people
   {
     without: 'a pause that holds what waited for its intent',
