@@ -52,7 +52,8 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
     const signal = AbortSignal.any([stopping, lease.signal]);
     const inspection = await prove(file, batch, await deps.howToRead(file.path, file.source), signal);
     if (inspection instanceof PoSyncError) {
-      batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message });
+      const someAdmitted = batch.begunWith !== undefined;
+      batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
       return { end: 'unreadable', sha256: await deps.onUnreadable(batch, inspection) };
     }
     const { sha256, bytes, records, shape, warnings } = inspection;

@@ -13,8 +13,13 @@ export function batchAdmitted(log: Log, facts: Named & { orders: number }): void
 }
 
 /** The file cannot be read as orders. */
-export function batchUnreadable(log: Log, facts: Named & { code: string; reason: string }): void {
-  log.warn({ event: 'batch-unreadable', ...facts }, 'file is unreadable; none of its orders are sent');
+export function batchUnreadable(
+  log: Log,
+  facts: Named & { code: string; reason: string },
+  { someAdmitted }: { someAdmitted: boolean },
+): void {
+  const rest = someAdmitted ? 'no more of its orders are admitted' : 'none of its orders are sent';
+  log.warn({ event: 'batch-unreadable', ...facts }, `file is unreadable; ${rest}`);
 }
 
 /** The last order of the batch has its outcome and the report is written. */

@@ -36,12 +36,17 @@ export type Batch = {
   held?: { reason: string; since: number };
   /** A person took back what was not sent yet. */
   cancelled: boolean;
+  /** Why its file can no longer be read, although some of its orders were admitted. */
+  unreadable?: BatchError;
   counts: OutcomeCounts;
   /** Dead letters that still wait. */
   open: number;
   /** Where its file lies since it is settled; absent for a copy of an export. */
   settledPath?: string;
 };
+
+/** What made the file of a batch unreadable. */
+export type BatchError = { code: string; message: string; remedy?: string; line?: number; column?: number };
 
 export type Batches = ReturnType<typeof createBatches>;
 
@@ -91,6 +96,11 @@ export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys
   /** Every order is admitted: from now on the batch can be finished. */
   async function admitted(batch: string, total: number): Promise<void> {
     await runScript(redis, totalScript, [keys.batch(batch), keys.finished], [batch, total]);
+  }
+
+  /** The file can no longer be read; `admitted` says how many of its orders are reported. */
+  async function becameUnreadable(batch: string, error: BatchError): Promise<void> {
+    await redis.hset(keys.batch(batch), { unreadable: JSON.stringify(error) });
   }
 
   async function find(batch: string): Promise<Batch | undefined> {
@@ -181,6 +191,7 @@ export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys
     proved,
     admitting,
     admitted,
+    becameUnreadable,
     find,
     counted,
     results,
@@ -217,6 +228,7 @@ function decode(fields: Record<string, string>): Batch {
     ...(fields['begunWith'] === undefined ? {} : { begunWith: fields['begunWith'] }),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
     ...(fields['held'] === undefined ? {} : { held: JSON.parse(fields['held']) as NonNullable<Batch['held']> }),
+    ...(fields['unreadable'] === undefined ? {} : { unreadable: JSON.parse(fields['unreadable']) as BatchError }),
     cancelled: fields['cancelled'] !== undefined,
     counts,
     open: Number(fields['open'] ?? 0),

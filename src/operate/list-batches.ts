@@ -72,9 +72,9 @@ export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'co
   return { batch, standing, report, ...(error ? { error } : {}) };
 }
 
-function standingOf({ state, held, total }: Batch): BatchStanding {
-  // The orders of an unreadable file are never counted.
-  if (state === 'done') return total === undefined ? 'unreadable' : 'finished';
+function standingOf({ state, held, total, unreadable }: Batch): BatchStanding {
+  // An unreadable file has no total, unless some of its orders were admitted before.
+  if (state === 'done') return total === undefined || unreadable ? 'unreadable' : 'finished';
   if (held) return 'held';
   return state === 'reading' ? 'reading' : 'sending';
 }

@@ -7,7 +7,7 @@ import { hashFile } from '../core/hash-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { batchFinished } from '../events/batch.ts';
 import { dropCopy, settleFile } from '../intake/put-away.ts';
-import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Batch, BatchError, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
@@ -15,11 +15,13 @@ import { countNeedingPerson } from '../order/outcome.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import type { Store } from '../redis/store.ts';
-import { layBeside } from '../report/beside.ts';
+import { fixFilesIn, layBeside } from '../report/beside.ts';
+import { makeFolder } from '../report/disk.ts';
 import type { Report } from '../report/report.ts';
 import { type ReportedOrder, writeProgress, writeReport } from '../report/write-report.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
+import { countAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-fixed.ts';
 import { createReportOfBatch } from './report-of-batch.ts';
 import { reportOrders } from './report-orders.ts';
@@ -44,6 +46,7 @@ export function createBatchSettlement({ config, store, side, clock, log, inspect
   const reportOf = createReportOfBatch({ breaker, config, clock });
 
   async function settleFinished(batch: Batch): Promise<void> {
+    if (batch.unreadable !== undefined) return settleChanged(batch, batch.unreadable);
     const folder = join(reports, batch.batch);
     const report = await reportOf(batch, 'finished');
     if (await exists(batch.path)) {
@@ -60,11 +63,33 @@ export function createBatchSettlement({ config, store, side, clock, log, inspect
   /** Reports a file that cannot be read as orders and moves it to `failed/`. Returns its SHA-256. */
   async function settleUnreadable(batch: Batch, error: PoSyncError): Promise<string> {
     const identity = await hashFile(batch.path);
+    if (batch.begunWith !== undefined) {
+      // Some orders were admitted: settled when each has its outcome.
+      await batches.becameUnreadable(batch.batch, errorOf(error));
+      await batches.admitted(batch.batch, await countAdmitted(batch.batch, { batches, ledger, ...store }));
+      return identity.sha256;
+    }
     const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identity };
     await writeReport({ folder: join(reports, batch.batch), report, shape: undefined, orders: nothing() });
     await putAway(batch, 'failed', false);
     await finish(batch, 1);
     return identity.sha256;
+  }
+
+  /** Reports the admitted orders of a file that became unreadable meanwhile, and moves it to `failed/`. */
+  async function settleChanged(batch: Batch, error: BatchError): Promise<void> {
+    const folder = join(reports, batch.batch);
+    const report = { ...(await reportOf(batch, 'unreadable')), error };
+    if (await exists(batch.path)) {
+      await makeFolder(folder);
+      await using original = await openOriginal(batch, folder, { batches, config });
+      const admitted = reportOrders(original?.orders ?? nothing(), batch, { ...side, config });
+      const orders = closeFixed({ batches, ledger, ...store, reports }, admitted, batch.batch);
+      const identity = await hashFile(batch.path);
+      await writeReport({ folder, report: { ...report, ...identity }, shape: original?.shape, orders });
+    } else await writeProgress(folder, report);
+    await putAway(batch, 'failed', (await fixFilesIn(folder)).length > 0);
+    await finish(batch, countNeedingPerson(batch.counts) + 1);
   }
 
   async function putAway(batch: Batch, where: 'done' | 'failed', needsFix: boolean): Promise<void> {

@@ -24,7 +24,16 @@ describe('a file that is written to after it was taken', () => {
       async () => (await place.reportsNow()).find(({ file, state }) => file === 'orders.csv' && state !== 'running'),
       60_000,
     );
-    expect(report).toMatchObject({ state: 'unreadable', error: { code: 'unreadable-changed' } });
+    expect(report).toMatchObject({ state: 'unreadable', error: { code: 'unreadable-changed' }, open: 0 });
+    const { orders = 0, accepted } = report.counts;
+    expect(orders).toBeGreaterThan(100);
+    expect(accepted).toBe(orders);
+    const results = (await place.read(report, 'results.csv')).trimEnd().split('\n').slice(1);
+    expect(results).toHaveLength(orders);
+    expect(results.every((line) => line.includes(',accepted,'))).toBe(true);
+    const page = await place.read(report, 'report.html');
+    expect(page).toContain('This file could not be read');
+    expect(page).not.toContain('Nothing of it was sent');
     await place.drop('again.csv', csvOf(3_000));
     await until(
       'the rest',

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { claimFile } from '../../src/intake/claim.ts';
 import { createBatches } from '../../src/ledger/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
+import { unreadable } from '../../src/parse/unreadable.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openSettlement } from '../../src/settle/settlement.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
@@ -64,9 +65,14 @@ async function openPlace() {
   const invalid = { outcome: 'invalid', attempts: 0, at: store.time.now(), code: 'empty', message: '' } as const;
   await ledger.count(batch, store.time.now(), [{ ordinal: 0, number: 'PO-1', result: invalid }]);
   await batches.admitted(batch, 1);
+  await batches.admitting(batch, sha256);
   const kept = stack.move();
   return {
     batch,
+    path: file.path,
+    inbox,
+    /** Reads a file of the report's folder. */
+    read: (name: string) => readFile(path.join(reports, batch, name), 'utf8'),
     batches,
     daemon,
     /** Settles until the batch is done. */
@@ -120,5 +126,38 @@ describe('settlement', () => {
     expect(await place.batches.find(place.batch)).toMatchObject({ state: 'open' });
     await theirs?.release();
     await place.settled(settlement);
+  });
+
+  const changed = unreadable('changed', 'orders.csv was written to.', {}, 'Drop it again.');
+
+  it('a file that was appended to after its orders were admitted is unreadable, and reports these orders', async () => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first');
+    await appendFile(place.path, 'PO-2,A,1\n');
+    const batch = await place.batches.find(place.batch);
+    if (batch) await settlement.settleUnreadable(batch, changed);
+    await place.settled(settlement);
+    expect(await place.report()).toMatchObject({
+      state: 'unreadable',
+      error: { code: 'unreadable-changed', remedy: 'Drop it again.' },
+      counts: { orders: 1, invalid: 1 },
+      open: 1,
+    });
+    expect(await place.read('results.csv')).toMatch(/\n2,PO-1,invalid,/);
+    expect(await place.read('dead-letters.csv')).toMatch(/^PO-1,,1,2,/m);
+    expect(await place.read('report.html')).toContain('1 order had its outcome before that');
+    const [day = ''] = await readdir(path.join(place.inbox, 'failed'));
+    expect(await readdir(path.join(place.inbox, 'failed', day))).toContain('orders.csv.fix.csv');
+  });
+
+  it('a file whose content was replaced after its orders were admitted still has their final counts', async () => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first');
+    await writeFile(place.path, 'something else entirely, and long enough to cover what was there before\n');
+    const batch = await place.batches.find(place.batch);
+    if (batch) await settlement.settleUnreadable(batch, changed);
+    await place.settled(settlement);
+    expect(await place.report()).toMatchObject({ state: 'unreadable', counts: { orders: 1, invalid: 1 }, open: 1 });
+    expect((await place.read('results.csv')).trimEnd().split('\n')).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import { ago, count, counted, iso, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
 import { type BatchStanding, type BatchView, neededPerson, settledIn } from '../../operate/list-batches.ts';
-import { OUTCOMES } from '../../order/outcome.ts';
+import { countSettled, OUTCOMES } from '../../order/outcome.ts';
 import type { Format, Tone } from '../terminal/paint.ts';
 import { printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
@@ -102,7 +102,11 @@ function nextStep({ batch, standing }: BatchView): string {
   const name = batch.batch;
   if (standing === 'unreadable') {
     const place = batch.settledPath === undefined ? '' : ` The file is ${printable(batch.settledPath)}.`;
-    return `\nNothing of it was sent.${place} Correct it and drop the complete file again.\n`;
+    const sent =
+      countSettled(batch.counts) === 0
+        ? 'Nothing of it was sent.'
+        : 'Its report lists the orders that were admitted before.';
+    return `\n${sent}${place} Correct it and drop the complete file again.\n`;
   }
   if (standing === 'held') {
     return `\nCheck the refused orders first: po-sync dead-letters list --batch ${name}\nThen run po-sync batches release ${name}, or cancel it.\n`;

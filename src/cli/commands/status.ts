@@ -79,7 +79,7 @@ export function statusText(status: Status, format: Format): string {
     section('Sources', table(sources, sourceColumns(now), inset(format)), paint),
     section('Batches in progress', batchTable(batches, now, inset(format)), paint),
     section('Unreadable files', unreadableText(status, inset(format)), paint),
-    unreadable.length === 0 ? '' : '  Nothing of them was sent. Correct each file and drop it again.\n',
+    unreadable.length === 0 ? '' : '  Correct each file and drop it again.\n',
   ].join('');
 }
 

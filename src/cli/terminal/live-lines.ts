@@ -128,8 +128,9 @@ function fitted(parts: readonly Part[], { paint, columns }: Format): string {
 export function finalLine(batch: Batch, page: string, paint: Paint): string {
   const { total, counts, startedAt, lastAt } = batch;
   const name = paint('strong', printable(batch.name));
-  if (total === undefined) {
-    return `${paint('bad', '✗')} ${name}  ${paint('bad', 'unreadable')}, nothing was sent  ${printable(page)}\n`;
+  if (total === undefined || batch.unreadable) {
+    const sent = total === undefined ? 'nothing was sent' : `${orders(total)} admitted before`;
+    return `${paint('bad', '✗')} ${name}  ${paint('bad', 'unreadable')}, ${sent}  ${printable(page)}\n`;
   }
   const needed = neededPerson(batch);
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map(

@@ -79,7 +79,7 @@ describe('the status', () => {
         'Unreadable files',
         '  file        taken      why',
         '  broken.csv  5 min ago  Line 2 opens a quote that is never closed.',
-        '  Nothing of them was sent. Correct each file and drop it again.',
+        '  Correct each file and drop it again.',
         '',
       ].join('\n'),
     );

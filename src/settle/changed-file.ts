@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { type Config, mappingFor } from '../config/config.ts';
+import { draftPath } from '../core/whole-file.ts';
+import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { CheckedOrder } from '../order/checked-order.ts';
+import type { FileShape } from '../order/record.ts';
+import { inspectFile } from '../parse/inspect.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { writeFileWhole } from '../report/draft.ts';
+import { readOrders } from '../validate/read-orders.ts';
+
+// A file that became unreadable after some of its orders were admitted: these orders are reported like any others.
+
+type Deps = { batches: Batches; ledger: Ledger; redis: Redis; keys: Keys };
+
+const PAGE = 500;
+
+/** How many orders of a batch were admitted: those with an outcome and those in progress. Nobody admits meanwhile. */
+export async function countAdmitted(batch: string, deps: Deps): Promise<number> {
+  const inProgress = new Set<number>();
+  // An order can move between the two sets meanwhile, but not past all three scans.
+  for (const key of [deps.keys.due, deps.keys.doubt, deps.keys.due]) await scanInto(inProgress, batch, key, deps);
+  const bits = (await deps.redis.getBuffer(deps.keys.counted(batch))) ?? Buffer.alloc(0);
+  for (let ordinal = 0; ordinal < bits.length * 8; ordinal += 1) {
+    if ((((bits[ordinal >> 3] ?? 0) >> (7 - (ordinal & 7))) & 1) === 1) inProgress.add(ordinal);
+  }
+  return inProgress.size;
+}
+
+async function scanInto(ordinals: Set<number>, batch: string, key: string, { redis, ledger }: Deps): Promise<void> {
+  let cursor = '0';
+  do {
+    const [next, members] = await redis.zscan(key, cursor, 'COUNT', PAGE);
+    cursor = next;
+    // Members and scores alternate.
+    const known = await ledger.lookup(members.filter((_, i) => i % 2 === 0));
+    for (const one of known) {
+      if (one.kind === 'open' && one.entry.batch === batch) ordinals.add(one.entry.ordinal);
+    }
+  } while (cursor !== '0');
+}
+
+/** The content that was admitted from, restored. Disposing removes it. */
+export type Original = AsyncDisposable & { shape: FileShape; orders: AsyncIterable<CheckedOrder> };
+
+/**
+ * Restores the content that the orders were admitted from, when the file was only appended to: its first bytes have the
+ * SHA-256 of then. Undefined when the content itself was changed. `folder` takes a temporary copy.
+ */
+export async function openOriginal(
+  batch: Batch,
+  folder: string,
+  { batches, config }: { batches: Batches; config: Config },
+): Promise<Original | undefined> {
+  const { inspection, begunWith, path } = batch;
+  if (inspection === undefined || inspection.bytes === 0 || begunWith === undefined) return undefined;
+  const end = inspection.bytes - 1;
+  if ((await hashOf(path, end)) !== begunWith) return undefined;
+  const copy = draftPath(folder);
+  await writeFileWhole(copy, createReadStream(path, { end }));
+  const mapping = mappingFor(config, batch.source);
+  const isCounted = await batches.counted(batch.batch);
+  return {
+    shape: inspection.shape,
+    orders: admittedOnly(readOrders(copy, await inspectFile(copy, mapping, {}), mapping, {}), isCounted),
+    [Symbol.asyncDispose]: () => rm(copy, { force: true }),
+  };
+}
+
+async function* admittedOnly(
+  orders: AsyncIterable<CheckedOrder>,
+  isCounted: (ordinal: number) => boolean,
+): AsyncGenerator<CheckedOrder> {
+  for await (const order of orders) if (isCounted(order.ordinal)) yield order;
+}
+
+async function hashOf(path: string, end: number): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { end })) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
