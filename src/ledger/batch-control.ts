@@ -1,6 +1,9 @@
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 
+/** What made the file of a batch unreadable. */
+export type BatchError = { code: string; message: string; remedy?: string; line?: number; column?: number };
+
 /** What was said about whole batches: held by what their answers showed, released or cancelled by a person. */
 export function createBatchControl({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** Holds a batch: none of its orders is sent until it is released. False when it was held already. */
@@ -29,5 +32,10 @@ export function createBatchControl({ redis, keys }: { redis: Redis; keys: Keys }
     return (await redis.hexists(keys.batch(batch), 'cancelled')) === 1;
   }
 
-  return { hold, release, held, cancel, isCancelled };
+  /** Records that the file can no longer be read, although some of its orders were admitted. */
+  async function becameUnreadable(batch: string, error: BatchError): Promise<void> {
+    await redis.hset(keys.batch(batch), { unreadable: JSON.stringify(error) });
+  }
+
+  return { hold, release, held, cancel, isCancelled, becameUnreadable };
 }

@@ -6,7 +6,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { type Lease, takeLease } from '../redis/lease.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import { createBatchControl } from './batch-control.ts';
+import { type BatchError, createBatchControl } from './batch-control.ts';
 import type { StoredResult } from './stored-result.ts';
 
 /** How long a dead daemon's right to a batch lasts. */
@@ -44,9 +44,6 @@ export type Batch = {
   /** Where its file lies since it is settled; absent for a copy of an export. */
   settledPath?: string;
 };
-
-/** What made the file of a batch unreadable. */
-export type BatchError = { code: string; message: string; remedy?: string; line?: number; column?: number };
 
 export type Batches = ReturnType<typeof createBatches>;
 
@@ -96,11 +93,6 @@ export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys
   /** Every order is admitted: from now on the batch can be finished. */
   async function admitted(batch: string, total: number): Promise<void> {
     await runScript(redis, totalScript, [keys.batch(batch), keys.finished], [batch, total]);
-  }
-
-  /** The file can no longer be read; `admitted` says how many of its orders are reported. */
-  async function becameUnreadable(batch: string, error: BatchError): Promise<void> {
-    await redis.hset(keys.batch(batch), { unreadable: JSON.stringify(error) });
   }
 
   async function find(batch: string): Promise<Batch | undefined> {
@@ -191,7 +183,6 @@ export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys
     proved,
     admitting,
     admitted,
-    becameUnreadable,
     find,
     counted,
     results,

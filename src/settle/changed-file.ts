@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { type Config, mappingFor } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { draftPath } from '../core/whole-file.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -11,6 +11,7 @@ import { inspectFile } from '../parse/inspect.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { writeFileWhole } from '../report/draft.ts';
+import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 
 // A file that became unreadable after some of its orders were admitted: these orders are reported like any others.
@@ -62,11 +63,11 @@ export async function openOriginal(
   if ((await hashOf(path, end)) !== begunWith) return undefined;
   const copy = draftPath(folder);
   await writeFileWhole(copy, createReadStream(path, { end }));
-  const mapping = mappingFor(config, batch.source);
+  const { mapping, originals } = await howToRead(copy, batch.source, { config, batches });
   const isCounted = await batches.counted(batch.batch);
   return {
     shape: inspection.shape,
-    orders: admittedOnly(readOrders(copy, await inspectFile(copy, mapping, {}), mapping, {}), isCounted),
+    orders: admittedOnly(readOrders(copy, await inspectFile(copy, mapping, { originals }), {}), isCounted),
     [Symbol.asyncDispose]: () => rm(copy, { force: true }),
   };
 }

@@ -1,21 +1,12 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
-import type { Clock } from '../core/clock.ts';
-import { codeOf, type PoSyncError } from '../core/errors.ts';
+import type { PoSyncError } from '../core/errors.ts';
 import { hashFile } from '../core/hash-file.ts';
-import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
-import { batchFinished } from '../events/batch.ts';
-import { dropCopy, settleFile } from '../intake/put-away.ts';
-import type { Batch, BatchError, Batches } from '../ledger/batches.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Log } from '../log/log.ts';
-import type { ClaimedFile } from '../order/batch.ts';
+import type { BatchError } from '../ledger/batch-control.ts';
+import type { Batch } from '../ledger/batches.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
-import type { Store } from '../redis/store.ts';
-import { fixFilesIn, layBeside } from '../report/beside.ts';
 import { makeFolder } from '../report/disk.ts';
 import type { Report } from '../report/report.ts';
 import { type ReportedOrder, writeProgress, writeReport } from '../report/write-report.ts';
@@ -23,26 +14,17 @@ import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 import { countAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-fixed.ts';
+import { createPutAway } from './put-away.ts';
 import { createReportOfBatch } from './report-of-batch.ts';
 import { reportOrders } from './report-orders.ts';
-
-/** What settlement is built from. */
-export type SettlementContext = {
-  config: Config;
-  store: Pick<Store, 'redis' | 'keys' | 'time'>;
-  side: { batches: Batches; ledger: Ledger; breaker: CircuitBreaker };
-  clock: Clock;
-  log: Log;
-  /** Inspections of files that this daemon read, by batch. Files of another daemon are inspected again. */
-  inspections: Map<string, Inspection>;
-  /** Called for each batch settled here, with the number of its orders that need a person. */
-  onSettled(batch: Batch, needPerson: number): void;
-};
+import type { SettlementContext } from './settlement-context.ts';
 
 /** Builds the steps from a finished or unreadable batch to its report and its file put away. Each can be repeated. */
-export function createBatchSettlement({ config, store, side, clock, log, inspections, onSettled }: SettlementContext) {
+export function createBatchSettlement(context: SettlementContext) {
+  const { config, store, side, clock, inspections } = context;
   const { batches, ledger, breaker } = side;
   const reports = config.reports.path;
+  const putAway = createPutAway(context);
   const reportOf = createReportOfBatch({ breaker, config, clock });
 
   async function settleFinished(batch: Batch): Promise<void> {
@@ -55,9 +37,7 @@ export function createBatchSettlement({ config, store, side, clock, log, inspect
     }
     // The file is put away only after its complete report, but its progress may have been written once more since.
     else await writeProgress(folder, report);
-    const needPerson = countNeedingPerson(batch.counts);
-    await putAway(batch, 'done', needPerson > 0);
-    await finish(batch, needPerson);
+    await putAway(batch, 'done', countNeedingPerson(batch.counts));
   }
 
   /** Reports a file that cannot be read as orders and moves it to `failed/`. Returns its SHA-256. */
@@ -71,8 +51,7 @@ export function createBatchSettlement({ config, store, side, clock, log, inspect
     }
     const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identity };
     await writeReport({ folder: join(reports, batch.batch), report, shape: undefined, orders: nothing() });
-    await putAway(batch, 'failed', false);
-    await finish(batch, 1);
+    await putAway(batch, 'failed', 1);
     return identity.sha256;
   }
 
@@ -88,27 +67,7 @@ export function createBatchSettlement({ config, store, side, clock, log, inspect
       const identity = await hashFile(batch.path);
       await writeReport({ folder, report: { ...report, ...identity }, shape: original?.shape, orders });
     } else await writeProgress(folder, report);
-    await putAway(batch, 'failed', (await fixFilesIn(folder)).length > 0);
-    await finish(batch, countNeedingPerson(batch.counts) + 1);
-  }
-
-  async function putAway(batch: Batch, where: 'done' | 'failed', needsFix: boolean): Promise<void> {
-    const source = config.sources.find(({ name }) => name === batch.source);
-    if (source?.type !== 'inbox') return dropCopy(claimOf(batch));
-    const settled = await settleFile(claimOf(batch), source, where, new Date(clock.now())).catch(unlessMissing);
-    // Undefined: somebody removed the settled file, so nothing belongs next to it.
-    if (settled === undefined) return;
-    await batches.putAway(batch.batch, settled);
-    await layBeside(settled, join(reports, batch.batch), { needsFix });
-  }
-
-  async function finish(batch: Batch, needPerson: number): Promise<void> {
-    await batches.done(batch.batch);
-    inspections.delete(batch.batch);
-    const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
-    const facts = { orders, accepted: counts.accepted, needPerson, durationMs: lastAt - startedAt };
-    batchFinished(log, { batch: name, source, file, ...facts, report: join(reports, name) });
-    onSettled(batch, needPerson);
+    await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }
 
   async function inspectAgain({ path, source }: Batch): Promise<Inspection> {
@@ -122,14 +81,6 @@ export function createBatchSettlement({ config, store, side, clock, log, inspect
   }
 
   return { reportOf, settleFinished, settleUnreadable };
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (codeOf(error) !== 'file-missing') throw error;
-}
-
-function claimOf({ batch, source, kind, name, path }: Batch): ClaimedFile {
-  return { batch, source, kind, name, path };
 }
 
 function errorOf({ code, message, remedy, facts }: PoSyncError): NonNullable<Report['error']> {

@@ -5,7 +5,8 @@ import { batchTrouble } from '../events/batch.ts';
 import type { Batch, BatchRight } from '../ledger/batches.ts';
 import { writeProgress } from '../report/write-report.ts';
 import { refreshReports } from './refresh-reports.ts';
-import { createBatchSettlement, type SettlementContext } from './settle-batch.ts';
+import { createBatchSettlement } from './settle-batch.ts';
+import type { SettlementContext } from './settlement-context.ts';
 
 export type Settlement = ReturnType<typeof openSettlement>;
 

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { codeOf } from '../core/errors.ts';
+import { batchFinished } from '../events/batch.ts';
+import { dropCopy, settleFile } from '../intake/put-away.ts';
+import type { Batch } from '../ledger/batches.ts';
+import type { ClaimedFile } from '../order/batch.ts';
+import { fixFilesIn, layBeside } from '../report/beside.ts';
+import type { SettlementContext } from './settlement-context.ts';
+
+/** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
+export function createPutAway({ config, side, clock, log, inspections, onSettled }: SettlementContext) {
+  const { batches } = side;
+  const reports = config.reports.path;
+
+  async function moveFile(batch: Batch, where: 'done' | 'failed'): Promise<void> {
+    const source = config.sources.find(({ name }) => name === batch.source);
+    if (source?.type !== 'inbox') return dropCopy(claimOf(batch));
+    const settled = await settleFile(claimOf(batch), source, where, new Date(clock.now())).catch(unlessMissing);
+    // Undefined: somebody removed the settled file, so nothing belongs next to it.
+    if (settled === undefined) return;
+    await batches.putAway(batch.batch, settled);
+    const folder = join(reports, batch.batch);
+    await layBeside(settled, folder, { needsFix: (await fixFilesIn(folder)).length > 0 });
+  }
+
+  /** `needPerson` counts the orders that need a person; an unreadable file counts as one. */
+  return async (batch: Batch, where: 'done' | 'failed', needPerson: number): Promise<void> => {
+    await moveFile(batch, where);
+    await batches.done(batch.batch);
+    inspections.delete(batch.batch);
+    const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
+    const facts = { orders, accepted: counts.accepted, needPerson, durationMs: lastAt - startedAt };
+    batchFinished(log, { batch: name, source, file, ...facts, report: join(reports, name) });
+    onSettled(batch, needPerson);
+  };
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'file-missing') throw error;
+}
+
+function claimOf({ batch, source, kind, name, path }: Batch): ClaimedFile {
+  return { batch, source, kind, name, path };
+}
