@@ -1,9 +1,10 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
 import type { PoSyncError } from '../core/errors.ts';
 import { hashFile } from '../core/hash-file.ts';
 import type { BatchError } from '../ledger/batch-control.ts';
-import type { Batch } from '../ledger/batches.ts';
+import type { Batch, Batches } from '../ledger/batches.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
@@ -70,17 +71,18 @@ export function createBatchSettlement(context: SettlementContext) {
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }
 
-  async function inspectAgain({ path, source }: Batch): Promise<Inspection> {
-    const { mapping, originals } = await howToRead(path, source, { config, batches });
-    return await inspectFile(path, mapping, { originals });
-  }
-
   async function ordersOf(batch: Batch): Promise<AsyncIterable<ReportedOrder>> {
-    const inspection = inspections.get(batch.batch) ?? (await inspectAgain(batch));
+    const inspection = inspections.get(batch.batch) ?? (await inspectAgain(batch, config, batches));
     return reportOrders(readOrders(batch.path, inspection, {}), batch, { ...side, config });
   }
 
   return { reportOf, settleFinished, settleUnreadable };
+}
+
+/** Another daemon read the file, or its inspection was dropped. */
+async function inspectAgain({ path, source }: Batch, config: Config, batches: Batches): Promise<Inspection> {
+  const { mapping, originals } = await howToRead(path, source, { config, batches });
+  return await inspectFile(path, mapping, { originals });
 }
 
 function errorOf({ code, message, remedy, facts }: PoSyncError): NonNullable<Report['error']> {
