@@ -6,7 +6,7 @@ import { syncFolder } from '../core/whole-file.ts';
 import { sameBytes, written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
 import { FIX_FILE_NAMES, type FixFileName } from './fix-file.ts';
-import { batchMarkIn, pageBeside } from './page/links.ts';
+import { batchMarkIn, pageBeside } from './page/html.ts';
 import { findBeside, placeBeside } from './place-file.ts';
 
 const PAGE_SUFFIX = '.result.html';

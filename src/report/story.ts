@@ -1,6 +1,6 @@
 import type { DeadLetter } from '../order/dead-letter.ts';
-import type { OrderResult } from '../order/outcome.ts';
-import { addError, type ErrorGroups } from './error-groups.ts';
+import type { Item } from '../order/order.ts';
+import type { DeadLetterKind, OrderResult } from '../order/outcome.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
 export type Story = {
@@ -32,3 +32,130 @@ export function addDeadLetter(story: Story, deadLetter: DeadLetter): void {
   addError(story.groups, deadLetter);
   if (deadLetter.closed === undefined) story.open += 1;
 }
+
+/** One order of a group. Texts are as they were found. */
+export type AffectedOrder = {
+  line: number;
+  pointer: string;
+  number: string;
+  field: string;
+  value: string;
+  message: string;
+  /** The order's other problems, in short. */
+  also: string;
+  /** The items of this file, and those of the order that has the number already; both only for a conflict. */
+  items: string;
+  knownItems: string;
+  closed: DeadLetter['closed'];
+};
+
+/** The dead letters of one kind and signature: their first and last time, and the first orders among them. */
+export type ErrorGroup = {
+  kind: DeadLetterKind;
+  signature: string;
+  code: string;
+  message: string;
+  count: number;
+  /** How many of them were settled since. */
+  closed: number;
+  firstAt: string;
+  lastAt: string;
+  orders: AffectedOrder[];
+};
+
+export type ErrorGroups = Map<string, ErrorGroup>;
+
+/** Orders kept for each group; the rest is only counted. */
+const ORDERS_SHOWN = 50;
+
+/** Groups kept; further signatures share one group for each kind, because a page must stay small. */
+const MOST_GROUPS = 200;
+
+/** Adds a dead letter to the group of its kind and signature. */
+export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
+  const group = groupOf(groups, deadLetter);
+  group.count += 1;
+  if (deadLetter.closed !== undefined) group.closed += 1;
+  if (deadLetter.firstAt < group.firstAt) group.firstAt = deadLetter.firstAt;
+  if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
+  if (group.orders.length < ORDERS_SHOWN) group.orders.push(affected(deadLetter));
+}
+
+/** The groups with the most orders first. */
+export function byWeight(groups: ErrorGroups): ErrorGroup[] {
+  return [...groups.values()].sort((a, b) => b.count - a.count);
+}
+
+/** How many dead letters of a kind were settled since. */
+export function closedOf(groups: ErrorGroups, kind: DeadLetterKind): number {
+  return [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group.closed : sum), 0);
+}
+
+/** How many dead letters of a kind are open, and the numbers of the first of them. */
+export function openOf(groups: ErrorGroups, kind: DeadLetterKind): { count: number; numbers: string[] } {
+  const ours = [...groups.values()].filter((group) => group.kind === kind);
+  return {
+    count: ours.reduce((sum, { count, closed }) => sum + count - closed, 0),
+    numbers: ours.flatMap(({ orders }) => orders.filter(({ closed }) => !closed).map(({ number }) => number)),
+  };
+}
+
+function groupOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
+  const key = `${deadLetter.kind} ${deadLetter.signature}`;
+  const known = groups.get(key);
+  if (known !== undefined) return known;
+  if (groups.size >= MOST_GROUPS) return restOf(groups, deadLetter);
+  const { signature, code, message } = deadLetter;
+  const group = emptyGroup(deadLetter, { signature, code, message });
+  groups.set(key, group);
+  return group;
+}
+
+function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
+  const message = `Errors of other kinds than the first ${MOST_GROUPS}.`;
+  const group = groups.get(deadLetter.kind) ?? emptyGroup(deadLetter, { signature: '', code: 'other', message });
+  groups.set(deadLetter.kind, group);
+  return group;
+}
+
+function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
+  const { kind, firstAt, lastAt } = deadLetter;
+  return { kind, ...sample, count: 0, closed: 0, firstAt, lastAt, orders: [] };
+}
+
+function affected(deadLetter: DeadLetter): AffectedOrder {
+  const { location, purchaseOrderNumber, problems, closed, known, payload } = deadLetter;
+  const problem = problems?.[0];
+  return {
+    line: location.line,
+    pointer: location.pointer ?? '',
+    number: purchaseOrderNumber,
+    field: problem?.field ?? '',
+    value: problem?.value ?? '',
+    message: problem?.message ?? deadLetter.message,
+    also: furtherProblems(deadLetter),
+    items: known === undefined ? '' : itemsText(itemsIn(payload)),
+    knownItems: known === undefined ? '' : itemsText(known.items),
+    closed,
+  };
+}
+
+function furtherProblems(deadLetter: DeadLetter): string {
+  const further = deadLetter.problems?.slice(1) ?? [];
+  const named = further.slice(0, 3).map(({ field, code }) => `${field} ${code}`.trim());
+  return [...named, ...(further.length > 3 ? [`${further.length - 3} more`] : [])].join(', ');
+}
+
+/** The items of a dead letter's payload, which is an order as it was to be sent. */
+function itemsIn(payload: unknown): readonly Item[] {
+  return typeof payload === 'object' && payload !== null && 'items' in payload ? (payload.items as Item[]) : [];
+}
+
+/** `A-1 × 5, B-2 × 1`, in the order of the article codes, so that two orders can be compared by eye. */
+function itemsText(items: readonly Item[]): string {
+  const sorted = [...items].sort((a, b) => (a.articleCode < b.articleCode ? -1 : 1));
+  const shown = sorted.slice(0, MOST_ITEMS).map(({ articleCode, quantity }) => `${articleCode} × ${quantity}`);
+  return [...shown, ...(sorted.length > MOST_ITEMS ? [`${sorted.length - MOST_ITEMS} more`] : [])].join(', ');
+}
+
+const MOST_ITEMS = 20;

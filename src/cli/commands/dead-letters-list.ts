@@ -5,7 +5,7 @@ import type { FoundDeadLetter } from '../../operate/dead-letters-in-progress.ts'
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { escapeHiddenInJson } from '../../order/hidden-characters.ts';
 import { fixFilesIn } from '../../report/beside.ts';
-import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../../report/error-groups.ts';
+import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../../report/story.ts';
 import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../operator-context.ts';
 import type { Shell } from '../shell.ts';

@@ -1,8 +1,7 @@
 import { count, MEANINGS, outcomeWord } from '../../core/format.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
-import { closedOf } from '../error-groups.ts';
 import type { Report } from '../report.ts';
-import type { Story } from '../story.ts';
+import { closedOf, type Story } from '../story.ts';
 import { type Html, html } from './html.ts';
 
 /** How many orders have an outcome, and how many of them were settled after they needed a person. */

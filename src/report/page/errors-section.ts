@@ -1,8 +1,6 @@
 import { count, orders, outcomeWord } from '../../core/format.ts';
-import { type AffectedOrder, byWeight, type ErrorGroup } from '../error-groups.ts';
-import type { Story } from '../story.ts';
-import { type Html, html, visible } from './html.ts';
-import { reportLink } from './links.ts';
+import { type AffectedOrder, byWeight, type ErrorGroup, type Story } from '../story.ts';
+import { type Html, html, reportLink, visible } from './html.ts';
 import { timeText } from './times.ts';
 
 /** Rows of the page in total, so that a browser shows it at once. */

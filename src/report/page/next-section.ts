@@ -1,10 +1,8 @@
 import { count, orders } from '../../core/format.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import { openOf } from '../error-groups.ts';
 import type { Report } from '../report.ts';
-import type { Story } from '../story.ts';
-import { type Html, html } from './html.ts';
-import { fixLink } from './links.ts';
+import { openOf, type Story } from '../story.ts';
+import { fixLink, type Html, html } from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
 const NUMBERS_SHOWN = 3;

@@ -1,8 +1,7 @@
 import { duration } from '../../core/format.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
-import { type Html, html } from './html.ts';
-import { reportLink } from './links.ts';
+import { type Html, html, reportLink } from './html.ts';
 import { shortTime, timeText, ZONE } from './times.ts';
 
 const MOST_PAUSES = 20;

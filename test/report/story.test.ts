@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addError, byWeight, type ErrorGroups } from '../../src/report/error-groups.ts';
+import { addError, byWeight, type ErrorGroups } from '../../src/report/story.ts';
 import { AT, dead, problem, rows, wrong } from '../support/reported.ts';
 
 function groupsOf(...deadLetters: ReturnType<typeof dead>['deadLetter'][]) {
