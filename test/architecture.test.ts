@@ -72,12 +72,9 @@ const STILL_LONG: Record<string, number> = {
   createJsonParser: 155,
   createLedger: 91,
   createLedgerRebuild: 102,
-  createRehearsal: 65,
   createVerifier: 102,
   keysOf: 79,
-  openAddress: 73,
   openSettlement: 94,
-  openWatch: 68,
 };
 const STILL_FULL: Record<string, number> = {
   VerifierDeps: 11,

@@ -46,7 +46,7 @@ export function openWatch({ source, clock, log, folder, list, onReady }: WatchDe
   const stability = createStability(source.stable);
   const offers = createOffers(source.name, clock, log, onReady);
   const loop = createLoop(clock, round);
-  const reportOnce = createReportOnce();
+  const reports = createReports(source, log);
   const health = createSourceHealth(source, source.path, clock, log);
   const hints = new AsyncDisposableStack();
   const soon = Math.min(source.poll, Math.max(FINEST, source.stable * SHARE));
@@ -70,22 +70,14 @@ export function openWatch({ source, clock, log, folder, list, onReady }: WatchDe
     offers.keepOnly(new Set(files));
     const found = await stability.check(files, clock.monotonic());
     firstIn = found.firstIn;
-    for (const { file, kind } of found.others) {
-      reportOnce(file, () => fileLeft(log, { source: source.name, file: path.basename(file), kind }));
-    }
+    for (const other of found.others) reports.left(other);
     const kept = new Set(found.waiting);
     for (const one of found.ready) {
       if (loop.isStopped) break;
       if ((await offers.offer(one)) === 'kept') kept.add(one.file);
-      else reportIncomplete(one);
+      else reports.incomplete(one);
     }
     return kept;
-  }
-
-  function reportIncomplete({ file, version, incomplete }: ReadyFile): void {
-    if (incomplete === undefined) return;
-    const facts = { source: source.name, file: path.basename(file), reason: incomplete };
-    reportOnce(`${file}\n${version}`, () => fileIncomplete(log, facts));
   }
 
   return {
@@ -111,14 +103,25 @@ export function openWatch({ source, clock, log, folder, list, onReady }: WatchDe
   };
 }
 
-/** Calls `report` the first time for each subject. */
-function createReportOnce(): (subject: string, report: () => void) => void {
+/** Logs each remarkable file once. */
+function createReports({ name: source }: Source, log: Log) {
   const reported = new Set<string>();
-  return (subject, report) => {
+
+  function once(subject: string, report: () => void): void {
     if (reported.has(subject)) return;
     if (reported.size >= REMEMBERED) reported.clear();
     reported.add(subject);
     report();
+  }
+
+  return {
+    left({ file, kind }: { file: string; kind: string }): void {
+      once(file, () => fileLeft(log, { source, file: path.basename(file), kind }));
+    },
+    incomplete({ file, version, incomplete: reason }: ReadyFile): void {
+      if (reason === undefined) return;
+      once(`${file}\n${version}`, () => fileIncomplete(log, { source, file: path.basename(file), reason }));
+    },
   };
 }
 

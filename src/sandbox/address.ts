@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,6 +30,43 @@ export async function openAddress(
   take: RequestListener,
   patience = PATIENCE,
 ): Promise<Address> {
+  const calls: Calls = new WeakMap();
+  const server = createHttpServer(patience, calls);
+  let isClosing = false;
+  server.on('request', (request, response) => {
+    calls.set(request.socket, response);
+    if (isClosing) response.setHeader('connection', 'close');
+    take(request, response);
+  });
+  const chosen = await listen(server, host, port);
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`,
+    async vanish() {
+      const closed = close(server);
+      server.closeAllConnections();
+      await closed;
+    },
+    async comeBack() {
+      if (!server.listening) await listen(server, host, chosen);
+    },
+    async [Symbol.asyncDispose]() {
+      if (!server.listening) return;
+      isClosing = true;
+      const closed = close(server);
+      const grace = new AbortController();
+      await Promise.race([closed, sleep(GRACE, undefined, { signal: grace.signal })]).catch(() => undefined);
+      grace.abort();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** The last response on each connection. */
+type Calls = WeakMap<Duplex, ServerResponse>;
+
+/** A server that answers everything that is not a valid call with an envelope. */
+function createHttpServer(patience: number, calls: Calls): Server {
   const server = createServer({
     requireHostHeader: false,
     keepAliveTimeout: 60_000,
@@ -39,13 +76,6 @@ export async function openAddress(
   });
   // A client that half-closes its connection still gets its answers. Node supports this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const calls = new WeakMap<Duplex, ServerResponse>();
-  let isClosing = false;
-  server.on('request', (request, response) => {
-    calls.set(request.socket, response);
-    if (isClosing) response.setHeader('connection', 'close');
-    take(request, response);
-  });
   server.on('clientError', (error, socket) => {
     const last = calls.get(socket);
     const refuse = () => refuseRaw(socket, codeOf(error));
@@ -60,42 +90,20 @@ export async function openAddress(
     response.writeHead(417, { 'content-type': JSON_TYPE, 'content-length': body.length }).end(body);
   });
   server.on('connect', (_request, socket) => endRaw(socket, 405, 'The method CONNECT is not supported.'));
+  return server;
+}
 
-  async function listen(at: number): Promise<number> {
-    server.listen(at, host);
-    await once(server, 'listening').catch((error: unknown) => {
-      throw cannotListen(host, at, toError(error));
-    });
-    const address: AddressInfo | string | null = server.address();
-    return address !== null && typeof address === 'object' ? address.port : at;
-  }
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  server.listen(port, host);
+  await once(server, 'listening').catch((error: unknown) => {
+    throw cannotListen(host, port, toError(error));
+  });
+  const address: AddressInfo | string | null = server.address();
+  return address !== null && typeof address === 'object' ? address.port : port;
+}
 
-  function close(): Promise<void> {
-    return new Promise((resolve) => server.close(() => resolve()));
-  }
-
-  const chosen = await listen(port);
-  return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`,
-    async vanish() {
-      const closed = close();
-      server.closeAllConnections();
-      await closed;
-    },
-    async comeBack() {
-      if (!server.listening) await listen(chosen);
-    },
-    async [Symbol.asyncDispose]() {
-      if (!server.listening) return;
-      isClosing = true;
-      const closed = close();
-      const grace = new AbortController();
-      await Promise.race([closed, sleep(GRACE, undefined, { signal: grace.signal })]).catch(() => undefined);
-      grace.abort();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
 }
 
 function cannotListen(host: string, port: number, cause: Error): PoSyncError {

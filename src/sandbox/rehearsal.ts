@@ -67,15 +67,17 @@ export function createRehearsal(environment: string): Rehearsal {
           return;
       }
     },
-    *text() {
-      const head = { environment, startedAt, counters, statuses, faults, tokens, lists };
-      yield `${JSON.stringify(head).slice(0, -1)},"orders":{`;
-      let comma = '';
-      for (const [number, record] of orders) {
-        yield `${comma}${JSON.stringify(number)}:${JSON.stringify(record)}`;
-        comma = ',';
-      }
-      yield '}}';
-    },
+    text: () => textOf({ environment, startedAt, counters, statuses, faults, tokens, lists }, orders),
   };
+}
+
+/** The record as JSON text: its head, then one piece per order. */
+function* textOf(head: object, orders: ReadonlyMap<string, OrderRecord>): Generator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"orders":{`;
+  let comma = '';
+  for (const [number, record] of orders) {
+    yield `${comma}${JSON.stringify(number)}:${JSON.stringify(record)}`;
+    comma = ',';
+  }
+  yield '}}';
 }
