@@ -50,6 +50,14 @@ export const ENCODINGS = [
   'euc-kr',
 ] as const;
 
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
 const SEPARATOR = 'expected auto, or one character such as "," ";" "|" or "\\t"';
 
 const delimiter = z
@@ -107,6 +115,14 @@ export function mappingSchemaOf(kind: RecordKind) {
       .enum(['auto', '"', 'none'])
       .prefault('auto')
       .describe('none: quotes are ordinary characters. " reads quoted fields without looking for stray quotes.'),
+    headerRow: z
+      .union([z.literal('auto'), z.number().int().min(1)], { error: 'expected auto, or the number of a line' })
+      .prefault('auto')
+      .describe('Tables only: the line of the header. Rows above it are skipped.'),
+    skipRows: z
+      .array(line.refine(isPattern, { error: 'expected a regular expression, such as "^Total"' }))
+      .prefault([])
+      .describe('Tables only: rows to leave out. Each pattern is applied to the values of a row, joined by a blank.'),
     fillDown: z
       .boolean()
       .prefault(false)

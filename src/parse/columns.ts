@@ -45,6 +45,13 @@ export function resolveColumns(cells: readonly string[], line: number, mapping: 
   return { header, at: { ...at, purchaseOrderNumber: at.purchaseOrderNumber }, names: cells, errorColumns };
 }
 
+/** Whether a row has a column for each field without a default. */
+export function hasNeededColumns(cells: readonly string[], mapping: Mapping): boolean {
+  const names = new Set(cells.map((name) => plainName(restore(name))));
+  const needed = FIELDS.filter((field) => defaultOf(field, mapping) === undefined);
+  return needed.every((field) => mapping.fields[field].some((name) => names.has(plainName(name))));
+}
+
 /** How many of the fields a header row has a column for. */
 export function countFields(cells: readonly string[], mapping: Mapping): number {
   const names = new Set(cells.map(plainName));

@@ -56,8 +56,10 @@ function textOf(start: Buffer): string {
 export function fixMapping(mapping: Mapping): Mapping {
   const delimiter = [',', ';', '\t', '|'].includes(mapping.delimiter) ? 'auto' : mapping.delimiter;
   const { sheet: _, ...rest } = mapping;
-  return { ...rest, format: 'auto', delimiter, quote: '"', fillDown: false, finalNewline: 'required' };
+  return { ...rest, format: 'auto', delimiter, quote: '"', ...PLAIN };
 }
+
+const PLAIN = { headerRow: 'auto', skipRows: [], fillDown: false, finalNewline: 'required' } satisfies Partial<Mapping>;
 
 /** Reads what the error columns of the rows of one table say, and undoes what a spreadsheet did to them. */
 export function createFixColumns({ names, at, errorColumns }: Columns, originals: Originals | undefined) {

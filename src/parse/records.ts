@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import type { Mapping } from '../config/config.ts';
 import { openRegularFile } from '../core/regular-file.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { readContent } from './content.ts';
@@ -27,35 +28,49 @@ export async function* readRecords(
   yield* pagesOf(handle, inspection, signal);
 }
 
-async function* pagesOf(handle: FileHandle, { stamp, reading }: Inspection, signal: AbortSignal | undefined) {
+async function* pagesOf(handle: FileHandle, { stamp, reading, mapping }: Inspection, signal: AbortSignal | undefined) {
   if (reading.kind === 'table' && reading.workbook) {
     await using workbook = await openWorkbook(handle, stamp, { sheet: reading.workbook.sheet, signal });
-    return yield* sheetPages(workbook.pages(), reading);
+    return yield* sheetPages(workbook.pages(), reading, mapping);
   }
   const content = readContent(handle, stamp, { ...reading, signal });
   switch (reading.kind) {
     case 'table':
-      return yield* tablePages(content, reading);
+      return yield* tablePages(content, reading, mapping);
     case 'json':
       return yield* jsonPages(content, reading);
   }
 }
 
-async function* tablePages(content: AsyncIterable<Buffer>, reading: TableReading): AsyncGenerator<RecordPage> {
+async function* tablePages(
+  content: AsyncIterable<Buffer>,
+  reading: TableReading,
+  mapping: Mapping,
+): AsyncGenerator<RecordPage> {
   const parser = createRowParser(reading);
-  const pageOf = createPages(reading);
+  const pageOf = createPages(reading, mapping);
   for await (const chunk of content) yield pageOf(await parser.write(chunk));
   yield pageOf(await parser.end());
 }
 
-async function* sheetPages(pages: AsyncIterable<SheetRow[]>, reading: TableReading): AsyncGenerator<RecordPage> {
-  const pageOf = createPages(reading);
+async function* sheetPages(
+  pages: AsyncIterable<SheetRow[]>,
+  reading: TableReading,
+  mapping: Mapping,
+): AsyncGenerator<RecordPage> {
+  const pageOf = createPages(reading, mapping);
   const { columns, workbook } = reading;
-  for await (const rows of tableRows(pages, workbook?.decimal ?? 'auto', () => columns.at)) yield pageOf(rows);
+  const isHeader = ({ cells }: SheetRow) =>
+    cells.length === columns.names.length && cells.every((cell, index) => cell === columns.names[index]);
+  const find = (row: SheetRow) => (isHeader(row) ? columns.at : undefined);
+  for await (const rows of tableRows(pages, workbook?.decimal ?? 'auto', find)) yield pageOf(rows);
 }
 
-function createPages({ columns, hasSepLine, fillDown, originals }: TableReading): (rows: Row[]) => RecordPage {
-  const body = createTableBody(hasSepLine);
+function createPages(
+  { columns, hasSepLine, fillDown, originals }: TableReading,
+  mapping: Mapping,
+): (rows: Row[]) => RecordPage {
+  const body = createTableBody(hasSepLine, mapping);
   const own = createOwnCells(columns, fillDown, originals);
   return (rows) => ({ records: body.take(rows).map(toRecord), lineOf: nowhere });
 

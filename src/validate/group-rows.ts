@@ -3,6 +3,7 @@ import { type CheckedOrder, createPager } from '../order/checked-order.ts';
 import { fixNote, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
+import type { Place } from '../order/place.ts';
 import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { TableReading } from '../parse/inspection.ts';
@@ -124,15 +125,29 @@ function orderOf(rows: readonly CheckedRow[], doubt: string | undefined, ordinal
   }
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
-  if (items.length === rows.length && items.length <= LIMITS.items && doubt === undefined) {
+  const repeat = items.length > 1 && items.length <= LIMITS.items ? repeatedRow(rows) : undefined;
+  if (items.length === rows.length && items.length <= LIMITS.items && doubt === undefined && repeat === undefined) {
     const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items };
     return { ordinal, number, place, records, valid: true, order };
   }
   const problems = rows.flatMap((row) => row.problems ?? []);
   if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
+  if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', String(repeat.first)));
   if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   return { ordinal, number, place: faulty, records, valid: false, problems };
+}
+
+/** A row that is equal to an earlier one of the order in every column, with the line of that. */
+function repeatedRow(rows: readonly CheckedRow[]): { place: Place; first: number } | undefined {
+  const known = new Map<string, number>();
+  for (const { record } of rows) {
+    const text = record.cells.join('\n');
+    const first = known.get(text);
+    if (first !== undefined) return { place: record.place, first };
+    known.set(text, record.place.line);
+  }
+  return undefined;
 }
 
 function toText({ place, fixTarget, cells, isUnproved }: RowRecord, doubt = ''): string {

@@ -22,6 +22,7 @@ export type Fault =
   | 'cut-off'
   | 'encoding-unsure'
   | 'repeated-number'
+  | 'repeated-row'
   | 'spreadsheet-rewrite';
 
 /**
@@ -145,6 +146,8 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
       return `may lack a row: ${value} and may belong to this order; correct that row, or complete this order`;
     case 'cut-off':
       return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, end its last line, or set finalNewline: optional in the mapping`;
+    case 'repeated-row':
+      return `is equal to line ${value} in every column: either the row was copied by mistake, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one`;
     case 'repeated-number':
       return `is also the number of another order in this file with different content (${value}); keep one of them`;
     case 'spreadsheet-rewrite':

@@ -55,6 +55,8 @@ it('reads a mapping with its defaults, one name or several for a column', () => 
   expect(mappings['erp']).toEqual({
     format: 'auto',
     quote: 'auto',
+    headerRow: 'auto',
+    skipRows: [],
     fillDown: false,
     finalNewline: 'required',
     delimiter: '\t',

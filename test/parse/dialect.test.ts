@@ -45,9 +45,10 @@ const orderLists: fc.Arbitrary<Order[]> = fc.uniqueArray(
   fc.record({
     purchaseOrderNumber: codes,
     orderState: fc.constant('NEW' as const),
-    items: fc.array(fc.record({ articleCode: codes, quantity: fc.integer({ min: 1, max: 999_999_999 }) }), {
+    items: fc.uniqueArray(fc.record({ articleCode: codes, quantity: fc.integer({ min: 1, max: 999_999_999 }) }), {
       minLength: 1,
       maxLength: 5,
+      selector: ({ articleCode }) => articleCode,
     }),
   }),
   { selector: ({ purchaseOrderNumber }) => purchaseOrderNumber, maxLength: 12 },

@@ -86,7 +86,7 @@ function* table(rows: number, numberOf: (row: number) => number, quantity?: stri
   yield HEADER;
   yield* pieces(rows, (row) => {
     const number = String(numberOf(row)).padStart(8, '0');
-    return `PO-2026-${number},NEW,ART-${row % 5_000},${quantity ?? 1 + (row % 90)}\n`;
+    return `PO-2026-${number},NEW,ART-${row % 5_000},${quantity ?? 1 + Math.floor(row / 5_000)}\n`;
   });
 }
 

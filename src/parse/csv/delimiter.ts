@@ -27,7 +27,7 @@ type Rating = readonly number[];
 
 function rate(start: string, delimiter: string, mapping: Mapping): Rating {
   const rows = firstRows(start, delimiter, mapping, LOOKED_AT) ?? firstRows(start, delimiter, mapping, 1) ?? [];
-  const [header = []] = rows;
+  const header = rows.reduce((a, b) => (countFields(b, mapping) > countFields(a, mapping) ? b : a), rows[0] ?? []);
   const alike = header.length > 1 ? rows.filter((row) => row.length === header.length).length : 0;
   return [countFields(header, mapping), alike, header.length];
 }

@@ -73,7 +73,7 @@ type Watched = { dialect: Delimiter; bytes: number; mapping: Mapping; originals:
 
 /** Looks at the rows of a table one after the other. */
 function watchTable({ dialect, bytes, mapping, originals }: Watched) {
-  const body = createTableBody(dialect.hasSepLine);
+  const body = createTableBody(dialect.hasSepLine, mapping);
   const decimals = watchDecimals();
   let data: ReturnType<typeof watchData> | undefined;
   let last: Row | undefined;
@@ -98,6 +98,8 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
   }
 
   function found(newlines: readonly string[]) {
+    body.end();
+    look([]);
     if (data === undefined) throw emptyFile();
     const { runs, shifted, ownCells } = data;
     const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
@@ -113,12 +115,13 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
       ...(originals && { originals }),
     };
     const signs = mapping.decimal === 'auto' ? decimals.warnings() : [];
-    const warnings = [...blankWarnings(body.blankRows), ...signs, ...ownCells.warnings()];
+    const warnings = [...body.warnings(), ...signs, ...ownCells.warnings()];
     return { records: runs.records, reading, ...(sign !== undefined && { decimal: sign }), warnings };
   }
 
   /** The line of a last row whose last value is sent, but may be cut off. */
   function lineCutOff(lastByte: number, newline: string | undefined): number | undefined {
+    body.end();
     requireCompleteEnd(body, last, lastByte, newline);
     const isEnded = lastByte === LF || lastByte === CR || lastByte === QUOTE || mapping.finalNewline === 'optional';
     if (isEnded || last === undefined || last === body.header || data === undefined) return undefined;
@@ -169,11 +172,6 @@ function rowsIn(bytes: number, first: readonly Row[]): number {
 
 /** Bytes of the shortest likely row. */
 const LEAST_ROW = 8;
-
-function blankWarnings(rows: number): string[] {
-  if (rows === 0) return [];
-  return [rows === 1 ? 'One row without any value was skipped.' : `${rows} rows without any value were skipped.`];
-}
 
 function newlineOf(start: string): { newline?: '\n' | '\r\n' | '\r' } {
   const newline = ALL_NEWLINES.map((text) => ({ text, at: start.indexOf(text) }))

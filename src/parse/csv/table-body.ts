@@ -1,23 +1,43 @@
+import type { Mapping } from '../../config/config.ts';
+import { hasNeededColumns } from '../columns.ts';
 import type { Row } from './row-parser.ts';
 
-/** Separates a table's rows from its header and from rows without any value. */
+/** Separates a table's rows from its header and from rows that are not data. */
 export type TableBody = {
-  /** The first row that is not blank, once it was read. */
+  /** The header, once it was read. */
   header: Row | undefined;
-  /** Rows skipped because all their cells are blank. */
-  blankRows: number;
   /** Those of the next rows of the file that contain data. */
   take(rows: readonly Row[]): readonly Row[];
+  /** Call after the last row: a table without a header takes its first row for one. */
+  end(): void;
+  /** Rows that were skipped. */
+  warnings(): string[];
 };
 
-export function createTableBody(hasSepLine: boolean): TableBody {
+type Skipped = 'blank' | 'title' | 'head' | 'rule' | 'pattern';
+
+/** The header is among the first rows. */
+const MOST_TITLES = 50;
+
+/**
+ * The header is the row that `headerRow` names, or the first one with a column for every needed field; rows above it are
+ * titles. Below it, blank rows, rules (`-----`), repeated headers and rows that match `skipRows` are not data.
+ */
+export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBody {
+  const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
+  const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0 };
+  let first: Row | undefined;
   let isSepLineDue = hasSepLine;
   let isAfterGap = false;
-  const body: TableBody = { header: undefined, blankRows: 0, take };
+  const body: TableBody = { header: undefined, take, end, warnings: () => warningsOf(counts) };
 
   function take(rows: readonly Row[]): readonly Row[] {
-    if (body.header !== undefined && !isAfterGap && !rows.some(isBlank)) return rows;
+    if (body.header !== undefined && !isAfterGap && !rows.some(mayBeSkipped)) return rows;
     return rows.filter(isData);
+  }
+
+  function mayBeSkipped(row: Row): boolean {
+    return patterns.length > 0 || !isPlain(row) || row.cells[0] === body.header?.cells[0];
   }
 
   function isData(row: Row): boolean {
@@ -25,23 +45,75 @@ export function createTableBody(hasSepLine: boolean): TableBody {
       isSepLineDue = false;
       return false;
     }
-    if (isBlank(row)) {
-      body.blankRows += 1;
+    const skipped = body.header === undefined ? aboveHeader(row) : reasonToSkip(row, body.header, patterns);
+    if (skipped !== undefined) {
+      if (skipped !== 'none') counts[skipped] += 1;
       isAfterGap = true;
       return false;
     }
     if (isAfterGap) row.isAfterGap = true;
     isAfterGap = false;
-    if (body.header !== undefined) return true;
-    body.header = row;
-    return false;
+    return true;
+  }
+
+  function aboveHeader(row: Row): Skipped | 'none' {
+    if (isBlank(row)) return 'blank';
+    const { headerRow } = mapping;
+    if (headerRow === 'auto' ? hasNeededColumns(row.cells, mapping) : row.line >= headerRow) body.header = row;
+    first ??= row;
+    if (body.header === undefined && counts.title >= MOST_TITLES) body.header = first;
+    return body.header === undefined ? 'title' : 'none';
+  }
+
+  function end(): void {
+    body.header ??= first;
   }
 
   return body;
 }
 
-function isBlank({ cells }: Row): boolean {
+function reasonToSkip(row: Row, header: Row, patterns: readonly RegExp[]): Skipped | undefined {
+  if (isBlank(row)) return 'blank';
+  if (isRule(row)) return 'rule';
+  if (isSame(row, header)) return 'head';
+  if (patterns.length === 0) return undefined;
+  const text = row.cells
+    .map((cell) => cell.trim())
+    .filter((cell) => cell !== '')
+    .join(' ');
+  return patterns.some((pattern) => pattern.test(text)) ? 'pattern' : undefined;
+}
+
+/** The first character of nearly every row shows that it is neither blank nor a rule. */
+function isPlain({ cells }: Row): boolean {
   const [first = ''] = cells;
-  // The first character of nearly every row shows that it is not blank.
-  return !(first > '!') && cells.every((cell) => cell.trim() === '');
+  return first >= '0' && !first.startsWith('=') && !first.startsWith('_') && !first.startsWith('|');
+}
+
+function isBlank({ cells }: Row): boolean {
+  return cells.every((cell) => cell.trim() === '');
+}
+
+function isRule({ cells }: Row): boolean {
+  return cells.every((cell) => /^[-=+|_\s]*$/.test(cell)) && cells.join('').replace(/\s/g, '').length >= 3;
+}
+
+function isSame(row: Row, header: Row): boolean {
+  if (row.cells.length !== header.cells.length) return false;
+  return row.cells.every((cell, index) => cell.trim() === header.cells[index]?.trim());
+}
+
+function warningsOf(counts: Record<Skipped, number>): string[] {
+  return [
+    ...counted(counts.title, 'row above the header was', 'rows above the header were'),
+    ...counted(counts.blank, 'row without any value was', 'rows without any value were'),
+    ...counted(counts.head, 'repeated header was', 'repeated headers were'),
+    ...counted(counts.rule, 'separator line was', 'separator lines were'),
+    ...counted(counts.pattern, 'row that matches skipRows was', 'rows that match skipRows were'),
+  ];
+}
+
+function counted(rows: number, one: string, several: string): string[] {
+  if (rows === 0) return [];
+  return [rows === 1 ? `One ${one} skipped.` : `${rows} ${several} skipped.`];
 }

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Mapping } from '../../config/config.ts';
 import type { Stamp } from '../../core/regular-file.ts';
 import { readBytes } from '../bytes.ts';
-import { resolveColumns } from '../columns.ts';
+import { hasNeededColumns, resolveColumns } from '../columns.ts';
 import { inspectRows } from '../csv/inspect-table.ts';
 import type { Originals } from '../fix-file.ts';
 import type { Inspection } from '../inspection.ts';
@@ -19,7 +19,11 @@ export async function inspectWorkbook(
 ): Promise<Inspection> {
   const { sheet, decimal } = mapping;
   await using workbook = await openWorkbook(handle, stamp, { sheet, signal });
-  const rows = tableRows(workbook.pages(), decimal, (header) => resolveColumns(header.cells, header.line, mapping).at);
+  const rows = tableRows(workbook.pages(), decimal, (row) => {
+    const isHeader =
+      mapping.headerRow === 'auto' ? hasNeededColumns(row.cells, mapping) : row.line === mapping.headerRow;
+    return isHeader ? resolveColumns(row.cells, row.line, mapping).at : undefined;
+  });
   const bytes = Number(stamp.size);
   const { reading, records, warnings } = await inspectRows(rows, bytes * LIKELY_RATIO, mapping, originals);
   for await (const _ of readBytes(handle, stamp, { gzip: false, hash, signal }));

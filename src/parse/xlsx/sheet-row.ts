@@ -16,18 +16,17 @@ export type SheetRow = {
 
 export type Decimal = '.' | ',' | 'auto';
 
-/** The rows of a sheet as those of a table, page by page; `find` gives the fields' columns from the first row. */
+/** The rows of a sheet as those of a table, page by page; `find` gives the fields' columns if a row is the header. */
 export async function* tableRows(
   pages: AsyncIterable<readonly SheetRow[]>,
   decimal: Decimal,
-  find: (header: SheetRow) => Columns['at'],
+  find: (row: SheetRow) => Columns['at'] | undefined,
 ): AsyncGenerator<Row[]> {
-  let header: { width: number; at: Columns['at'] } | undefined;
+  let header: Header | undefined;
   let lastLine = 0;
   for await (const page of pages) {
-    const [first] = page;
-    if (first === undefined) continue;
-    header ??= { width: first.cells.length, at: find(first) };
+    header ??= headerOf(page, find);
+    if (header === undefined) continue;
     const { width, at } = header;
     yield page.map((row) => {
       const isAfterGap = row.line > lastLine + 1;
@@ -36,6 +35,18 @@ export async function* tableRows(
       return { line: row.line, cells, bytes: sizeOf(cells), isOneLine: true, isAfterGap };
     });
   }
+}
+
+type Header = { width: number; at: Columns['at'] };
+
+/** The header, or the first row if none of the page is one: it is refused then. */
+function headerOf(page: readonly SheetRow[], find: (row: SheetRow) => Columns['at'] | undefined): Header | undefined {
+  for (const row of page) {
+    const at = find(row);
+    if (at) return { width: row.cells.length, at };
+  }
+  const [first] = page;
+  return first && { width: first.cells.length, at: { purchaseOrderNumber: 0 } };
 }
 
 /**
