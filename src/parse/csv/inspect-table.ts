@@ -1,5 +1,5 @@
 import type { Mapping } from '../../config/config.ts';
-import { resolveColumns } from '../columns.ts';
+import { type Columns, resolveColumns } from '../columns.ts';
 import { watchDecimals } from '../decimal-evidence.ts';
 import type { Originals } from '../fix-file.ts';
 import type { TableReading } from '../inspection.ts';
@@ -123,15 +123,19 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
   function lineCutOff(lastByte: number, newline: string | undefined): number | undefined {
     body.end();
     requireCompleteEnd(body, last, lastByte, newline);
-    const isEnded = lastByte === LF || lastByte === CR || lastByte === QUOTE || mapping.finalNewline === 'optional';
-    if (isEnded || last === undefined || last === body.header || data === undefined) return undefined;
-    const { columns } = data.runs;
-    const isSent = Object.values(columns.at).includes(columns.header.length - 1);
-    const isLast = !columns.errorColumns.includes((body.header?.cells.length ?? 0) - 1);
-    return isSent && isLast ? last.line : undefined;
+    if (mapping.finalNewline === 'optional' || data === undefined || last === body.header) return undefined;
+    return ENDS.has(lastByte) || !isLastSent(data.runs.columns) ? undefined : last?.line;
   }
 
   return { look, found, lineCutOff };
+}
+
+/** A line end, or the quote that closes the last field. */
+const ENDS = new Set([LF, CR, QUOTE]);
+
+/** Whether the last column of the file is one that is sent. */
+function isLastSent({ names, header, at, errorColumns }: Columns): boolean {
+  return !errorColumns.includes(names.length - 1) && Object.values(at).includes(header.length - 1);
 }
 
 function watchData(header: Row, expected: number, mapping: Mapping, originals: Originals | undefined) {
