@@ -79,8 +79,9 @@ function dispatch(agent: Agent, call: HttpCall): Promise<HttpEnd> {
         method: call.method,
         headers: call.prepare ? withLength(call) : call.headers,
         body: call.prepare ? asBody(exchange.preparedBody(call.prepare)) : (call.body ?? null),
-        headersTimeout: call.timeout,
-        bodyTimeout: call.timeout,
+        // Its own limits would count what `prepare` takes.
+        headersTimeout: call.timeout + CONNECT_TIMEOUT,
+        bodyTimeout: call.timeout + CONNECT_TIMEOUT,
       },
       exchange,
     );

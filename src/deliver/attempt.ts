@@ -71,7 +71,11 @@ export async function attempt(line: Line, entry: Entry, release: () => void): Pr
   const token = await takeToken(line);
   if (token === undefined) return { kind: 'again', entry };
   const ended = await send(line, { entry, pass, token });
-  if (ended === 'paused') return { kind: 'again', entry };
+  if (ended === 'paused') {
+    // What is known here of the breaker is older than what the intent met.
+    await line.breaker.refresh(true);
+    return { kind: 'again', entry };
+  }
   if (ended === undefined) return DONE;
   await watchBatch(line, ended);
   const end = await record(line, ended, release);
