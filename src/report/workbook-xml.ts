@@ -63,7 +63,7 @@ function columnName(index: number): string {
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** Characters that XML cannot have or would change, and texts that look like their escape (ECMA-376 part 1, 22.9.2.19). */
-const ESCAPED = /[\0-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)/g;
+const ESCAPED = /[[\p{Cc}--[\t\n]]\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)/gv;
 
 function escaped(text: string): string {
   return text

@@ -110,7 +110,7 @@ async function exists(path: string): Promise<boolean> {
 type ReportDeps = { breaker: CircuitBreaker; config: Config; clock: Clock };
 
 /** Builds the step that turns a batch into its `report.json`. */
-export function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
+function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
   return async (batch: Batch, state: Report['state']): Promise<Report> => {
     const { inspection, counts, startedAt, lastAt, held } = batch;
     const inbox = inboxFor(batch, config);

@@ -8,8 +8,6 @@ import { refreshReports } from './refresh-reports.ts';
 import { createBatchSettlement } from './settle-batch.ts';
 import type { SettlementContext } from './settlement-context.ts';
 
-export type Settlement = ReturnType<typeof openSettlement>;
-
 /** Pause before a lease is asked for again. Milliseconds. */
 const RETRY_LEASE = 50;
 /** Batches settled at the same time. */

@@ -50,11 +50,11 @@ it('copies lose settled orders, and the fix files are removed with the last one'
 });
 
 it('a fix file that somebody changed there is left alone', async () => {
-  await writeFile(join(day, 'orders.csv.fix.csv'), 'half mended');
+  await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
   await close(1, '7');
-  expect(await beside('orders.csv.fix.csv')).toBe('half mended');
+  expect(await beside('orders.csv.fix.csv')).toBe('half corrected');
   await close(0, '7', '8');
-  expect(await beside('orders.csv.fix.csv')).toBe('half mended');
+  expect(await beside('orders.csv.fix.csv')).toBe('half corrected');
   expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
 });
 
