@@ -38,8 +38,8 @@ const LOCK = 15_000;
 const PAUSE_PER_DURATION = 10;
 const SHORTEST_PAUSE = 0.1;
 const LONGEST_PAUSE = 4;
-/** While lists fail: the first pause in milliseconds, at least; each further one is twice as long, up to a settle. */
-const FAILED_PAUSE = 250;
+/** Milliseconds. The shortest pause between two lists, however short a settle is: at most four reads a second. */
+const LEAST_PAUSE = 250;
 
 /** One read of the list, as far as it concerns the orders in question. */
 type Reading = {
@@ -114,9 +114,10 @@ export function createVerifier(deps: VerifierDeps) {
     const failed = isFailed ? await redis.hincrby(keys.verification, 'failed', 1) : 0;
     const { settle } = policy;
     const ms = isFailed
-      ? Math.max(FAILED_PAUSE, Math.min(settle, settle * SHORTEST_PAUSE * 2 ** (failed - 1)))
+      ? Math.min(settle, settle * SHORTEST_PAUSE * 2 ** (failed - 1))
       : Math.min(LONGEST_PAUSE * settle, Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE));
-    await redis.hset(keys.verification, { notBefore: time.now() + ms, ...(isFailed ? {} : { failed: 0 }) });
+    const notBefore = time.now() + Math.max(LEAST_PAUSE, ms);
+    await redis.hset(keys.verification, { notBefore, ...(isFailed ? {} : { failed: 0 }) });
   }
 
   async function countUnclear(evidence: Evidence | undefined): Promise<number> {
