@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** An HTTP server on loopback; `answer` may be changed while it runs. */
-export async function openWebServer(answer: RequestListener, port = 0) {
-  const server = createServer((request, response) => opened.answer(request, response));
+export async function openWebServer(answer: Answer, port = 0) {
+  const server = createServer((request, response) => void opened.answer(request, response));
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
