@@ -10,6 +10,7 @@ import { freePort } from '../support/free-port.ts';
 import { killProcess } from '../support/kill-process.ts';
 import { processesIn } from '../support/processes-in.ts';
 import { settledBatches } from '../support/settled-batches.ts';
+import { loadSetupPart } from '../support/setup-part.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 
@@ -20,6 +21,11 @@ let root: string;
 
 /** A checkout of its own, with ports of its own, on the packages of this one. */
 beforeEach(async () => {
+  const { arePackagesInStep } = await loadSetupPart<{ arePackagesInStep(root: string): Promise<boolean> }>(
+    'packages.mjs',
+  );
+  // Otherwise the set-up would install into the packages of this checkout, through the link.
+  if (!(await arePackagesInStep(repository))) throw new Error('Install the packages first: npm ci.');
   folder = await makeTempFolder();
   root = path.join(folder.path, 'checkout');
   await mkdir(path.join(root, 'inbox'), { recursive: true });
