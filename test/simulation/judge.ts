@@ -14,7 +14,9 @@ export type Fault =
   /** Left to a person though the list could tell, or attempts were left. */
   | 'given up too soon'
   | 'sent though refused'
-  | 'miscounted';
+  | 'miscounted'
+  /** More calls to an endpoint than a few a second, while nothing succeeds. */
+  | 'hammered';
 
 /** What became of the orders of a world. */
 export type Judgement = {
@@ -40,7 +42,7 @@ export function judge(world: World): Judgement {
     judgement.faults.push(...faults.flatMap((fault) => (fault ? [{ fault, number, detail }] : [])));
   }
   if (!world.ended) judgement.faults.push({ fault: 'waits for ever', number: '', detail: `${world.turns} turns` });
-  judgement.faults.push(...miscounts(world));
+  judgement.faults.push(...miscounts(world), ...hammerings(world));
   return judgement;
 }
 
@@ -73,14 +75,14 @@ function faultOf({ state }: Standing, times: number): Fault | undefined {
 
 function hastyFaultOf({ state, entry }: Standing, { weather }: World): Fault | undefined {
   if (state === 'failed') return (entry?.used ?? 0) < weather.attempts ? 'given up too soon' : undefined;
-  if (state !== 'inDoubt' || entry === undefined || weather.listForbidden) return undefined;
+  if (state !== 'inDoubt' || entry === undefined || weather.listForbidden || entry.misnamed) return undefined;
   return hasWaited(entry, weather.settle) ? undefined : 'given up too soon';
 }
 
 /** Lists that cannot tell leave an order to a person after ten settles. */
-function hasWaited({ answer, maybeSentAt = 0, version }: Entry, settle: number): boolean {
+function hasWaited({ askedSince, version }: Entry, settle: number): boolean {
   // A version is the time of the last change.
-  return answer?.code === 'list-incomplete' && version - maybeSentAt >= 10 * settle;
+  return askedSince !== undefined && version - askedSince >= 10 * settle;
 }
 
 function refusedFaultOf({ orders }: World, number: string, times: number): Fault | undefined {
@@ -100,4 +102,22 @@ function miscounts({ files, store, rolledBackAt = -1 }: World): Judgement['fault
     if (counted === orders.length) return [];
     return [{ fault: 'miscounted' as const, number: batch, detail: `${counted} of ${orders.length}` }];
   });
+}
+
+/** So many calls in so many milliseconds, of every endpoint, while no order is accepted. */
+const MOST_CALLS = 50;
+const SPAN = 10_000;
+
+function hammerings({ calls, successes }: World): Judgement['faults'] {
+  return (['create', 'list', 'token'] as const).flatMap((endpoint) => {
+    const times = calls.filter((call) => call.endpoint === endpoint).map(({ at }) => at);
+    const first = times.find((at, i) => isHammered(times, i, successes) && at >= 0);
+    if (first === undefined) return [];
+    return [{ fault: 'hammered' as const, number: endpoint, detail: `from ${(first / 1000).toFixed(3)} on` }];
+  });
+}
+
+function isHammered(times: readonly number[], from: number, successes: readonly number[]): boolean {
+  const [first = 0, last = Number.POSITIVE_INFINITY] = [times[from], times[from + MOST_CALLS]];
+  return last - first < SPAN && !successes.some((at) => at >= first - 1000 && at <= last);
 }

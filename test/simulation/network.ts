@@ -1,9 +1,10 @@
-import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
+import type { ListedOrder } from '../../src/api/list.ts';
 import type { Http, HttpCall, HttpEnd } from '../../src/core/http.ts';
 import type { Item } from '../../src/order/order.ts';
 import { answered, broken, created, PAGE, refusal, unsent } from './answers.ts';
 import { type PartnerApi, type Stored, UNKNOWN_ARTICLE } from './partner-api.ts';
 import type { Random } from './random.ts';
+import { AUTH_HOST } from './setting.ts';
 import type { Story } from './story.ts';
 import type { Host, Timeline } from './timeline.ts';
 import type { Breach, Weather } from './weather.ts';
@@ -21,8 +22,15 @@ type Deps = {
   canaries: () => readonly string[];
 };
 
+/** The order that a sticky fault strikes. */
+export const STICKY_ORDER = 'PO-7';
+
 /** What a connection may take, in milliseconds. */
 const CONNECT = 10_000;
+
+/** One call that left a process. */
+export type Call = { endpoint: Endpoint; at: number };
+export type Endpoint = 'create' | 'list' | 'token';
 
 export type Network = ReturnType<typeof openNetwork>;
 
@@ -30,10 +38,21 @@ export type Network = ReturnType<typeof openNetwork>;
 export function openNetwork(deps: Deps) {
   const { timeline, random, weather, breach, api } = deps;
   let sent = 0;
+  const calls: Call[] = [];
+  const successes: number[] = [];
 
   /** The HTTP client of one process. */
   function open(host: Host): Http {
-    return { call: (call) => post(host, call), [Symbol.asyncDispose]: async () => undefined };
+    const call: Http['call'] = (one) => {
+      if (one.url.host === AUTH_HOST) return counted('token', grant(host));
+      return one.method === 'GET' ? counted('list', get(host, one)) : post(host, one);
+    };
+    return { call, [Symbol.asyncDispose]: async () => undefined };
+  }
+
+  function counted<T>(endpoint: Endpoint, end: T): T {
+    calls.push({ endpoint, at: timeline.now() });
+    return end;
   }
 
   function post(host: Host, call: HttpCall): Promise<HttpEnd> {
@@ -68,6 +87,7 @@ export function openNetwork(deps: Deps) {
     const back = (end: HttpEnd, at: number) => timeline.plan(at, () => resolve(end), host);
     const order = JSON.parse(call.body ?? '{}') as { purchaseOrderNumber: string; items: Item[] };
     sent += 1;
+    counted('create', undefined);
     deps.story?.(host.name, `sends ${order.purchaseOrderNumber}`);
     if (random.chance(weather.lostRequests)) {
       if (random.chance(0.5)) back(broken('ECONNRESET'), now + random.between(1, 5000));
@@ -101,13 +121,24 @@ export function openNetwork(deps: Deps) {
     if (says === 'token') return refusal(401);
     if (says === 'no') return refusal(random.pick([400, 200, 500]), 400);
     if (says === 'duplicate') return random.pick([refusal(409), refusal(400)]);
+    if (number === STICKY_ORDER && weather.stickyOrder !== 'none')
+      return stickyAnswer(weather.stickyOrder, number, items);
     if (random.chance(weather.serverErrors)) {
       if (random.chance(0.5)) api.storeAt(api.lateTime(now, seen), number, items);
       return random.pick([refusal(500), answered(502, PAGE), answered(503, PAGE), refusal(504)]);
     }
     api.storeAt(random.between(now, seen), number, items);
     if (random.chance(weather.pages)) return random.pick([answered(200, PAGE), answered(204, ''), answered(201, '')]);
+    successes.push(seen);
     return created(number);
+  }
+
+  /** What one order gets for ever. */
+  function stickyAnswer(kind: Exclude<Weather['stickyOrder'], 'none'>, number: string, items: Item[]): HttpEnd {
+    if (kind === 'broken') return refusal(500);
+    if (kind === 'cut') return broken('other side closed', 201);
+    api.storeAt(timeline.now(), number, items);
+    return kind === 'misnamed' ? created(number.toLowerCase()) : answered(201, '');
   }
 
   function saysOf(call: HttpCall, { purchaseOrderNumber, items }: { purchaseOrderNumber: string; items: Item[] }) {
@@ -116,30 +147,74 @@ export function openNetwork(deps: Deps) {
     return weather.refusesDuplicates && api.has(purchaseOrderNumber) ? 'duplicate' : 'yes';
   }
 
-  /** GET of the list, as `listOrders` gives it on. */
-  function list(host: Host, onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
+  /** GET of the list: its bytes in pieces, as the real client passes them on. */
+  function get(host: Host, call: HttpCall): Promise<HttpEnd> {
     return new Promise((resolve) => {
       const asked = timeline.now();
       const took = random.chance(weather.slowAnswers) ? random.between(0, 60_000) : random.between(20, 2000);
       const canaries = deps.canaries();
       const read = () => {
-        const rows = cut(api.list(), canaries);
-        const end = listEnd(rows.length);
-        timeline.plan(asked + took, () => tell(rows, end), host);
+        const end = listAnswer(call, cut(api.list(), canaries));
+        timeline.plan(asked + took, () => tell(end), host);
       };
-      const tell = (rows: readonly Stored[], end: ListEnd) => {
-        deps.story?.(host.name, `has the list of ${(asked / 1000).toFixed(3)}: ${end.kind}, ${rows.length} orders`);
-        if (end.kind === 'complete') for (const row of rows) onOrder(listed(row));
-        resolve(end);
+      const tell = (end: HttpEnd) => {
+        const said = end.kind === 'answered' ? `${end.answer.status}, ${end.answer.body.length} bytes` : end.kind;
+        deps.story?.(host.name, `has the list of ${(asked / 1000).toFixed(3)}: ${said}`);
+        resolve(passedOn(call, end));
       };
       timeline.plan(asked + random.between(0, took), read);
     });
   }
 
-  function listEnd(orders: number): ListEnd {
-    if (weather.listForbidden) return { kind: 'unavailable', said: { code: 'http-403', message: 'no rights' } };
-    if (random.chance(weather.listFails)) return { kind: 'failed', said: { code: 'no-answer', message: 'broken' } };
-    return { kind: 'complete', orders };
+  function listAnswer(call: HttpCall, rows: readonly Stored[]): HttpEnd {
+    if (weather.listForbidden) return refusal(403);
+    if (call.headers['authorization'] !== `Bearer ${deps.token()}`) return refusal(401);
+    const list = listText(rows);
+    const odd = {
+      strings: () => answered(200, { status: 'success', data: rows.map(({ number }) => number), error: null }),
+      page: () => answered(200, PAGE),
+      error: () => refusal(500),
+      unauthorized: () => refusal(401),
+      cut: () => answered(200, list.slice(0, Math.floor(list.length * random.next()))),
+      broken: () => broken('ECONNRESET', 200),
+    };
+    // A new ledger would wait for such a list, and never end.
+    const isSticky = timeline.now() >= weather.stickyListFrom && deps.canaries().length > 0;
+    if (isSticky && weather.stickyList !== 'none') return odd[weather.stickyList]();
+    if (random.chance(weather.listFails)) return random.pick(Object.values(odd))();
+    return answered(200, list);
+  }
+
+  /** The shapes that the API's documentation leaves open. */
+  function listText(rows: readonly Stored[]): string {
+    const orders = rows.map(listed);
+    const data = random.pick<unknown>([orders, { purchaseOrders: orders }, { paging: { total: rows.length }, orders }]);
+    return JSON.stringify({ status: 'success', data, error: null });
+  }
+
+  /** A body goes to `onData` in pieces of any size. */
+  function passedOn(call: HttpCall, end: HttpEnd): HttpEnd {
+    if (end.kind !== 'answered' || end.answer.status !== 200) return end;
+    const { body } = end.answer;
+    const middle = Math.floor(body.length * random.next());
+    try {
+      for (const piece of [body.subarray(0, middle), body.subarray(middle)]) call.onData?.(piece);
+    } catch (error) {
+      return broken(String(error), 200);
+    }
+    return { ...end, answer: { ...end.answer, body: Buffer.alloc(0) } };
+  }
+
+  /** The token endpoint: one token for all, until it is revoked. */
+  function grant(host: Host): Promise<HttpEnd> {
+    return new Promise((resolve) => {
+      const answer = () => {
+        if (random.chance(weather.tokenFails))
+          return random.pick([refusal(500), broken('ECONNRESET'), answered(502, PAGE)]);
+        return answered(200, { access_token: deps.token(), expires_in: 3600, token_type: 'Bearer' });
+      };
+      timeline.plan(timeline.now() + random.between(5, 500), () => resolve(answer()), host);
+    });
   }
 
   /** Leaves rows out: any of them, the newest or the oldest, and always one that gives the cut away. */
@@ -162,5 +237,5 @@ export function openNetwork(deps: Deps) {
     return weather.listWithoutItems ? { purchaseOrderNumber: number } : { purchaseOrderNumber: number, items };
   }
 
-  return { open, list, sent: () => sent };
+  return { open, sent: () => sent, calls, successes };
 }

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { type Admit, createAdmission } from '../../src/admit/admit.ts';
-import type { ListedOrder } from '../../src/api/list.ts';
-import { createPartner } from '../../src/api/partner.ts';
+import { createPartner, type Partner } from '../../src/api/partner.ts';
+import { createTokenSource } from '../../src/api/token.ts';
 import type { Config } from '../../src/config/config.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createDelivery } from '../../src/deliver/delivery.ts';
@@ -18,9 +18,9 @@ import { createRedisTime } from '../../src/redis/redis-time.ts';
 import type { Context } from '../../src/redis/store.ts';
 import type { Connection } from './connection.ts';
 import { blindCanaries, blindList, naiveHttp, weakLedger } from './safeguards.ts';
-import { KEYS as keys, PARTNER } from './setting.ts';
+import { AUTH_HOST, KEYS as keys, PARTNER } from './setting.ts';
 import { toldLedger } from './story.ts';
-import { checkpointOn, clockOf, policyOf, type Surroundings, tokensOf } from './surroundings.ts';
+import { checkpointOn, clockOf, policyOf, type Surroundings } from './surroundings.ts';
 import type { Host } from './timeline.ts';
 
 /** What a process does again and again. */
@@ -58,7 +58,6 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
   const breaker = createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing });
   const context: Context = { config: configOf(weather.timeout), store, owner: host.name, clock, log, stopping: NEVER };
   const canaries = around.breach === 'no evidence rule' ? blindCanaries(openCanariesOf()) : openCanariesOf();
-  const list = listOf(host, around);
   const base = { ledger, queue, redis, keys, clock, time, policy, log, owner: host.name };
   let established = false;
 
@@ -74,8 +73,10 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     established = true;
   }
 
-  const tokens = tokensOf(host, around);
   const http = around.network.open(host);
+  const target = { ...PARTNER, authUrl: `https://${AUTH_HOST}`, tokenPath: '/oauth2/token' } as const;
+  const credentials = { clientId: 'client', clientSecret: 'secret' };
+  const tokens = createTokenSource({ store, http, clock, owner: host.name, target, credentials });
   const partner = createPartner({
     http: around.breach === 'naive retry' ? naiveHttp(http) : http,
     tokens,
@@ -93,8 +94,20 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
       outcome: nothing,
     },
   });
-  const verifier = createVerifier({ ...base, canaries, list, onVerdict: async () => undefined });
+  const list = around.breach === 'no evidence rule' ? blind(partner.list) : partner.list;
+  const verifier = createVerifier({ ...base, canaries, list, onVerdict: learn });
   const rebuild = createLedgerRebuild({ ...base, store, list, refresh: () => breaker.refresh(true) });
+
+  /** As `createReconciliation` does. */
+  async function learn(answer: { httpStatus?: number } | undefined, wasCreated: boolean): Promise<void> {
+    const status = answer?.httpStatus ?? 0;
+    if (status < 200 || status > 299) return;
+    await breaker.learnAnswers(wasCreated);
+    if (!wasCreated) return;
+    await breaker.accepted();
+    await breaker.reset();
+  }
+
   const sweeper = createSweeper({ ...base, isHeld: held.has });
   const { admit } = createAdmission({
     store: { redis, keys, time },
@@ -156,9 +169,6 @@ function ledgerOf(
   return toldLedger(weakLedger(strong, breach, policy), host.name, around.story);
 }
 
-function listOf(host: Host, { network, breach }: Surroundings) {
-  const sighted = (onOrder: (order: ListedOrder) => void) => network.list(host, onOrder);
-  return breach === 'no evidence rule'
-    ? (onOrder: (order: ListedOrder) => void) => blindList(sighted, onOrder)
-    : sighted;
+function blind(list: Partner['list']): Partner['list'] {
+  return (onOrder) => blindList(list, onOrder);
 }

@@ -32,9 +32,14 @@ export function loadScripts(): ReadonlyMap<string, Port> {
   ]);
 }
 
-/** Renewing or releasing a lease. */
+/** Forgetting a token of one grant. */
+const invalidate: Port = (store, [key = ''], [prefix = '']) =>
+  store.get(key)?.startsWith(prefix) ? store.del(key) : 0;
+
+/** Renewing or releasing a lease, or forgetting a token. */
 export function leaseScript(text: string): Port {
   const renews = text.includes('PEXPIRE');
+  if (text.includes('string.sub')) return invalidate;
   return (store, [key = ''], [owner = '', ttl = '']) => {
     if (store.get(key) !== owner) return 0;
     if (!renews) return store.del(key);

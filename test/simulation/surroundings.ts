@@ -1,4 +1,3 @@
-import type { TokenSource } from '../../src/api/token.ts';
 import { backoff } from '../../src/core/backoff.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { Checkpoint, CheckpointStore } from '../../src/ledger/checkpoint-file.ts';
@@ -7,7 +6,7 @@ import type { Connections } from './connection.ts';
 import type { Jobs } from './jobs.ts';
 import type { Network } from './network.ts';
 import type { Random } from './random.ts';
-import { EPOCH, PARTNER } from './setting.ts';
+import { EPOCH } from './setting.ts';
 import type { Story } from './story.ts';
 import type { Host, Timeline } from './timeline.ts';
 import type { Breach, Weather } from './weather.ts';
@@ -59,22 +58,4 @@ export function checkpointOn(host: Host, { timeline, random, disk }: Surrounding
     });
   }
   return { read: async () => disk.trace, write };
-}
-
-/** One token for all; it takes a moment to come, and is renewed when it was taken back. */
-export function tokensOf(host: Host, { timeline, random, token }: Surroundings): TokenSource {
-  let current: string | undefined;
-  return {
-    first: async () => undefined,
-    async get() {
-      if (current === undefined) {
-        await new Promise<void>((resolve) => timeline.plan(timeline.now() + random.between(5, 500), resolve, host));
-        current = token();
-      }
-      return { ...PARTNER, value: current, fingerprint: current };
-    },
-    async invalidate(fingerprint) {
-      if (current === fingerprint) current = undefined;
-    },
-  };
 }

@@ -47,6 +47,12 @@ export type Weather = {
   listWithoutItems: boolean;
   refusesDuplicates: boolean;
   revokes: number;
+  tokenFails: number;
+  /** What one order gets for ever: 500, a cut answer, a success that names another number, a success without a body. */
+  stickyOrder: 'none' | 'broken' | 'cut' | 'misnamed' | 'empty';
+  /** What the list answers for ever, from some time on. */
+  stickyList: 'none' | 'strings' | 'page' | 'error' | 'unauthorized' | 'cut';
+  stickyListFrom: number;
   /** What becomes of the ledger once in the middle of it all. */
   rollback: 'none' | 'flush' | 'empty' | 'older';
 };
@@ -92,6 +98,14 @@ export function weatherOf(random: Random): Weather {
     listWithoutItems: random.chance(0.2),
     refusesDuplicates: random.chance(0.3),
     revokes: random.chance(0.3) ? 1 + random.below(3) : 0,
+    tokenFails: share(0.3),
+    stickyOrder: random.chance(0.2) ? random.pick(['broken', 'cut', 'misnamed', 'empty'] as const) : 'none',
+    // After a rollback delivery waits for a list that can be read.
+    stickyList:
+      rollback === 'none' && random.chance(0.1)
+        ? random.pick(['strings', 'page', 'error', 'unauthorized', 'cut'] as const)
+        : 'none',
+    stickyListFrom: random.between(1, 5) * MINUTE,
     rollback,
   };
 }
@@ -99,7 +113,16 @@ export function weatherOf(random: Random): Weather {
 /** No more faults, so that everything that can end does. */
 export function calm(weather: Weather): void {
   const network = { unsent: 0, lostRequests: 0, lostAnswers: 0, cutAnswers: 0, slowAnswers: 0 };
-  const answers = { serverErrors: 0, busy: 0, closed: 0, pages: 0, stragglers: 0, listFails: 0, listCut: 0 };
+  const answers = {
+    serverErrors: 0,
+    busy: 0,
+    closed: 0,
+    pages: 0,
+    stragglers: 0,
+    listFails: 0,
+    listCut: 0,
+    tokenFails: 0,
+  };
   Object.assign(weather, { crash: 0, freeze: 0, lostByStore: 0, lostJobs: 0, ...network, ...answers });
 }
 

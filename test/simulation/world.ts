@@ -6,7 +6,7 @@ import { type Files, openFiles } from './files.ts';
 import { openJobs } from './jobs.ts';
 import { type Machine, startMachine } from './machine.ts';
 import { planMishaps } from './mishaps.ts';
-import { openNetwork } from './network.ts';
+import { type Call, openNetwork } from './network.ts';
 import { openPartnerApi, type PartnerApi } from './partner-api.ts';
 import { startPulse } from './pulse.ts';
 import { seededRandom } from './random.ts';
@@ -31,6 +31,9 @@ export type World = {
   turns: number;
   /** Requests that left a process. */
   sent: number;
+  /** Every call, and when orders were accepted. */
+  calls: readonly Call[];
+  successes: readonly number[];
   fates: Fate['tally'];
   troubles: readonly unknown[];
 };
@@ -96,7 +99,7 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
   const mishaps = planMishaps({ timeline, random, weather, store, line, jobs, machines, fate, story, revoke });
   const expects = mishaps.stillToCome;
   const pulse = startPulse({ timeline, random, store, settle: weather.settle, files, machines, expects });
-  await withoutIntervals(() => timeline.run(MOST_TURNS));
+  await withoutIntervals(random.next, () => timeline.run(MOST_TURNS));
 
   return {
     seed,
@@ -109,19 +112,24 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
     ended: pulse.hasEnded(),
     turns: timeline.turns(),
     sent: around.network.sent(),
+    calls: around.network.calls,
+    successes: around.network.successes,
     fates: fate.tally,
     troubles,
   };
 }
 
-/** No lease is ever renewed here: a lease spares work, and nothing may rest on it. */
-async function withoutIntervals(run: () => Promise<void>): Promise<void> {
+/** No lease is ever renewed here: a lease spares work, and nothing may depend on it. Every chance follows the seed. */
+async function withoutIntervals(random: () => number, run: () => Promise<void>): Promise<void> {
   const { setInterval } = globalThis;
+  const { random: chance } = Math;
   Object.assign(globalThis, { setInterval: () => undefined });
+  Object.assign(Math, { random });
   try {
     await run();
   } finally {
     Object.assign(globalThis, { setInterval });
+    Object.assign(Math, { random: chance });
   }
 }
 
