@@ -1,20 +1,29 @@
 -- Ends a rebuild, or postpones it. A request of another epoch of the ledger stays: it needs a list of its own.
--- KEYS rebuild, breaker, pauses; ARGV verb, epoch, field of the hold, now, then for `later`: quick tries, their pause, the
--- first usual pause (each is twice as long as the one before), the longest, what the hold says ('' keeps its reason), and
--- the hold to set where there is none. Returns 0 when the request was not of that epoch.
+-- KEYS rebuild, breaker, pauses; ARGV verb, epoch, field of the hold, now, then for `end`: the field of the other hold,
+-- which an earlier request may have left; for `later`: quick tries, their pause, the first usual pause (each is twice as
+-- long as the one before), the longest, what the hold says ('' keeps its reason), and the hold to set where there is none.
+-- Returns 0 when the request was not of that epoch.
 if (redis.call('HGET', KEYS[1], 'epoch') or '') ~= ARGV[2] then return 0 end
-local hold = redis.call('HGET', KEYS[2], ARGV[3])
-hold = hold and cjson.decode(hold)
+local function holdOf(field)
+  local hold = redis.call('HGET', KEYS[2], field)
+  return hold and cjson.decode(hold)
+end
 
 if ARGV[1] == 'end' then
   redis.call('DEL', KEYS[1])
-  if not hold then return 1 end
-  redis.call('HDEL', KEYS[2], ARGV[3])
-  local pause = { code = hold.code, reason = hold.reason, from = hold.since, to = tonumber(ARGV[4]) }
-  redis.call('LPUSH', KEYS[3], cjson.encode(pause))
-  redis.call('LTRIM', KEYS[3], 0, 199)
+  for _, field in ipairs({ ARGV[3], ARGV[5] }) do
+    local hold = holdOf(field)
+    if hold then
+      redis.call('HDEL', KEYS[2], field)
+      local pause = { code = hold.code, reason = hold.reason, from = hold.since, to = tonumber(ARGV[4]) }
+      redis.call('LPUSH', KEYS[3], cjson.encode(pause))
+      redis.call('LTRIM', KEYS[3], 0, 199)
+    end
+  end
   return 1
 end
+
+local hold = holdOf(ARGV[3])
 
 local failed = redis.call('HINCRBY', KEYS[1], 'failed', 1)
 local usual = math.min(tonumber(ARGV[8]), tonumber(ARGV[7]) * 2 ^ math.min(math.max(failed - tonumber(ARGV[5]), 0), 20))

@@ -25,10 +25,9 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     return why === undefined ? undefined : { why, epoch, notBefore: Number(notBefore) };
   }
 
-  /** Ends the request and its pause; false when it belongs to another epoch of the ledger. */
+  /** Ends the request and its pause, whatever it was for; false when it belongs to another epoch of the ledger. */
   async function finish(epoch: string): Promise<boolean> {
-    const hold = holdOf((await pending())?.why);
-    return (await run(['end', epoch, hold.field, time.now()])) === 1;
+    return (await run(['end', epoch, holdOf('rolled-back').field, time.now(), holdOf('new').field])) === 1;
   }
 
   /** Not this time; `reason` replaces what the pause says, unless it is empty. */

@@ -33,17 +33,13 @@ export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], a
   const [verb, epoch, field = '', now = '', ...waits] = args;
   const [tries = '', quick = '', usual = '', longest = '', reason = '', fresh = ''] = waits;
   if ((store.hget(key, 'epoch') ?? '') !== epoch) return 0;
-  const hold = store.hget(breakerKey, field);
-  const was = JSON.parse(hold ?? '{}') as { code: string; reason: string; since: number };
   if (verb === 'end') {
     store.del(key);
-    if (hold === null) return 1;
-    store.hdel(breakerKey, field);
-    store
-      .list(pauses)
-      .unshift(JSON.stringify({ code: was.code, reason: was.reason, from: was.since, to: Number(now) }));
+    for (const one of [field, tries]) endHold(store, breakerKey, one, pauses, Number(now));
     return 1;
   }
+  const hold = store.hget(breakerKey, field);
+  const was = JSON.parse(hold ?? '{}') as Hold;
   const failed = store.hincrby(key, 'failed', 1);
   const grown = Math.min(Number(longest), Number(usual) * 2 ** Math.min(Math.max(failed - Number(tries), 0), 20));
   store.hset(key, 'notBefore', String(Number(now) + (failed < Number(tries) ? Number(quick) : grown)));
@@ -51,6 +47,16 @@ export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], a
   store.hset(breakerKey, field, JSON.stringify(reason === '' ? shown : { ...shown, reason }));
   return 1;
 };
+
+type Hold = { code: string; reason: string; since: number };
+
+function endHold(store: Store, key: string, field: string, pauses: string, to: number): void {
+  const text = store.hget(key, field);
+  if (text === null) return;
+  const { code, reason, since } = JSON.parse(text) as Hold;
+  store.hdel(key, field);
+  store.list(pauses).unshift(JSON.stringify({ code, reason, from: since, to }));
+}
 
 export const breaker: Port = (
   store,

@@ -1,4 +1,5 @@
 import type { Entry } from '../../src/ledger/entry.ts';
+import { STICKY_ORDER } from './network.ts';
 import { UNKNOWN_ARTICLE } from './partner-api.ts';
 import { KEYS } from './setting.ts';
 import { type Standing, standingOf } from './standing.ts';
@@ -37,7 +38,11 @@ export function judge(world: World): Judgement {
     const standing = toldOf(world, number, standingOf(store, number));
     const { state } = standing;
     if (state === 'accepted' || state === 'refused' || state === 'failed' || state === 'inDoubt') judgement[state] += 1;
-    const faults = [faultOf(standing, times), hastyFaultOf(standing, world), refusedFaultOf(world, number, times)];
+    const faults = [
+      waitsVisibly(world, number) ? undefined : faultOf(standing, times),
+      hastyFaultOf(standing, world),
+      refusedFaultOf(world, number, times),
+    ];
     const detail = `${state}, stored ${times} times`;
     judgement.faults.push(...faults.flatMap((fault) => (fault ? [{ fault, number, detail }] : [])));
   }
@@ -50,6 +55,11 @@ export function judge(world: World): Judgement {
 function toldOf({ files }: World, number: string, standing: Standing): Standing {
   if (standing.state !== 'forgotten') return standing;
   return files.all.findLast(({ told }) => told.has(number))?.told.get(number) ?? standing;
+}
+
+/** The order that never gets through waits while delivery is paused, with a reason that `status` shows. */
+function waitsVisibly({ store, weather }: World, number: string): boolean {
+  return number === STICKY_ORDER && weather.stickyOrder !== 'none' && store.hget(KEYS.breaker, 'code') !== null;
 }
 
 function faultOf({ state }: Standing, times: number): Fault | undefined {
@@ -94,12 +104,14 @@ function isRefused(order: World['orders'][number]): boolean {
   return order.valid && order.order.items.some(({ articleCode }) => articleCode === UNKNOWN_ARTICLE);
 }
 
-function miscounts({ files, store, rolledBackAt = -1 }: World): Judgement['faults'] {
+function miscounts(world: World): Judgement['faults'] {
+  const { files, store, rolledBackAt = -1 } = world;
   return files.all.flatMap(({ batch, orders, doneAt }) => {
     // What Redis forgot after a file was put away is nobody's loss: its report tells it.
     if (doneAt <= rolledBackAt) return [];
     const counted = Number(store.hget(KEYS.batch(batch), 'counted') ?? 0);
-    if (counted === orders.length) return [];
+    const waiting = orders.filter(({ number }) => waitsVisibly(world, number)).length;
+    if (counted === orders.length || counted + waiting === orders.length) return [];
     return [{ fault: 'miscounted' as const, number: batch, detail: `${counted} of ${orders.length}` }];
   });
 }

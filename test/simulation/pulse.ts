@@ -1,16 +1,18 @@
 import type { Files } from './files.ts';
 import type { Machine } from './machine.ts';
+import { STICKY_ORDER } from './network.ts';
 import type { Chore } from './parts.ts';
 import type { Random } from './random.ts';
 import { EPOCH, KEYS } from './setting.ts';
 import type { Store } from './store.ts';
 import type { Timeline } from './timeline.ts';
+import type { Weather } from './weather.ts';
 
 type Deps = {
   timeline: Timeline;
   random: Random;
   store: Store;
-  settle: number;
+  weather: Weather;
   files: Files;
   machines: readonly Machine[];
   /** Something is still to happen to all. */
@@ -18,9 +20,11 @@ type Deps = {
 };
 
 const START = 5_000;
+/** How long after the last random fault an order may still try. */
+const PATIENCE = 3_600_000;
 
 /** Begins the loops of all processes: whatever has something to do is done by somebody, sooner or later. */
-export function startPulse({ timeline, random, store, settle, files, machines, expects }: Deps) {
+export function startPulse({ timeline, random, store, weather, files, machines, expects }: Deps) {
   timeline.plan(1000, beat);
 
   function beat(): void {
@@ -53,7 +57,9 @@ export function startPulse({ timeline, random, store, settle, files, machines, e
     const soon = timeline.now() + random.between(100, 4000);
     if (store.jobs().size > 0 || files.isReading() || isTakingOver()) return soon;
     const due = Math.min(firstOf(KEYS.due), firstOf(KEYS.doubt));
-    return due === Number.POSITIVE_INFINITY ? soon : Math.max(soon, Math.min(due - EPOCH, timeline.now() + settle));
+    return due === Number.POSITIVE_INFINITY
+      ? soon
+      : Math.max(soon, Math.min(due - EPOCH, timeline.now() + weather.settle));
   }
 
   function firstOf(key: string): number {
@@ -64,8 +70,16 @@ export function startPulse({ timeline, random, store, settle, files, machines, e
     return store.hget(KEYS.rebuild, 'why') !== null;
   }
 
+  /** Only the order that never gets through is left, and delivery is paused with a reason: that may last for ever. */
+  function isPausedForGood(): boolean {
+    if (timeline.now() < weather.calmAt + PATIENCE || store.hget(KEYS.breaker, 'code') === null) return false;
+    const left = [...store.ranked(KEYS.due), ...store.ranked(KEYS.doubt)];
+    return left.every(([number]) => number === STICKY_ORDER) && !files.isReading();
+  }
+
   function hasEnded(): boolean {
     if (timeline.now() <= START || expects() || isTakingOver()) return false;
+    if (weather.stickyOrder !== 'none' && isPausedForGood()) return true;
     return store.zcard(KEYS.due) + store.zcard(KEYS.doubt) === 0 && files.allDone();
   }
 

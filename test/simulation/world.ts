@@ -98,7 +98,7 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
   }
   const mishaps = planMishaps({ timeline, random, weather, store, line, jobs, machines, fate, story, revoke });
   const expects = mishaps.stillToCome;
-  const pulse = startPulse({ timeline, random, store, settle: weather.settle, files, machines, expects });
+  const pulse = startPulse({ timeline, random, store, weather, files, machines, expects });
   await withoutIntervals(random.next, () => timeline.run(MOST_TURNS));
 
   return {
