@@ -13,7 +13,7 @@ const WORDS: [RegExp, string][] = [
   [/\bstands?\b(?! for)/i, 'is'],
   [/\bg(?:ive|ives|iven|ave|iving) up\b/i, 'discard, fail, stop'],
   [/\bg(?:o|oes|oing) on\b/i, 'continues, resumes, running'],
-  [/\bwhole\b(?! numbers?\b)/i, 'complete, all'],
+  [/(?<!not-)\bwhole\b(?! numbers?\b)/i, 'complete, all'],
   [/\bbelongs? into\b/i, 'belongs in'],
   [/\b(?:by|of) it(?:self|s own)\b|\bby themselves\b|\bof (?:their|our) own\b/i, 'automatically, separate, private'],
   [/\bfor ever\b/i, 'forever'],
@@ -25,9 +25,6 @@ const WORDS: [RegExp, string][] = [
 
 /** What is left; a folder that has none is not listed. Nothing is added. */
 const LEFT: Record<string, number> = {
-  'CHANGELOG.md': 1,
-  config: 1,
-  docs: 22,
   'src/admit': 1,
   'src/api': 2,
   'src/cli': 2,

@@ -131,7 +131,9 @@ export function mappingSchemaOf(kind: RecordKind) {
       .enum(['required', 'optional'])
       .prefault('required')
       .describe('optional: the program that writes the file leaves out the last line end.'),
-    sheet: line.exactOptional().describe('XLSX only: the name of the sheet; without it the first is read.'),
+    sheet: line
+      .exactOptional()
+      .describe('XLSX only: the name of the sheet; without it, the only visible sheet with data is read.'),
     fields: fieldsOf(kind).prefault({}).describe('The column of each field: one name, or several accepted names.'),
     defaults: defaultsOf(kind).prefault({}).describe('Used where the file has no such column or the cell is empty.'),
     quantity: z
