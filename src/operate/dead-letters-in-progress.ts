@@ -5,6 +5,7 @@ import type { EntryState } from '../ledger/entry.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';
+import { stageOf } from '../report/dead-letters.ts';
 import { signatureOf } from '../report/signature.ts';
 import type { OperatorContext } from './operator-context.ts';
 
@@ -74,19 +75,6 @@ async function deadLetterOf(
     source,
     file,
   };
-}
-
-function stageOf(kind: DeadLetterKind): DeadLetter['stage'] {
-  switch (kind) {
-    case 'invalid':
-      return 'validation';
-    case 'conflict':
-    case 'inDoubt':
-      return 'reconciliation';
-    case 'refused':
-    case 'failed':
-      return 'delivery';
-  }
 }
 
 /** The problems of an invalid order are not kept; they are read from the file again when the report is written. */
