@@ -44,8 +44,8 @@ export type AffectedOrder = {
   /** The order's other problems, in short. */
   also: string;
   /** The items of this file, and those of the order that has the number already; both only for a conflict. */
-  items: string;
-  knownItems: string;
+  items: readonly string[];
+  knownItems: readonly string[];
   closed: DeadLetter['closed'];
 };
 
@@ -134,8 +134,8 @@ function affected(deadLetter: DeadLetter): AffectedOrder {
     value: problem?.value ?? '',
     message: problem?.message ?? deadLetter.message,
     also: furtherProblems(deadLetter),
-    items: known === undefined ? '' : itemsText(itemsIn(payload)),
-    knownItems: known === undefined ? '' : itemsText(known.items),
+    items: known === undefined ? [] : itemTexts(itemsIn(payload)),
+    knownItems: known === undefined ? [] : itemTexts(known.items),
     closed,
   };
 }
@@ -151,11 +151,11 @@ function itemsIn(payload: unknown): readonly Item[] {
   return typeof payload === 'object' && payload !== null && 'items' in payload ? (payload.items as Item[]) : [];
 }
 
-/** `A-1 × 5, B-2 × 1`, in the order of the article codes, so that two orders can be compared by eye. */
-function itemsText(items: readonly Item[]): string {
+/** `A-1 × 5`, `B-2 × 1`, in the order of the article codes, so that two orders can be compared by eye. */
+function itemTexts(items: readonly Item[]): string[] {
   const sorted = [...items].sort((a, b) => (a.articleCode < b.articleCode ? -1 : 1));
   const shown = sorted.slice(0, MOST_ITEMS).map(({ articleCode, quantity }) => `${articleCode} × ${quantity}`);
-  return [...shown, ...(sorted.length > MOST_ITEMS ? [`${sorted.length - MOST_ITEMS} more`] : [])].join(', ');
+  return [...shown, ...(sorted.length > MOST_ITEMS ? [`${sorted.length - MOST_ITEMS} more`] : [])];
 }
 
 const MOST_ITEMS = 20;

@@ -55,7 +55,7 @@ describe('a dead letter', () => {
         known: { items: [{ articleCode: 'A', quantity: 1 }] },
       },
     ]);
-    expect(await place.read(wrong, 'report.html')).toContain('<bdi>A × 1</bdi>');
+    expect(await place.read(wrong, 'report.html')).toContain('<bdi class="item">A × 1</bdi>');
     const { out } = await place.run(['explain', 'PO-1']);
     expect(out).toMatch(/conflict[^\n]*\n +in this file: {2}2 × A\n +already known: 1 × A\n/);
     const fix = await place.read(wrong, 'dead-letters.csv');

@@ -63,14 +63,15 @@ type Column = { name: string; show: (order: AffectedOrder) => Html | undefined; 
 function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   const differs = (pick: (order: AffectedOrder) => string) => new Set(rows.map(pick)).size > 1;
   const occurs = (pick: (order: AffectedOrder) => string) => rows.some((order) => pick(order) !== '');
+  const hasKnown = rows.some((order) => order.knownItems.length > 0);
   const columns: [Column, isShown: boolean][] = [
     [{ name: 'Line', show: (order) => data(String(order.line)), kind: 'figure' }, true],
     [{ name: 'Order', show: (order) => data(order.number), kind: 'data' }, true],
     [{ name: 'Place', show: (order) => data(order.pointer), kind: 'data' }, occurs((order) => order.pointer)],
     [{ name: 'Field', show: (order) => data(order.field), kind: 'data' }, differs((order) => order.field)],
     [{ name: 'Value', show: (order) => data(visible(order.value, 200)), kind: 'data' }, occurs((order) => order.value)],
-    [{ name: 'In this file', show: (order) => data(order.items), kind: 'data' }, occurs((order) => order.knownItems)],
-    [{ name: 'Known already', show: known, kind: 'data' }, occurs((order) => order.knownItems)],
+    [{ name: 'In this file', show: (order) => itemList(order.items), kind: 'data' }, hasKnown],
+    [{ name: 'Known already', show: (order) => itemList(order.knownItems), kind: 'data' }, hasKnown],
     [{ name: 'Message', show: (order) => prose(order.message, 300), kind: 'prose' }, differs((order) => order.message)],
     [{ name: 'Also wrong', show: (order) => prose(order.also, 200), kind: 'prose' }, occurs((order) => order.also)],
     [{ name: 'Settled', show: settled, kind: 'prose' }, rows.some((order) => order.closed !== undefined)],
@@ -78,8 +79,10 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
 }
 
-function known({ knownItems }: AffectedOrder): Html {
-  return knownItems === '' ? html`<span class="soft">not available</span>` : data(knownItems);
+/** Items that do not break inside. */
+function itemList(items: readonly string[]): Html {
+  if (items.length === 0) return html`<span class="soft">not available</span>`;
+  return html`${items.map((item, index) => html`<bdi class="item">${item}${index < items.length - 1 ? ',' : ''}</bdi> `)}`;
 }
 
 /** Who or what settled a dead letter, and when. */
@@ -120,7 +123,7 @@ function listing(rows: readonly AffectedOrder[], columns: readonly Column[]): Ht
 }
 
 function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
-  const kind = columns.length > 4 || columns.some((column) => column.kind === 'prose') ? 'wide' : 'slim';
+  const kind = columns.length > 3 || columns.some((column) => column.kind === 'prose') ? 'wide' : 'slim';
   const widths = columns.map((column) => html`<col class="${column.kind}">`);
   const heads = columns.map((column) => html`<th scope="col" class="${column.kind}">${column.name}</th>`);
   const body = rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>\n`);

@@ -56,7 +56,7 @@ function stepsForDeadLetters(report: Report, { groups }: Story, fixFiles: readon
 }
 
 function correct(number: number, report: Report, fixFiles: readonly string[]): Html {
-  return html`<b>Correct ${orders(number)}.</b> Open ${fixLinks(fixFiles)}. It has your file’s own columns, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop the file${into(report)}. Orders that the API has already are not sent again.`;
+  return html`<b>Correct ${orders(number)}.</b> Open ${fixLinks(fixFiles)}. The file has your file’s own columns, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop the file${into(report)}. Orders that the API has already are not sent again.`;
 }
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
@@ -87,8 +87,10 @@ function into({ inbox }: Report): Html {
 
 function fixLinks(names: readonly string[]): Html {
   if (names.length === 0) return html`the rows of your file`;
-  const [first = '', ...others] = names;
-  return html`${fixLink(first)}${others.map((name) => html` or ${fixLink(name)}`)}`;
+  const workbook = names.find((name) => name.endsWith('.xlsx'));
+  const [first = ''] = names;
+  if (workbook === undefined) return fixLink(first);
+  return html`${fixLink(workbook)} in a spreadsheet or ${fixLink(first)} in an editor`;
 }
 
 /** A command on its own line, which breaks only between words. */

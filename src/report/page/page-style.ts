@@ -32,6 +32,7 @@ a:focus-visible, summary:focus-visible { outline: 2px solid var(--ink); outline-
 section, footer { margin-top: 2.75rem; }
 .soft { color: var(--soft); font-size: 0.9rem; }
 time { white-space: nowrap; }
+.item { display: inline-block; max-width: 100%; }
 
 .where { display: flex; gap: 0.6rem; align-items: baseline; color: var(--soft); font-size: 0.9rem; margin-bottom: 1.1rem; }
 .environment { color: var(--ink); border: 1px solid var(--rule); border-radius: 3px; padding: 0 0.5rem; background: var(--sheet); }

@@ -74,6 +74,15 @@ describe('what to do next', () => {
     expect(pageOf([wrong(order(2), problem(2))])).toContain('href="dead-letters.csv"');
   });
 
+  it('the workbook is linked for spreadsheets, the CSV for editors', () => {
+    const one = wrong(order(2), problem(2));
+    const story = newStory();
+    addOrder(story, one.result, one.deadLetter);
+    const fixFiles = ['dead-letters.csv', 'dead-letters.xlsx'];
+    const text = textOf(reportPage({ report: reportOf([one]), story, fixFiles }));
+    expect(text).toContain('Open dead-letters.xlsx in a spreadsheet or dead-letters.csv in an editor.');
+  });
+
   it('the fix file is linked for a conflict alone', () => {
     expect(pageOf([dead(order(2), 'conflict', 'conflict', 'Other content')])).toContain('href="dead-letters.csv"');
   });
