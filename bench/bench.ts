@@ -1,4 +1,4 @@
-// `npm run bench`: everything in one run; see docs/performance.md.
+// `npm run bench` runs all rows; see docs/performance.md.
 import { readFile } from 'node:fs/promises';
 import { compareWith } from './against.ts';
 import { type Options, readOptions } from './options.ts';
@@ -31,7 +31,7 @@ const ROWS: readonly Row[] = [
   sandbox,
 ];
 
-/** More processes than this that want a core, and something else is at work. */
+/** A higher load before the run means that other programs disturb the measurement. */
 const BUSY = 0.5;
 
 const options = readOptions(
@@ -47,12 +47,13 @@ async function measureOrShow(): Promise<void> {
   if (options.writeDocs && process.exitCode === undefined) await writeDocs(result);
 }
 
-/** Also when a person ends it early nothing that was started outlives it. A row that fails does not cost the others. */
+/** Stops everything it started, also when interrupted. A row that fails does not affect the others. */
 async function measureAll(): Promise<Result> {
   const stop = onStop();
   const [at, ground] = [new Date().toISOString(), await lookAround()];
   const parts: Part[] = [];
-  if (ground.load > BUSY) process.stderr.write(`load is ${ground.load.toFixed(1)}: paces are not to be trusted\n`);
+  if (ground.load > BUSY)
+    process.stderr.write(`load is ${ground.load.toFixed(1)}: throughput figures are not reliable\n`);
   {
     await using stage = await openStage({ quick: options.quick, nodeRed: process.env['BENCH_NODE_RED'] });
     for (const { name, title, measure } of ROWS.filter((row) => options.only?.includes(row.name) ?? true)) {
@@ -67,7 +68,7 @@ async function measureAll(): Promise<Result> {
     }
   }
   const run = { at, form: formOf(options), ground, parts };
-  process.stderr.write(`kept in ${await keepResult(run, options.results)}\n`);
+  process.stderr.write(`stored in ${await keepResult(run, options.results)}\n`);
   return run;
 }
 

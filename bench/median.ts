@@ -1,11 +1,11 @@
-/** The middle of the values; of an even number the mean of the middle two. NaN when there are none. */
+/** The median; for an even count the mean of the middle two, NaN for none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
   return ((sorted[Math.ceil(middle) - 1] ?? Number.NaN) + (sorted[Math.floor(middle)] ?? Number.NaN)) / 2;
 }
 
-/** Taken round by round, so that a slow moment of the machine hits both sides. */
+/** Compared round by round, so that a slow phase of the machine affects both sides. */
 export function medianRatio(values: readonly number[], of: readonly number[]): number {
   const rounds = Math.min(values.length, of.length);
   return median(

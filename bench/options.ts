@@ -2,20 +2,20 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 export type Options = {
-  /** The one-minute form. */
+  /** The one-minute run. */
   quick: boolean;
   /** Names of rows; all when absent. */
   only: string[] | undefined;
-  /** A kept result to show instead of a new run. */
+  /** A stored result to show instead of a new run. */
   from: string | undefined;
   writeDocs: boolean;
   /** Another checkout to compare this one with. */
   against: string | undefined;
-  /** The folder that keeps the result; the history beside this file unless told otherwise. */
+  /** The folder for the result; default: the history next to this file. */
   results: string;
 };
 
-/** Throws when an option or a row is not known, or when documents are to be written from a part of the rows. */
+/** Throws for an unknown option or row, and for `--docs` with only some of the rows. */
 export function readOptions(args: readonly string[], rows: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
@@ -30,7 +30,7 @@ export function readOptions(args: readonly string[], rows: readonly string[]): O
   });
   const { quick, only, from, results, against, 'write-docs': writeDocs } = values;
   const unknown = only?.find((name) => !rows.includes(name));
-  if (unknown !== undefined) throw new Error(`there is no row ${unknown}; there are ${rows.join(', ')}`);
+  if (unknown !== undefined) throw new Error(`row ${unknown} not found; the rows are ${rows.join(', ')}`);
   if (writeDocs && from === undefined && (quick || only)) throw new Error('--write-docs wants the whole run');
   return { quick, only, from, results, writeDocs, against };
 }

@@ -7,14 +7,14 @@ import { textRows, writeWorkbook } from '../test/support/write-workbook.ts';
 /** A file of orders with two rows each. */
 export type OrderFile = { path: string; orders: number };
 
-/** `adjacent`: a CSV, the rows of an order beside each other. `apart`: a CSV, all second rows after all first ones. */
+/** `adjacent`: a CSV with the rows of an order next to each other. `apart`: a CSV with all second rows after all first. */
 export type FileKind = 'adjacent' | 'apart' | 'workbook';
 
 const COLUMNS = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'];
 
 let files = 0;
 
-/** Writes a file whose order numbers no other file of this run has. */
+/** Writes a file with order numbers that are unique in this run. */
 export async function writeOrderFile(folder: string, orders: number, kind: FileKind = 'adjacent'): Promise<OrderFile> {
   files += 1;
   const stem = path.join(folder, `orders-${files}`);

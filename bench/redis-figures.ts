@@ -1,15 +1,15 @@
 import type { Redis } from '../src/redis/connect.ts';
 import { cpuOf } from './process-figures.ts';
 
-/** What a server did since it began. */
+/** The work of a server since its start. */
 export type RedisFigures = {
   /** Processor time in microseconds. */
   cpu: number;
-  /** Commands, those within scripts included. */
+  /** Commands, including those in scripts. */
   commands: number;
   /** Scripts called. */
   scripts: number;
-  /** How often it read from a socket: commands that came together count once, so this is what waited for a round trip. */
+  /** Reads from sockets: commands that arrive together count once, so this is the number of round trips. */
   reads: number;
   /** Bytes in use. */
   memory: number;
@@ -28,7 +28,7 @@ export async function redisFigures(redis: Redis): Promise<RedisFigures> {
   };
 }
 
-/** What came between two looks. */
+/** The difference between two readings. */
 export function redisUse(before: RedisFigures, after: RedisFigures): RedisFigures {
   return {
     cpu: after.cpu - before.cpu,

@@ -10,7 +10,7 @@ import type { Part } from './table.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 
-/** On what it ran. */
+/** The machine and commit of a run. */
 export type Ground = {
   /** The short name of the commit; `+` when files differ from it. */
   commit: string;
@@ -18,15 +18,15 @@ export type Ground = {
   cores: number;
   memoryMb: number;
   kernel: string;
-  /** How many processes wanted a core in the minute before: above some tenths, something else was at work. */
+  /** The load average of the minute before; above some tenths, other programs were running. */
   load: number;
   versions: Record<'node' | 'redis' | 'undici' | 'bullmq', string>;
 };
 
-/** One run as it is kept. */
+/** One run as it is stored. */
 export type Result = { at: string; form: Form; ground: Ground; parts: Part[] };
 
-/** Only whole runs are compared with each other, and go into the history. */
+/** Only complete runs are compared and go into the history. */
 export type Form = 'whole' | 'quick' | 'part';
 
 const run = promisify(execFile);
@@ -49,7 +49,7 @@ export async function lookAround(): Promise<Ground> {
   };
 }
 
-/** Keeps a run in a file of its own, named by time and commit; gives its name. */
+/** Stores a run in a file named by time and commit; returns its name. */
 export async function keepResult(result: Result, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const { at, form, ground } = result;
@@ -57,7 +57,7 @@ export async function keepResult(result: Result, folder: string): Promise<string
   const commit = ground.commit.replace('+', '-changed');
   const file = path.join(folder, `${stamp}-${commit}${form === 'whole' ? '' : `-${form}`}.json`);
   const text = JSON.stringify({ ...result, parts: result.parts.map(withMedians) }, null, 2);
-  // Samples stand on one line, so that a change is seen in few.
+  // Samples are on one line each, for short diffs.
   const compact = text.replace(/\[\s+([\d.,\s-]+?)\s+\]/g, (_, numbers: string) => `[${numbers.replace(/\s+/g, ' ')}]`);
   await writeFile(file, `${compact}\n`);
   return file;

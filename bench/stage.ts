@@ -9,19 +9,19 @@ import { openRedis } from './contenders/open-redis.ts';
 import { openPoSync, type PoSync } from './contenders/po-sync.ts';
 import { type FileKind, type OrderFile, writeOrderFile } from './order-file.ts';
 
-/** What rows work with. Contenders are opened when first asked for, and stay, so that all are warm. */
+/** The resources of the rows. A contender is opened on first use and stays open, so that all are warm. */
 export type Stage = AsyncDisposable & {
   /** The one-minute form: fewer and smaller rounds. */
   quick: boolean;
-  /** Who po-sync is compared with; Node-RED only where it was installed on the side. */
+  /** The rivals of po-sync; Node-RED only if it is installed separately. */
   rivals: readonly RivalName[];
   api: Api;
   poSync(): Promise<PoSync>;
   rival(name: RivalName): Promise<Contender>;
   writeFile(orders: number, kind?: FileKind): Promise<OrderFile>;
-  /** A fresh folder that goes with the stage. */
+  /** A new folder that is removed with the stage. */
   makeFolder(): Promise<string>;
-  /** Tells whoever waits how far it is. */
+  /** Prints progress. */
   say(text: string): void;
 };
 

@@ -13,7 +13,7 @@ const SHOWN: Record<ContenderName, string> = {
   bare: 'bare',
 };
 
-/** The table in Markdown, its columns aligned so that it is read as text too. */
+/** The table in Markdown, with aligned columns so that it is readable as text. */
 export function tableOf(parts: readonly Part[]): string {
   const columns = columnsOf(parts);
   const rows = parts.flatMap(({ title, lines }) => [
@@ -64,7 +64,7 @@ function reachedOf(target: Target): string {
   return `${figure(target.value)} ${isMet(target) ? '✓' : '✗'}`;
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 function figure(value: number): string {
   if (Number.isNaN(value)) return '–';
   if (Math.abs(value) >= 1000) return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');

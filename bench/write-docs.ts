@@ -11,10 +11,10 @@ export async function writeDocs(result: Result): Promise<void> {
   await replaceIn('docs/performance.md', `${groundOf(result)}\n\n${tableOf(result.parts)}`);
 }
 
-/** `text` with `table` between the markers instead of what stood there. Throws when they are missing. */
+/** Replaces the text between the markers with `table`. Throws when the markers are missing. */
 export function replaceTable(text: string, table: string): string {
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`there is no ${BEGIN} … ${END}`);
+  if (begin < 0 || end < begin) throw new Error(`the markers ${BEGIN} … ${END} are missing`);
   return `${text.slice(0, begin)}${BEGIN}\n${table}\n${text.slice(end)}`;
 }
 

@@ -1,4 +1,4 @@
-// The fastest Purchase-Order API that a bare node:http server can be: it stores nothing but how often it saw a number.
+// The fastest Purchase-Order API possible with node:http: it stores only how often it received each number.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { ApiOrder, ApiSeen } from './api-messages.ts';
 

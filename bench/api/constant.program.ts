@@ -1,4 +1,4 @@
-// A bare node:http server that answers every call with the same few bytes: what the sandbox API is compared with.
+// A bare node:http server that answers every call with the same few bytes: the baseline for the sandbox API.
 import { createServer } from 'node:http';
 
 const CONSTANT = '{"status":"success","data":{"purchaseOrderNumber":"PO-0000000","orderState":"NEW"},"error":null}';

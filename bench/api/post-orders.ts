@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** What a burst of creates took. */
+/** The result of a burst of creations. */
 export type Burst = { orders: number; milliseconds: number; perSecond: number };
 
 export type Target = { host: string; port: number; token: string };
 
 /**
  * POSTs `orders` purchase orders over `connections` kept-alive connections, one call in flight on each,
- * by hand over sockets: cheaper than any HTTP client, so that the server is what is measured.
- * Throws when an answer is not 201.
+ * directly over sockets: cheaper than any HTTP client, so that the server is the bottleneck.
+ * Throws if an answer is not 201.
  */
 export async function postOrders(target: Target, prefix: string, orders: number, connections: number): Promise<Burst> {
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(target)));

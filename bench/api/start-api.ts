@@ -6,22 +6,22 @@ import type { ApiOrder, ApiSeen } from './api-messages.ts';
 
 const PROGRAM = path.join(import.meta.dirname, 'api.program.ts');
 
-/** Milliseconds: far more than the slowest takes on a busy machine. */
+/** In milliseconds; far more than the slowest contender takes on a busy machine. */
 const PATIENCE = 120_000;
 const PATIENCE_PER_ORDER = 10;
 
-/** The API all contenders post to, in a process of its own. */
+/** The API that all contenders post to, in a separate process. */
 export type Api = AsyncDisposable & {
   origin: string;
-  /** Does `work`, which delivers `file`, and throws unless the API saw each order exactly once, and in good time. */
+  /** Runs `work`, which delivers `file`; throws unless the API received each order exactly once before the timeout. */
   judge<T>(file: OrderFile, latency: number, work: () => Promise<T>): Promise<{ result: T; seen: ApiSeen }>;
-  /** Counts anew. */
+  /** Resets the counters. */
   begin(latency: number, expected: number): Promise<void>;
-  /** Goes on with another latency. */
+  /** Changes the latency. */
   slow(latency: number): Promise<void>;
-  /** What it saw since it began to count. */
+  /** What it received since the last reset. */
   seen(): Promise<ApiSeen>;
-  /** Resolves when as many posts as expected were answered. */
+  /** Resolves when the expected number of posts was answered. */
   reached(): Promise<void>;
 };
 
@@ -54,7 +54,9 @@ export async function startApi(): Promise<Api> {
       const result = await inTime(work(), PATIENCE + file.orders * PATIENCE_PER_ORDER);
       const told = await seen();
       if (told.orders !== file.orders || told.posts !== file.orders) {
-        throw new Error(`${file.orders} orders in the file, the API saw ${told.orders} in ${told.posts} posts`);
+        throw new Error(
+          `${file.orders} orders in the file, but the API received ${told.orders} in ${told.posts} posts`,
+        );
       }
       return { result, seen: told };
     },
@@ -68,7 +70,7 @@ export async function startApi(): Promise<Api> {
 
 async function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`not done after ${milliseconds / 1000} s`)), milliseconds);
+  const timer = setTimeout(() => late.reject(new Error(`not finished after ${milliseconds / 1000} s`)), milliseconds);
   try {
     return await Promise.race([work, late.promise]);
   } finally {

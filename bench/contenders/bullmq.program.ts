@@ -1,4 +1,4 @@
-// A plain BullMQ worker: one job an order, posted with undici. What crashes between answer and completion is sent twice.
+// A plain BullMQ worker: one job per order, posted with undici. A crash between answer and completion sends it twice.
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Pool } from 'undici';

@@ -1,17 +1,17 @@
 import type { OrderFile } from '../order-file.ts';
 import type { RedisFigures } from '../redis-figures.ts';
 
-/** What delivering one file took. */
+/** The result of delivering one file. */
 export type Delivered = {
-  /** From the file being there to the last order accepted. */
+  /** From the appearance of the file to the last accepted order. */
   milliseconds: number;
-  /** Processor time of the process that does it, in microseconds. */
+  /** Processor time of the contender's process, in microseconds. */
   cpu: number;
-  /** What its Redis did meanwhile, where it has one. */
+  /** The figures of its Redis, if it has one. */
   redis?: RedisFigures;
 };
 
-/** One way to get the orders of a file to the API, with as many calls in flight as all the others. */
+/** One way to deliver the orders of a file to the API, with the same number of calls in flight as all others. */
 export type Contender = AsyncDisposable & { deliver(file: OrderFile): Promise<Delivered> };
 
 /** Calls in flight. */

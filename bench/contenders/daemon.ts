@@ -6,10 +6,10 @@ import { CONCURRENCY } from './contender.ts';
 
 const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
 
-/** How long a file must not have changed; short for throughput, the product's own where waits are measured. */
+/** How long a file must stay unchanged: short for throughput, the default where waits are measured. */
 export type Stable = '100ms' | '2s';
 
-/** A folder with everything that a daemon needs. */
+/** A folder with everything a daemon needs. */
 export type Place = {
   folder: string;
   inbox: string;
@@ -20,7 +20,7 @@ export type Place = {
   launcher: string;
 };
 
-/** A real daemon as users start it; its log goes to a file, as under a supervisor. */
+/** A daemon as users start it, with its log in a file as under a supervisor. */
 export type Daemon = AsyncDisposable & {
   pid: number;
   /** From the start of the process until it told that it is ready, in milliseconds. */
@@ -42,7 +42,7 @@ export async function makePlace(folder: string, origin: string, stable: Stable, 
   return place;
 }
 
-/** Resolves when the daemon is ready; throws with the end of its log when it ends before. */
+/** Resolves when the daemon is ready; throws with the end of its log if it exits first. */
 export async function startDaemon({ folder, config, launcher }: Place): Promise<Daemon> {
   await using log = await open(path.join(folder, 'daemon.log'), 'a');
   const begun = performance.now();
@@ -57,7 +57,7 @@ export async function startDaemon({ folder, config, launcher }: Place): Promise<
   return { pid: pidOf(child), readyAfter, [Symbol.asyncDispose]: () => stop(child, ended) };
 }
 
-/** Runs a command of po-sync to its end. */
+/** Runs a command of po-sync until it exits. */
 export async function runPoSync({ folder, config, launcher }: Place, args: readonly string[]): Promise<string> {
   const child = spawn(launcher, ['--config', config, ...args], {
     cwd: folder,
@@ -73,7 +73,7 @@ export async function runPoSync({ folder, config, launcher }: Place, args: reado
   return out;
 }
 
-/** `BENCH_NODE_OPTIONS` reaches the daemon alone, so that it can be profiled. */
+/** `BENCH_NODE_OPTIONS` applies to the daemon only, so that it can be profiled. */
 function environment(): Record<string, string> {
   const { PATH = '', BENCH_NODE_OPTIONS: NODE_OPTIONS = '' } = process.env;
   return { PATH, NODE_OPTIONS, PO_SYNC_STAGING_CLIENT_ID: 'bench', PO_SYNC_STAGING_CLIENT_SECRET: 'bench' };

@@ -1,4 +1,4 @@
-// The script that one writes on a Friday: csv-parse, fetch, a token, so many calls in flight. It remembers nothing.
+// A quick script: csv-parse, fetch, a token, a fixed number of calls in flight. It stores no state.
 import { readOrderBodies } from './read-order-bodies.ts';
 import { serveRuns } from './serve-runs.ts';
 

@@ -6,7 +6,7 @@ import { redisFigures, redisUse } from '../redis-figures.ts';
 import { CONCURRENCY, type Contender, type Delivered } from './contender.ts';
 import type { Task } from './serve-runs.ts';
 
-/** A contender that is one of the programs beside this file, in a process of its own that lives for all rounds. */
+/** A contender that is one of the programs in this folder, in a separate process that stays for all rounds. */
 export async function forkContender(
   program: string,
   origin: string,

@@ -1,6 +1,6 @@
 import { CONCURRENCY } from './contender.ts';
 
-/** Core nodes only: watch → file → CSV → orders → token → so many calls in flight. It keeps everything in memory. */
+/** Core nodes only: watch → file → CSV → orders → token → calls. Keeps everything in memory. */
 export function nodeRedFlow(inbox: string, origin: string): object[] {
   const wired = (id: string, type: string, next: string | undefined, more: object) => {
     return { id, type, z: 'flow', x: 0, y: 0, wires: next === undefined ? [] : [[next]], ...more };
@@ -37,7 +37,7 @@ const payload = { grant_type: 'client_credentials', client_id: 'bench', client_s
 const headers = { 'content-type': 'application/x-www-form-urlencoded' };
 return { method: 'POST', url: 'ORIGIN/oauth2/token', headers, payload };`;
 
-/** The token's answer sends the first orders, each answer of an order the next. */
+/** The token answer triggers the first orders, and each order's answer triggers the next order. */
 const SEND = `
 const granted = msg.payload.access_token;
 if (granted) flow.set('token', granted);

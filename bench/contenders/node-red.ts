@@ -10,7 +10,7 @@ import type { Contender } from './contender.ts';
 import { dropInto } from './drop-into.ts';
 import { nodeRedFlow } from './node-red-flow.ts';
 
-/** Node-RED, installed on the side in `home` (the folder that holds its `node_modules`), with a flow for order files. */
+/** Node-RED, installed separately in `home` (the folder with its `node_modules`), with a flow for order files. */
 export async function startNodeRed(home: string, folder: string, api: Api): Promise<Contender> {
   const inbox = path.join(folder, 'inbox');
   await mkdir(inbox);
@@ -46,7 +46,7 @@ async function launch(home: string, folder: string): Promise<ChildProcess> {
   return child;
 }
 
-/** No editor, no calls home. */
+/** No editor, no telemetry. */
 function settings(port: number): string {
   return `module.exports = {
   uiHost: '127.0.0.1', uiPort: ${port}, httpAdminRoot: false, httpNodeRoot: false, flowFile: 'flows.json',

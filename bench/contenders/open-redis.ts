@@ -4,7 +4,7 @@ import { openPrivateRedis } from '../../src/redis/private-server/private-server.
 
 export type OpenRedis = AsyncDisposable & { url: string; redis: Redis };
 
-/** A Redis as po-sync runs its own: the same settings, durable at every write. `data`: where a daemon adopts it. */
+/** A Redis with the settings of po-sync's private server, durable at every write. A daemon on `data` adopts it. */
 export async function openRedis(data: string): Promise<OpenRedis> {
   const server = await openPrivateRedis({ data, clock: systemClock });
   const redis = await connectRedis(server.url);

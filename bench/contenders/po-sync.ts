@@ -12,16 +12,16 @@ import { makePlace, type Place, startDaemon } from './daemon.ts';
 import { dropInto } from './drop-into.ts';
 import { openRedis } from './open-redis.ts';
 
-/** The daemon with a Redis of its own, both alive for all rounds. */
+/** The daemon with its own Redis; both stay for all rounds. */
 export type PoSync = Contender & {
   pid: number;
   redis: Redis;
   place: Place;
-  /** Waits until the report of a file is there, and gives it. */
+  /** Waits for the report of a file and returns it. */
   reportOf(file: OrderFile): Promise<Report>;
 };
 
-/** That a file does not change is watched for this long before it is taken; it is not part of what delivery takes. */
+/** How long a file must stay unchanged before it is taken; not part of the delivery time. */
 const STABLE = 100;
 
 export async function openPoSync(folder: string, api: Api, launcher?: string): Promise<PoSync> {
@@ -60,7 +60,7 @@ export async function openPoSync(folder: string, api: Api, launcher?: string): P
 async function findReport(reports: string, slug: string): Promise<Report | undefined> {
   const batch = (await readdir(reports)).find((name) => name.includes(`-${slug}-`));
   if (batch === undefined) return undefined;
-  // A batch that was just claimed has a folder before it has a report.
+  // A new batch has a folder before it has a report.
   const text = await readFile(path.join(reports, batch, 'report.json'), 'utf8').catch(() => '');
   return text === '' ? undefined : JSON.parse(text);
 }

@@ -1,6 +1,6 @@
 import type { Pool } from 'undici';
 
-/** A function that posts one order's body and throws unless the API says it was created. */
+/** Posts one order's body; throws unless the API created the order. */
 export function postWith(pool: Pool, token: string): (body: string) => Promise<void> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' };
   return async (body) => {

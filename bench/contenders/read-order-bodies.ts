@@ -3,7 +3,7 @@ import { parse } from 'csv-parse';
 
 type Row = { purchaseOrderNumber: string; orderState: string; articleCode: string; quantity: string };
 
-/** The request bodies of a file, in the plainest way: rows of one order are adjacent, and nothing is checked. */
+/** The request bodies of a file, read in the simplest way: rows of one order are adjacent, and there are no checks. */
 export async function* readOrderBodies(file: string): AsyncGenerator<{ number: string; body: string }> {
   let order: { purchaseOrderNumber: string; orderState: string; items: unknown[] } | undefined;
   for await (const row of createReadStream(file).pipe(parse({ columns: true })) as AsyncIterable<Row>) {

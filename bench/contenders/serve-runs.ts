@@ -1,11 +1,11 @@
 import type { Delivered } from './contender.ts';
 
-/** What a program is asked to do. `redis`: the address of one, for those that need it. */
+/** A request to a program. `redis`: the address of a Redis for programs that need one. */
 export type Task = { file: string; orders: number; origin: string; concurrency: number; redis?: string };
 
 /**
- * Lets a program answer the bench: `prepare` gets ready and gives back the work that is timed.
- * Ends with the bench.
+ * Serves the bench's requests: `prepare` sets up and returns the work to be timed.
+ * Exits with the bench.
  */
 export function serveRuns(prepare: (task: Task) => Promise<() => Promise<void>>): void {
   process.on('message', (task: Task) => {

@@ -1,4 +1,4 @@
-// The floor: undici's Pool posts bodies that lie ready in memory. No file is read, nothing is recorded.
+// The lower bound: undici's Pool posts bodies from memory. It reads no file and records nothing.
 import { Pool } from 'undici';
 import { postWith } from './post-with.ts';
 import { readOrderBodies } from './read-order-bodies.ts';

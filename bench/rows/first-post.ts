@@ -3,10 +3,10 @@ import { dropInto } from '../contenders/drop-into.ts';
 import { median } from '../median.ts';
 import type { Row } from './row.ts';
 
-/** The product's own `stable`. */
+/** The default of `stable`. */
 const STABLE = 2_000;
 
-/** How long a file lies before its first order is on its way, beyond the time it is watched not to change. */
+/** The time from a stable file to its first order on the wire. */
 export const firstPost: Row = {
   name: 'first-post',
   title: 'Waiting',

@@ -5,7 +5,7 @@ import { cpuOf, memoryOf } from '../process-figures.ts';
 import { redisFigures, redisUse } from '../redis-figures.ts';
 import type { Row } from './row.ts';
 
-/** A daemon that has nothing to do. */
+/** An idle daemon. */
 export const idle: Row = {
   name: 'idle',
   title: 'Idle',
@@ -14,7 +14,7 @@ export const idle: Row = {
     const place = await makePlace(await stage.makeFolder(), stage.api.origin, '2s');
     await using store = await openRedis(place.data);
     await using daemon = await startDaemon(place);
-    // What it does in its first moments is start-up.
+    // The first moments belong to startup.
     await delay(3_000);
     const [cpu, use] = [cpuOf(daemon.pid), await redisFigures(store.redis)];
     await delay(seconds * 1000);

@@ -1,12 +1,12 @@
 import type { Stage } from '../stage.ts';
 import { type Lap, type Racer, runLap } from './run-lap.ts';
 
-/** All laps of all who took part. */
+/** All laps of all participants. */
 type Laps = Partial<Record<Racer, Lap[]>>;
 
 /**
- * Lets po-sync and its rivals deliver the same file one after the other, and again for each round, so that a slow
- * moment of the machine hits all.
+ * Lets po-sync and its rivals deliver the same file in turn, in each round, so that a slow phase of the machine
+ * affects all.
  */
 export async function race(
   stage: Stage,
@@ -26,7 +26,7 @@ export async function race(
   return laps;
 }
 
-/** A figure of every lap of every racer who has it. */
+/** One figure of every lap, for every racer that has it. */
 export function figureOf(laps: Laps, figure: (lap: Lap) => number | undefined): Partial<Record<Racer, number[]>> {
   const found: Partial<Record<Racer, number[]>> = {};
   for (const racer of Object.keys(laps) as Racer[]) {

@@ -10,7 +10,7 @@ import type { Stage } from '../stage.ts';
 import type { Row } from './row.ts';
 import { runLap } from './run-lap.ts';
 
-/** What an order takes in Redis: while it waits, and for as long as it is remembered. */
+/** The Redis memory of an order: while it waits, and as long as the ledger keeps it. */
 export const redisMemory: Row = {
   name: 'redis-memory',
   title: 'Redis memory of an order',
@@ -26,7 +26,7 @@ export const redisMemory: Row = {
   },
 };
 
-/** Drops a file while the API hardly answers, right after a quick one: admission lets some seconds of that pace wait. */
+/** Drops a file while the API is slow, after a fast one: admission queues some seconds of work at the earlier rate. */
 async function waitingBytes(stage: Stage): Promise<number> {
   const poSync = await stage.poSync();
   await runLap(stage, 'po-sync', await stage.writeFile(10_000), 0);
@@ -45,7 +45,7 @@ async function waitingBytes(stage: Stage): Promise<number> {
   return result;
 }
 
-/** The ledger's compact form, written as the commit script writes it. */
+/** The ledger's compact form, as the commit script writes it. */
 async function settledBytes(redis: Redis, orders: number): Promise<number> {
   const keys = keysOf('bench', 'http://127.0.0.1:1/api/v1');
   const before = (await redisFigures(redis)).memory;

@@ -1,5 +1,5 @@
 import type { Line } from '../line.ts';
 import type { Stage } from '../stage.ts';
 
-/** One subject of the table. `name` is what `--only` takes. */
+/** One subject of the table. `--only` accepts its `name`. */
 export type Row = { name: string; title: string; measure: (stage: Stage) => Promise<Line[]> };

@@ -2,17 +2,17 @@ import type { Delivered } from '../contenders/contender.ts';
 import type { OrderFile } from '../order-file.ts';
 import type { RivalName, Stage } from '../stage.ts';
 
-/** One contender's delivery of one file. `span`: from the first post to the last, in milliseconds, as the API saw it. */
+/** One contender's delivery of one file. `span`: from the first to the last post as the API received them, in ms. */
 export type Lap = Delivered & { orders: number; span: number };
 
 export type Racer = 'po-sync' | RivalName;
 
-/** Until then programs are still being compiled. */
+/** Orders before the measurement, until the program is compiled. */
 const WARM = 10_000;
 
 const warm = new WeakMap<Stage, Set<Racer>>();
 
-/** Lets a contender deliver a file, `latency` milliseconds an answer. The first time it warms up before. */
+/** Lets a contender deliver a file with `latency` milliseconds per answer, after a warm-up the first time. */
 export async function runLap(stage: Stage, racer: Racer, file: OrderFile, latency: number): Promise<Lap> {
   const warmed = warm.get(stage) ?? new Set();
   warm.set(stage, warmed);

@@ -11,10 +11,10 @@ import type { Row } from './row.ts';
 
 type Server = AsyncDisposable & { target: Target };
 
-/** As many as po-sync has in flight here, and as many as keep both busy while the disk is waited for. */
+/** The number that po-sync uses here, and a number that keeps both servers busy while they wait for the disk. */
 const CROWDS = [64, 256];
 
-/** The reference API against a bare node:http server that answers the same POST with a constant. */
+/** The reference API compared with a bare node:http server that answers the same POST with a constant. */
 export const sandbox: Row = {
   name: 'sandbox',
   title: 'Sandbox API',
@@ -45,7 +45,7 @@ async function takeTurns(constant: Target, ours: Target, connections: number, qu
     const prefix = `PO-${connections}-${round}`;
     const fast = await postOrders(constant, prefix, orders, connections);
     const slow = await postOrders(ours, prefix, orders, connections);
-    // The first round warms both up.
+    // The first round warms up both.
     if (round === 0) continue;
     paces.fast.push(fast.perSecond);
     paces.slow.push(slow.perSecond);
@@ -53,7 +53,7 @@ async function takeTurns(constant: Target, ours: Target, connections: number, qu
   return paces;
 }
 
-/** The server that does nothing, in a process of its own. */
+/** The bare server, in a separate process. */
 async function startConstant(): Promise<Server> {
   const child = fork(path.join(import.meta.dirname, '../api/constant.program.ts'));
   const [target] = await once(child, 'message');

@@ -4,7 +4,7 @@ import { figureOf, pace, race } from './race.ts';
 import type { Row } from './row.ts';
 import type { Lap } from './run-lap.ts';
 
-/** The server answers as fast as it can: what po-sync itself costs. */
+/** The server answers at once: measures the cost of po-sync itself. */
 export const saturated: Row = {
   name: 'saturated',
   title: 'Saturated',

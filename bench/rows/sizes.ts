@@ -5,10 +5,10 @@ import type { Stage } from '../stage.ts';
 import type { Row } from './row.ts';
 import { type Lap, runLap } from './run-lap.ts';
 
-/** So many files of so many orders, one after the other, are one sample: enough for a clock of hundredths. */
+/** Enough files per sample for a clock with a resolution of 10 ms. */
 type Size = { orders: number; files: number; samples: number };
 
-/** What one order took: microseconds of daemon and Redis, milliseconds, bytes left in Redis. */
+/** The cost of one order: microseconds of daemon and Redis, milliseconds, bytes left in Redis. */
 type Sample = { cpu: number; milliseconds: number; left: number };
 
 type Measured = { orders: number; samples: Sample[] };
@@ -24,7 +24,7 @@ const QUICK: readonly Size[] = [
   { orders: 10_000, files: 1, samples: 1 },
 ];
 
-/** What an order costs in small and large files; what the largest leaves behind. */
+/** The cost of an order in small and large files, and the memory that the largest leaves in Redis. */
 export const sizes: Row = {
   name: 'sizes',
   title: 'File sizes',
@@ -49,7 +49,7 @@ export const sizes: Row = {
   },
 };
 
-/** Sizes take turns. */
+/** Measures the sizes in turn. */
 async function measureSizes(stage: Stage, all: readonly Size[]): Promise<Measured[]> {
   const measured = all.map((size) => ({ ...size, left: size.samples, samples: [] as Sample[] }));
   while (measured.some(({ left }) => left > 0)) {

@@ -4,7 +4,7 @@ import type { Row } from './row.ts';
 
 const LATENCY = 50;
 
-/** The server takes its time, as a real one does: whether po-sync keeps all calls in flight. */
+/** The server is slow, like a real one: measures whether po-sync keeps all calls in flight. */
 export const slowServer: Row = {
   name: 'latency',
   title: `${LATENCY} ms an answer`,

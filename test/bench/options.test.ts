@@ -5,7 +5,7 @@ const read = (...args: string[]) => readOptions(args, ['idle', 'sizes']);
 
 test('rows are named, and a wrong name is reported with the right ones', () => {
   expect(read('--only', 'idle', '--quick')).toMatchObject({ only: ['idle'], quick: true });
-  expect(() => read('--only', 'idel')).toThrow('there is no row idel; there are idle, sizes');
+  expect(() => read('--only', 'idel')).toThrow('row idel not found; the rows are idle, sizes');
 });
 
 test('documents are written from a complete run only', () => {
