@@ -5,13 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { claimFile } from '../../src/intake/claim.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 
-/** A process that claims every CSV of a folder that it can get, once it is told to, and sends their names to its parent. */
+/** On a message from its parent this process claims all CSV files of a folder, and sends back the names that it won. */
 const [folder = ''] = process.argv.slice(2);
 const names = (await readdir(folder)).filter((name) => name.endsWith('.csv'));
 const mine: string[] = [];
 process.send?.('ready');
 await once(process, 'message');
-// In an order of its own: whoever is ahead in a common one stays ahead.
+// Each process uses its own random order, because in a common order the first process would win every file.
 for (const name of names.sort(() => Math.random() - 0.5)) {
   // Nobody takes them all before the others have begun.
   await delay(1);

@@ -50,7 +50,7 @@ describe('an inbox', () => {
     await it.drop('there.csv');
     await it.inbox.start();
     await until('the file that was there', () => it.offered.length === 1);
-    // The watcher tells of nothing that comes while it looks around first; nor does it say when it has.
+    // The watcher reports no file that arrives during its first scan, and does not signal the end of that scan.
     await delay(1_000);
     await it.drop('new.csv');
     await until('the file that came, long before the next poll', () => it.offered.length === 2, 5_000);

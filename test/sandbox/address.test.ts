@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 /** How long a request may take here, in milliseconds. */
 const PATIENCE = 300;
 
-/** An address that answers 201 to what has a whole body, and tells what it took. */
+/** An address that answers 201 to every request with a complete body, and records the requests. */
 async function openHere(stack: AsyncDisposableStack, answerAtOnce = false) {
   const taken: Body[] = [];
   const take: RequestListener = (request, response) => {

@@ -12,7 +12,7 @@ const launcher = fileURLToPath(new URL('../../bin/po-sync', import.meta.url));
 let folder: Awaited<ReturnType<typeof makeTempFolder>>;
 let root: string;
 
-/** A checkout whose program tells how it was started, on a machine whose Node is `machine`. */
+/** A checkout whose program prints how it was started, on a system whose Node.js is `machine`. */
 beforeEach(async () => {
   folder = await makeTempFolder();
   root = path.join(folder.path, 'a checkout');

@@ -4,7 +4,7 @@ import type { SandboxOptions } from '../../../src/sandbox/sandbox-options.ts';
 import { type ApiDocument, apiContract } from '../../support/api-contract.ts';
 import { bearerHeaders, type OpenSandbox, openSandbox } from '../../support/open-sandbox.ts';
 
-/** A sandbox whose every answer is held against docs/openapi.yaml, or against its own document when it is set otherwise. */
+/** A sandbox whose answers are all checked against docs/openapi.yaml, or its own document with other settings. */
 export function conformingSandbox(options: Partial<SandboxOptions> = {}): Promise<OpenSandbox> {
   const { tokenPath, listShape, listItems } = options;
   const isDefault = tokenPath === undefined && listShape === undefined && listItems === undefined;
