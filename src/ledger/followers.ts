@@ -9,8 +9,6 @@ import type { StoredResult } from './stored-result.ts';
 /** A duplicate of an order in progress. `repeats` is its result where an order of its own file is before it. */
 export type Following = { entry: Entry; follower: Follower; repeats: StoredResult };
 
-export type Followers = ReturnType<typeof createFollowers>;
-
 /** Numbers looked at in one step. */
 const PAGE = 500;
 

@@ -54,7 +54,7 @@ const ORDERS = `${API_PREFIX}/purchase-orders`;
 export type Role = { api: boolean; auth: boolean };
 
 /** Answers one call. Rejects only on bugs and disk failures. */
-export function answerCall(call: Call, role: Role, context: Context): Reply | Promise<Reply> {
+function answerCall(call: Call, role: Role, context: Context): Reply | Promise<Reply> {
   const { path, headers, request } = call;
   if (!context.allowed(request.socket)) return failure(403, 'Calls from this address are not allowed.');
   if (headers.host === undefined && request.httpVersion !== '1.0') {
@@ -72,7 +72,7 @@ export function answerCall(call: Call, role: Role, context: Context): Reply | Pr
 }
 
 /** The specified operation that a call requests. */
-export function operationOf(method: string, path: string, tokenPath: string): Operation {
+function operationOf(method: string, path: string, tokenPath: string): Operation {
   if (path === ORDERS) return method === 'POST' ? 'create' : method === 'GET' ? 'list' : 'other';
   return path === tokenPath ? 'token' : 'other';
 }

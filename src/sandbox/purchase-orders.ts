@@ -83,7 +83,7 @@ function perform(plan: Plan, work: () => Reply | Promise<Reply>, caller: Known, 
 }
 
 /** The list as JSON text, page by page; the specification does not show its shape, so the shape is a setting. */
-export async function* listText(
+async function* listText(
   pages: AsyncIterable<readonly Row[]>,
   { listShape, listItems }: Pick<SandboxSettings, 'listShape' | 'listItems'>,
 ): AsyncGenerator<string> {

@@ -608,8 +608,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the least wait between lists',
     file: 'src/reconcile/verifier.ts',
-    find: 'notBefore: time.now() + ms, ...',
-    replace: 'notBefore: 0, ...',
+    find: 'const notBefore = time.now() + Math.max(LEAST_PAUSE, ms);',
+    replace: 'const notBefore = Math.min(0, ms);',
     tests: ['test/reconcile/verifier.test.ts'],
   },
   {
