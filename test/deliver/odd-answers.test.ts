@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { OPERATOR } from '../../src/deliver/circuit-breaker.ts';
@@ -117,6 +118,25 @@ describe('a pause', () => {
     await rig.breaker.release(OPERATOR);
     await rig.settled();
     expect(api.stored).toHaveLength(200);
+  });
+});
+
+describe('a name server slower than an intent may be old', () => {
+  it('delays the first calls, and no order needs a second attempt', async () => {
+    const { lookup } = dns;
+    const slow = (...args: Parameters<typeof lookup>): void => {
+      const isPartner = String(args[0]) === 'localhost';
+      setTimeout(() => lookup(...args), isPartner ? 2_500 : 0);
+    };
+    vi.spyOn(dns, 'lookup').mockImplementation(slow as unknown as typeof lookup);
+    await using api = await openOddApi();
+    const partner = { authUrl: api.authUrl, baseUrl: api.baseUrl.replace('127.0.0.1', 'localhost') };
+    await using rig = await openDeliveryRig({ partner });
+    await rig.submit('b1', numbersOf(20));
+    await rig.settled();
+    expect([...api.stored].sort()).toEqual(numbersOf(20));
+    expect(vi.mocked(dns.lookup).mock.calls.some(([host]) => String(host) === 'localhost')).toBe(true);
+    expect(rig.lines.filter(({ outcome }) => outcome === 'unsent')).toEqual([]);
   });
 });
 

@@ -1,0 +1,61 @@
+import { pino } from 'pino';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Job } from '../../src/ledger/job.ts';
+import { openQueue } from '../../src/queue/queue.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { openTestRedis } from '../support/open-redis.ts';
+import { until } from '../support/until.ts';
+
+const LIMITS = { concurrency: 1, timeout: 1_000 };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A queue on a real Redis. */
+async function openRig() {
+  await using stack = new AsyncDisposableStack();
+  const { server, keys } = stack.use(await openTestRedis());
+  const plain = await connectRedis(server.url, { plain: true });
+  stack.defer(() => plain.disconnect());
+  const queue = stack.use(openQueue({ store: { plain, keys }, log: pino({ level: 'silent' }) }));
+  const kept = stack.move();
+  return { queue, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+describe('the queue', () => {
+  it('gives what a stopping worker hands back to the next one, whatever the clock of the host says', async () => {
+    await using rig = await openRig();
+    const { queue } = rig;
+    const seen: Job[] = [];
+    await queue.add([{ id: queue.nameJob(), name: 'orders 1–3', batch: 'b1', numbers: ['1', '2', '3'] }]);
+    {
+      await using _ = queue.work(LIMITS, async (job) => {
+        seen.push(job);
+        return seen.length === 1 ? ['2', '3'] : [];
+      });
+      await until('the first run', () => seen.length === 1);
+    }
+    const before = Date.now;
+    vi.spyOn(Date, 'now').mockImplementation(() => before() - 3_600_000);
+    await using _ = queue.work(LIMITS, async (job) => {
+      seen.push(job);
+      return [];
+    });
+    await until('the second run', () => seen.length === 2);
+    expect(seen.map(({ numbers }) => numbers)).toEqual([
+      ['1', '2', '3'],
+      ['2', '3'],
+    ]);
+    expect(seen[1]?.id).toBe(seen[0]?.id);
+  });
+
+  it('runs a job once that is added twice', async () => {
+    await using rig = await openRig();
+    const { queue } = rig;
+    const job = { id: queue.nameJob(), name: 'orders 1', batch: 'b1', numbers: ['1'] };
+    await queue.add([job]);
+    await queue.add([job]);
+    expect([await queue.waiting(), await queue.has([job.id, 'c-none'])]).toEqual([1, [true, false]]);
+  });
+});
