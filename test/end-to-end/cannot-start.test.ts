@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { credentials, csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -64,6 +67,19 @@ describe('start', () => {
     const port = typeof address === 'object' && address ? address.port : 0;
     await refuses(place, ['start'], { PO_SYNC_ADMIN_PORT: String(port) }, new RegExp(`127\\.0\\.0\\.1.*${port}`));
     taken.close();
+  });
+
+  it('refuses an environment marker that is a link or a pipe, and a linked folder in an inbox', async () => {
+    await using place = await openWorkplace();
+    const marker = path.join(place.inbox, '.po-sync-environment');
+    await symlink('/dev/zero', marker);
+    await refuses(place, ['start'], {}, marker);
+    await rm(marker);
+    await promisify(execFile)('mkfifo', [marker]);
+    await refuses(place, ['start'], {}, marker);
+    await rm(marker);
+    await symlink(place.inbox, path.join(place.inbox, 'done'));
+    await refuses(place, ['start'], {}, path.join(place.inbox, 'done'), 'is a link');
   });
 
   it('refuses an inbox that another environment uses', async () => {
