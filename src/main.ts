@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { runProgram } from './cli/program.ts';
 import type { Shell } from './cli/shell.ts';
 import { errorText } from './cli/terminal/print.ts';
-import { umaskFor } from './core/file-modes.ts';
+import { umaskFor } from './core/folder.ts';
 
 /** The first signal requests a clean stop, a second SIGINT or SIGTERM forces it. */
 function untilSignal(): AbortSignal {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from '../redis/connect.ts';
 import { jsonReply, type Route } from './route.ts';
 
 /** Whether the daemon can do its work: each check with `ok` or the problem. */
@@ -51,5 +52,19 @@ function oneAtATime<Result>(run: () => Promise<Result>): () => Promise<Result> {
       running = undefined;
     });
     return running;
+  };
+}
+
+/** Whether the daemon can do its work: Redis answers, and the folders of its sources are there. */
+export function createReadiness({ redis, sources }: { redis: Redis; sources: { healthy(): boolean } }): Checks {
+  return {
+    async ready() {
+      const answer = await redis.ping();
+      const checks = {
+        redis: answer === 'PONG' ? 'ok' : answer,
+        sources: sources.healthy() ? 'ok' : 'a folder is missing',
+      };
+      return { ok: Object.values(checks).every((check) => check === 'ok'), checks };
+    },
   };
 }

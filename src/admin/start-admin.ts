@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isLoopback } from '../config/address.ts';
+import { isLoopback } from '../config/fields.ts';
 import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { adminGuard } from './guard.ts';
 import { type Checks, healthRoutes } from './health.ts';
-import { jsonReply, type Reply, type Route } from './route.ts';
+import { adminGuard, jsonReply, type Reply, type Route } from './route.ts';
 
 export type AdminOptions = {
   host: string;

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import { ordersUnderWay } from '../ledger/orders-under-way.ts';
-import type { CheckedOrder } from '../order/checked-order.ts';
+import type { CheckedOrder } from '../order/order.ts';
 import { type AdmitPageDeps, createAdmitPage } from './admit-page.ts';
 import type { FileFacts } from './plan.ts';
 import type { Throughput } from './throughput.ts';

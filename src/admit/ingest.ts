@@ -3,7 +3,7 @@ import { batchAdmitted, batchUnreadable, fileInspected } from '../events/batch.t
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
-import { createPager } from '../order/checked-order.ts';
+import { createPager } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import { unreadable } from '../parse/unreadable.ts';

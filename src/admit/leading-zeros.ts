@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/checked-order.ts';
 import { LEADING_ZEROS_LOST } from '../order/fixing.ts';
+import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 

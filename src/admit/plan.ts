@@ -2,9 +2,9 @@ import type { Batch } from '../ledger/batches.ts';
 import { cancelledResult } from '../ledger/ledger.ts';
 import { type Admission, admit, type Known } from '../ledger/rules/admission.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
-import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/checked-order.ts';
 import { digestOf } from '../order/digest.ts';
 import { LEADING_ZEROS_LOST } from '../order/fixing.ts';
+import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 
 /** What a page of a file is admitted with: its size decides about jobs, and a fix file is sent on purpose. */
 export type FileFacts = { records: number; isFixFile: boolean };

@@ -1,7 +1,6 @@
 import type { HttpAnswer, HttpEnd } from '../core/http.ts';
-import { onOneLine } from '../order/hidden-characters.ts';
-import { PURCHASE_ORDER } from '../order/purchase-order.ts';
-import type { RecordKind } from '../order/record-kind.ts';
+import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
+import { onOneLine } from '../order/text.ts';
 import { type Envelope, isRecord, readEnvelope } from './envelope.ts';
 
 /** What the API said, for the ledger, the report and the log. */

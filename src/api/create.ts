@@ -1,7 +1,6 @@
 import type { Http, HttpEnd } from '../core/http.ts';
 import type { Order } from '../order/order.ts';
-import { PURCHASE_ORDER } from '../order/purchase-order.ts';
-import type { RecordKind } from '../order/record-kind.ts';
+import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
 import { hideToken } from './hide-token.ts';
 import type { BearerToken } from './token.ts';
 

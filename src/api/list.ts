@@ -1,6 +1,5 @@
 import type { Http, HttpEnd } from '../core/http.ts';
-import { PURCHASE_ORDER } from '../order/purchase-order.ts';
-import type { ShownRecord } from '../order/record-kind.ts';
+import { PURCHASE_ORDER, type ShownRecord } from '../order/record-kind.ts';
 import { plainWords, reasonOf, type Said } from './classify.ts';
 import { apiHeaders, type Endpoint } from './create.ts';
 import { readEnvelope } from './envelope.ts';

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import { configJsonSchema, keysAt } from './json-schema.ts';
-import { nearest } from './nearest.ts';
-import { type Finding, type KeyPath, shown } from './problem.ts';
+import { type Finding, type KeyPath, nearest, shown } from './problem.ts';
+import { configJsonSchema, keysAt } from './schema.ts';
 
 /** Keys that people try for credentials. */
 const CREDENTIAL = /^(client_?(id|secret)|secret|password|token|api_?key|credentials)$/i;

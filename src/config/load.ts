@@ -1,15 +1,14 @@
 import path from 'node:path';
 import type { Config, Source } from './config.ts';
 import { findingsOf, wordingOf } from './issues.ts';
-import { chooseEnvironment, type Overrides, readOverrides } from './overrides.ts';
 import { type ConfigProblem, type Finding, pathText } from './problem.ts';
-import { type Readable, readableParts } from './readable.ts';
 import { deliveryRule, environmentRule, exposureRule } from './rules/environments.ts';
-import { type Ruling, type Surroundings, together } from './rules/ruling.ts';
+import { type Readable, type Ruling, readableParts, type Surroundings, together } from './rules/ruling.ts';
 import { folderRule, mappingRule, sourceRule } from './rules/sources.ts';
 import { configSchema, type Settings } from './schema.ts';
 import { isWebAddress, type SourceSettings } from './source-schema.ts';
 import type { Variables } from './variables.ts';
+import { chooseEnvironment, type Overrides, readOverrides } from './variables.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
 
 type ConfigSource = {

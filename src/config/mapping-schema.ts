@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { PURCHASE_ORDER } from '../order/purchase-order.ts';
-import type { RecordKind } from '../order/record-kind.ts';
+import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
 import { line, written } from './fields.ts';
 
 const oneOrMore = written(

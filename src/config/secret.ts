@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { controlCharacterIn } from '../order/hidden-characters.ts';
+import { controlCharacterIn } from '../order/text.ts';
 import type { Variables } from './variables.ts';
 
 const HIDDEN = '[redacted]';

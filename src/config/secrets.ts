@@ -1,6 +1,6 @@
 import { PoSyncError } from '../core/errors.ts';
 import type { Config } from './config.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from './problem.ts';
 import { type FoundSecret, readSecret, Secret, type SecretReader, secretFilesFrom } from './secret.ts';
 import { isWebAddress } from './source-schema.ts';
 import { ADMIN_TOKEN, type Variables, variablePrefix } from './variables.ts';

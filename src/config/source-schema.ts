@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { addressFault } from './address.ts';
-import { filePath, name, span, wait } from './fields.ts';
+import { addressFault, filePath, name, span, wait } from './fields.ts';
 
 const common = {
   name: name.describe('Used in batch names and reports.'),

@@ -1,10 +1,15 @@
+import { PoSyncError } from '../core/errors.ts';
+import type { Config } from './config.ts';
+import { type Finding, nearest } from './problem.ts';
+import { port, redisUrl } from './schema.ts';
+
 /** Environment variables. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Variables that override the file, and secrets that are never in it. */
 export const ENVIRONMENT = 'PO_SYNC_ENVIRONMENT';
 export const REDIS_URL = 'PO_SYNC_REDIS_URL';
-export const ADMIN_PORT = 'PO_SYNC_ADMIN_PORT';
+const ADMIN_PORT = 'PO_SYNC_ADMIN_PORT';
 export const ADMIN_TOKEN = 'PO_SYNC_ADMIN_TOKEN';
 
 /** The prefix of an environment's variables, such as `PO_SYNC_STAGING`; other characters than letters and digits become `_`. */
@@ -16,4 +21,73 @@ export function variablePrefix(environment: string): string {
 export function variable(env: Variables, name: string): string | undefined {
   const value = env[name];
   return value === '' ? undefined : value;
+}
+
+/** Values of environment variables that override the file. */
+export type Overrides = { redisUrl?: string; adminPort?: number };
+
+/** Reads `PO_SYNC_REDIS_URL` and `PO_SYNC_ADMIN_PORT`; never repeats a value, because it can contain a password. */
+export function readOverrides(env: Variables): { overrides: Overrides; problems: Finding[] } {
+  const problems: Finding[] = [];
+  const overrides: Overrides = {};
+  const url = variable(env, REDIS_URL);
+  if (url !== undefined) {
+    const read = redisUrl.safeParse(url);
+    if (read.success) overrides.redisUrl = read.data;
+    else problems.push({ path: REDIS_URL, message: read.error.issues[0]?.message ?? 'is not an address' });
+  }
+  const number = variable(env, ADMIN_PORT);
+  if (number !== undefined) {
+    const read = port.safeParse(/^[0-9]+$/.test(number) ? Number(number) : number);
+    if (read.success) overrides.adminPort = read.data;
+    else problems.push({ path: ADMIN_PORT, message: read.error.issues[0]?.message ?? 'is not a port' });
+  }
+  return { overrides, problems };
+}
+
+/**
+ * Chooses the environment: the flag, then the variable, then the file. There is no default, so that nobody delivers to
+ * the wrong environment by omission.
+ */
+export function chooseEnvironment(
+  flag: string | undefined,
+  env: Variables,
+  inFile: unknown,
+  known: readonly string[],
+): { environment?: string; problems: Finding[] } {
+  const said = [
+    { path: '--environment', name: flag },
+    { path: ENVIRONMENT, name: variable(env, ENVIRONMENT) },
+    { path: ['environment'], name: typeof inFile === 'string' ? inFile : undefined },
+  ].find(({ name }) => name !== undefined);
+  if (said?.name === undefined) return { problems: inFile === undefined ? [unsaid(known)] : [] };
+  if (known.includes(said.name)) return { environment: said.name, problems: [] };
+  const near = nearest(said.name, known);
+  const hint = near === undefined ? `known: ${known.join(', ') || 'none'}` : `did you mean ${near}?`;
+  return { problems: [{ path: said.path, message: `there is no environment ${JSON.stringify(said.name)}`, hint }] };
+}
+
+function unsaid(known: readonly string[]): Finding {
+  return {
+    path: ['environment'],
+    message: `no environment is chosen${known.length === 0 ? '' : `; known: ${known.join(', ')}`}`,
+    hint: `set --environment, ${ENVIRONMENT} or the key environment`,
+  };
+}
+
+const CONFIRM = 'PO_SYNC_CONFIRM';
+
+/**
+ * Requires that a protected environment is named again, with `--confirm` or `PO_SYNC_CONFIRM`.
+ * Throws PoSyncError `confirmation-missing`.
+ */
+export function requireConfirmation(config: Config, flag: string | undefined, env: Variables): void {
+  const { environment, environments } = config;
+  const said = flag ?? variable(env, CONFIRM);
+  if (environments[environment]?.protected !== true || said === environment) return;
+  const found = said === undefined ? '' : `, and ${flag === undefined ? CONFIRM : '--confirm'} names ${said}`;
+  throw new PoSyncError('confirmation-missing', `${environment} is a protected environment${found}.`, {
+    remedy: `To confirm, use --confirm ${environment} or ${CONFIRM}=${environment}.`,
+    facts: { environment },
+  });
 }

@@ -1,4 +1,5 @@
-import { constants } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { codeOf, PoSyncError } from './errors.ts';
 
@@ -60,4 +61,15 @@ function notAFile(path: string): PoSyncError {
     remedy: 'Give a file, not a link, folder, pipe or device.',
     facts: { file: path },
   });
+}
+
+/** Size and SHA-256 (hexadecimal) of a file, streamed. */
+export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+    hash.update(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
 }

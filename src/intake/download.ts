@@ -4,7 +4,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { PRIVATE_FOLDER } from '../core/file-modes.ts';
+import { PRIVATE_FOLDER } from '../core/folder.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { nameBatch } from '../order/batch.ts';
 import type { CopiedFile } from './export.ts';

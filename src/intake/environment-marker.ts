@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openRegularFile } from '../core/regular-file.ts';
-import { controlCharacterIn } from '../order/hidden-characters.ts';
+import { controlCharacterIn } from '../order/text.ts';
 import { folderError, refuseLinkedFolders } from './folders.ts';
 
 /** The file that contains the name of the environment an inbox belongs to; its leading dot keeps it out of intake. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { ExportSource } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { PRIVATE_FOLDER } from '../core/file-modes.ts';
+import { PRIVATE_FOLDER } from '../core/folder.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
 import { exportCopied, exportEmpty, exportUnchanged } from '../events/intake.ts';
 import type { Log } from '../log/log.ts';

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { PRIVATE_FOLDER } from '../core/file-modes.ts';
+import { PRIVATE_FOLDER } from '../core/folder.ts';
 import { readJsonIfExists, writeWhole } from '../core/whole-file.ts';
 
 /** How far the ledger had come when it was looked at last: the name of its life, and the number of its latest change. */

@@ -1,5 +1,5 @@
 import type { Item, Order } from '../order/order.ts';
-import type { Place } from '../order/place.ts';
+import type { Place } from '../order/record.ts';
 
 /** The states of an order that is not settled yet, then those of an order that waits for a person. */
 export type EntryState = 'queued' | 'sending' | 'retry' | 'unknown' | 'conflict' | 'refused' | 'failed' | 'inDoubt';

@@ -1,4 +1,4 @@
-import type { Place } from '../order/place.ts';
+import type { Place } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from '../redis/connect.ts';
+import type { Redis, RedisTime } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Checkpoint, CheckpointStore } from './checkpoint-file.ts';
 

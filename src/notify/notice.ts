@@ -1,6 +1,6 @@
 import { iso } from '../core/format.ts';
-import { onOneLine } from '../order/hidden-characters.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
+import { onOneLine } from '../order/text.ts';
 
 /** A message to a person or another program. It never contains order content or secrets. */
 export type Notice = {

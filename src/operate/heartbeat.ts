@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
-import type { Redis } from '../redis/connect.ts';
+import type { Redis, RedisTime } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
 
 /** The daemon's own process. */
 export type Self = { pid: number; version: string };

@@ -4,7 +4,7 @@ import type { Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { OperatorAction } from '../ledger/operator-action.ts';
 import type { OrderQueue } from '../queue/queue.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
+import type { RedisTime } from '../redis/connect.ts';
 import type { Context } from '../redis/store.ts';
 
 /** What every operation works on: one environment with the store that its daemons use, and the person who acts. */

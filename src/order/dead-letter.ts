@@ -1,6 +1,5 @@
-import type { CheckedOrder } from './checked-order.ts';
 import { placeText } from './fixing.ts';
-import type { Order } from './order.ts';
+import type { CheckedOrder, Order } from './order.ts';
 import type { DeadLetterKind } from './outcome.ts';
 import type { Problem } from './record.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Item, Order } from './order.ts';
-import { PURCHASE_ORDER } from './purchase-order.ts';
 import type { SourceRecord } from './record.ts';
+import { PURCHASE_ORDER } from './record-kind.ts';
 
 /**
  * Digest of an order's content: equal for the same items in any sequence, however often an item repeats.
@@ -23,4 +23,13 @@ export function fingerprintOf(records: readonly SourceRecord[]): string {
 
 function lineOf(item: Item): string {
   return JSON.stringify([item.articleCode, item.quantity]);
+}
+
+/** FNV-1a over UTF-16 units with a final mix (MurmurHash3), so that consecutive numbers spread. */
+export function textHash(text: string, seed: number): number {
+  let value = seed;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+  return (value ^ (value >>> 16)) >>> 0;
 }

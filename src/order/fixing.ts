@@ -1,7 +1,39 @@
-import type { Place } from './place.ts';
+import type { FixTarget, Place } from './record.ts';
 
-/** The dead letter that a row of a fix file corrects. */
-export type FixTarget = { batch: string; place: string };
+/** The columns (in JSON: keys) that follow the input's own in a fix file. They are never sent. */
+export const ERROR_COLUMNS = ['_error_line', '_error_code', '_error_message', '_error_check'] as const;
+
+export type ErrorColumn = (typeof ERROR_COLUMNS)[number];
+
+/** The error column with this name, in any case and with blanks around it; undefined for a column of the input. */
+export function errorColumnOf(name: string): ErrorColumn | undefined {
+  const plain = name.trim().toLowerCase();
+  return ERROR_COLUMNS.find((column) => column === plain);
+}
+
+/**
+ * What a spreadsheet did to a row of a fix file, as its `_error_check` shows. `intact`: the row was not opened by a
+ * program that converts cells, so every difference is a person's. `rewritten` and `missing`: cells may be converted.
+ */
+export type FixCheck = 'intact' | 'rewritten' | 'missing';
+
+/** Every spreadsheet makes a number of it: 1000 where the comma (the point) groups thousands, else 1. */
+const CHECKS = ['01,000', '01.000'] as const;
+
+/**
+ * The text for `_error_check` in a fix file with this delimiter. It needs no quotes, because some programs convert only
+ * cells without quotes: they would keep the check and convert others.
+ */
+export function writeFixCheck(delimiter: string | undefined): string {
+  return delimiter === ',' ? CHECKS[1] : CHECKS[0];
+}
+
+/** Reads an `_error_check` that came back; undefined when the row has no such cell. */
+export function readFixCheck(cell: string | undefined): FixCheck {
+  const text = cell?.trim() ?? '';
+  if (text === '') return 'missing';
+  return CHECKS.some((check) => check === text) ? 'intact' : 'rewritten';
+}
 
 /** Problem code of an order in a fix file whose number may have lost its leading zeros in a spreadsheet. */
 export const LEADING_ZEROS_LOST = 'leading-zeros-lost';

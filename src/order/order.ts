@@ -1,5 +1,63 @@
+import type { Place, Problem, SourceRecord } from './record.ts';
+
 /** One line of a purchase order, as the API takes it (API part 2). */
 export type Item = { articleCode: string; quantity: number };
 
 /** A numbered record with its items. `orderState` is the state of its kind; the kind writes the JSON (API part 4). */
 export type Order = { purchaseOrderNumber: string; orderState: string; items: Item[] };
+
+/**
+ * All records of one order number, after mapping, grouping and checks. `ordinal` counts the orders of a file from 0 and
+ * is the same whenever the same bytes are read.
+ */
+export type CheckedOrder = ValidOrder | InvalidOrder;
+
+type Common = {
+  ordinal: number;
+  /** As read, possibly invalid; "" when there is none. */
+  number: string;
+  /** Place of the first record; of an invalid order, of the first record with a problem. */
+  place: Place;
+  records: readonly SourceRecord[];
+};
+
+/** An order that may be sent. */
+export type ValidOrder = Common & { valid: true; order: Order };
+
+/** An order that is not sent, with every problem of its records. */
+export type InvalidOrder = Common & { valid: false; problems: readonly Problem[] };
+
+/** Groups orders into pages of bounded memory. */
+type Pager = {
+  /** Adds an order and returns the pages that are now full. */
+  add: (order: CheckedOrder) => CheckedOrder[][];
+  /** Returns the last page, possibly empty. */
+  rest: () => CheckedOrder[];
+};
+
+/** Rows or objects in a page, unless a single order has more. */
+const RECORDS = 4_000;
+
+/** Builds a pager for pages of at most `most` orders. */
+export function createPager(most: number): Pager {
+  let page: CheckedOrder[] = [];
+  let records = 0;
+
+  function rest(): CheckedOrder[] {
+    const done = page;
+    page = [];
+    records = 0;
+    return done;
+  }
+
+  return {
+    add(order) {
+      const isTooMuch = page.length > 0 && records + order.records.length > RECORDS;
+      const full = isTooMuch ? [rest()] : [];
+      page.push(order);
+      records += order.records.length;
+      return page.length >= most || records >= RECORDS ? [...full, rest()] : full;
+    },
+    rest,
+  };
+}

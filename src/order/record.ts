@@ -1,5 +1,11 @@
-import type { FixTarget } from './fixing.ts';
-import type { Place } from './place.ts';
+/**
+ * A place in the file as it was dropped.
+ * `line` is 1-based, a CSV header being line 1; `pointer` is a JSON pointer (RFC 6901) for JSON input.
+ */
+export type Place = { line: number; pointer?: string };
+
+/** The dead letter that a row of a fix file corrects. */
+export type FixTarget = { batch: string; place: string };
 
 /**
  * One row of a table, or one object of a JSON file, with its place. `cells` are the texts of the row in the order of the

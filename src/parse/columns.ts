@@ -1,11 +1,10 @@
 import type { Mapping } from '../config/config.ts';
-import { nearest } from '../config/nearest.ts';
-import { errorColumnOf } from '../order/fix-columns.ts';
-import { restore } from '../order/formula.ts';
-import { controlCharacterIn } from '../order/hidden-characters.ts';
+import { nearest } from '../config/problem.ts';
+import { errorColumnOf } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import { PURCHASE_ORDER } from '../order/purchase-order.ts';
-import { plainName, shorten } from '../order/text.ts';
+import { PURCHASE_ORDER } from '../order/record-kind.ts';
+import { restore } from '../order/spreadsheet.ts';
+import { controlCharacterIn, plainName, shorten } from '../order/text.ts';
 import { unreadable } from './unreadable.ts';
 
 /** The fields that a table has a column for. */

@@ -1,8 +1,8 @@
 import type { Mapping } from '../config/config.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
-import { errorColumnOf, readFixCheck } from '../order/fix-columns.ts';
-import { type FixTarget, readFixNote } from '../order/fixing.ts';
-import { isSpreadsheetDamage } from '../order/spreadsheet-damage.ts';
+import { errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
+import type { FixTarget } from '../order/record.ts';
+import { isSpreadsheetDamage } from '../order/spreadsheet.ts';
 import { isGzip, readStart } from './bytes.ts';
 import type { Columns } from './columns.ts';
 import { byteOrderMarkOf, looksLikeUtf16 } from './encoding.ts';

@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { next } from '../ledger/rules/next.ts';
 import { type Policy, SWEEP_AFTER } from '../ledger/rules/step.ts';
 import type { Log } from '../log/log.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
+import type { RedisTime } from '../redis/connect.ts';
 import type { OrderQueue } from './queue.ts';
 
 type SweeperDeps = {

@@ -1,7 +1,6 @@
 import { NEW_LEDGER, ROLLED_BACK } from '../ledger/identity.ts';
-import type { Redis } from '../redis/connect.ts';
+import type { Redis, RedisTime } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
 import { readScript, runScript } from '../redis/script.ts';
 
 /** Why the API's list is to be read into the ledger, for which epoch of it, and from when. */

@@ -8,10 +8,9 @@ import { next } from '../ledger/rules/next.ts';
 import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/rules/step.ts';
 import type { Log } from '../log/log.ts';
 import type { OrderQueue } from '../queue/queue.ts';
-import type { Redis } from '../redis/connect.ts';
+import type { Redis, RedisTime } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';
-import type { RedisTime } from '../redis/redis-time.ts';
 import type { Canaries } from './canaries.ts';
 import { type Evidence, judgeEvidence } from './evidence.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { textHash } from '../order/text-hash.ts';
+import { textHash } from '../order/digest.ts';
 
 /** Settled orders are kept in this many hashes: each small enough to stay packed, few enough to share their overhead. */
 const BUCKETS = 65_536;

@@ -2,13 +2,12 @@ import { mkdir } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { PRIVATE_FOLDER } from '../core/file-modes.ts';
+import { PRIVATE_FOLDER } from '../core/folder.ts';
 import { redisTrouble } from '../events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { connectRedis, type Redis, redisRefused } from './connect.ts';
+import { connectRedis, createRedisTime, type Redis, type RedisTime, redisRefused } from './connect.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
-import { createRedisTime, type RedisTime } from './redis-time.ts';
 
 /** The store of one environment, the same for the daemon and every command. */
 export type Store = AsyncDisposable & {

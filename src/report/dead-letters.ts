@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import type { InvalidOrder, ValidOrder } from '../order/checked-order.ts';
 import { type DeadLetter, locationOf } from '../order/dead-letter.ts';
-import type { Order } from '../order/order.ts';
+import type { InvalidOrder, Order, ValidOrder } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
 import { readText, splitLines } from './lines.ts';

@@ -1,8 +1,8 @@
-import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { fixNote, placeText } from '../order/fixing.ts';
-import { onOneLine } from '../order/hidden-characters.ts';
+import type { CheckedOrder } from '../order/order.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
+import { onOneLine } from '../order/text.ts';
 
 /**
  * The pieces of a fix file in the order they are written: opening, the records of each order, closing.

@@ -1,5 +1,5 @@
-import { writeFixCheck } from '../order/fix-columns.ts';
-import { sourceOfNumber } from '../order/json-number.ts';
+import { writeFixCheck } from '../order/fixing.ts';
+import { sourceOfNumber } from '../order/quantity.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
 import { encoderFor, fixEncodingOf } from './encode.ts';
 import { type FixForm, type RecordError, recordErrors } from './fix-form.ts';

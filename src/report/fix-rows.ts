@@ -1,6 +1,6 @@
-import { ERROR_COLUMNS, errorColumnOf, writeFixCheck } from '../order/fix-columns.ts';
-import { neutralise } from '../order/formula.ts';
+import { ERROR_COLUMNS, errorColumnOf, writeFixCheck } from '../order/fixing.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
+import { neutralise } from '../order/spreadsheet.ts';
 import { encoderFor, fixEncodingOf } from './encode.ts';
 import { type FixForm, type RecordError, recordErrors } from './fix-form.ts';
 import { csvLine, type Dialect } from './lines.ts';

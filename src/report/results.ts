@@ -1,5 +1,5 @@
-import { neutralise, restore } from '../order/formula.ts';
 import { type OrderResult, OUTCOMES } from '../order/outcome.ts';
+import { neutralise, restore } from '../order/spreadsheet.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
 
 /** The header of `results.csv`. The file is UTF-8 with commas and line feeds, independent of the input. */

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { CheckedOrder } from '../order/checked-order.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
+import type { CheckedOrder } from '../order/order.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape } from '../order/record.ts';
 import { createDeadLetterList } from './dead-letters.ts';

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PoSyncError, toError } from '../core/errors.ts';
-import { PRIVATE_FOLDER } from '../core/file-modes.ts';
+import { PRIVATE_FOLDER } from '../core/folder.ts';
 
 /** The one table of a database file; `reset` empties it at startup. */
 export type TableDefinition = { table: string; columns: string; reset: boolean };

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { draftPath } from '../core/whole-file.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { CheckedOrder } from '../order/checked-order.ts';
+import type { CheckedOrder } from '../order/order.ts';
 import type { FileShape } from '../order/record.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Redis } from '../redis/connect.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { PoSyncError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
-import { hashFile } from '../core/hash-file.ts';
+import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { BatchError } from '../ledger/batch-control.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';

@@ -1,11 +1,9 @@
 import type { Mapping } from '../config/config.ts';
-import { sourceOfNumber } from '../order/json-number.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
-import type { Place } from '../order/place.ts';
-import { PURCHASE_ORDER } from '../order/purchase-order.ts';
-import { type QuantityText, readJsonQuantity, readQuantity } from '../order/quantity.ts';
-import type { Problem, SourceRecord } from '../order/record.ts';
+import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
+import type { Place, Problem, SourceRecord } from '../order/record.ts';
+import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { shorten, textFault, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/encoding-readings.ts';
 import { type Found, find, textOf } from '../parse/json/find-key.ts';

@@ -1,8 +1,8 @@
 import type { Mapping } from '../config/config.ts';
 import type { Item } from '../order/order.ts';
-import { PURCHASE_ORDER } from '../order/purchase-order.ts';
 import { readQuantity } from '../order/quantity.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
+import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { textFault, trimBlanks } from '../order/text.ts';
 import type { Field } from '../parse/columns.ts';
 import { isUncertain, readingsOf } from '../parse/encoding-readings.ts';

@@ -1,11 +1,9 @@
 import { PoSyncError } from '../core/errors.ts';
-import { type CheckedOrder, createPager } from '../order/checked-order.ts';
 import { fixNote, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import type { Item } from '../order/order.ts';
-import type { Place } from '../order/place.ts';
-import { PURCHASE_ORDER } from '../order/purchase-order.ts';
-import type { SourceRecord } from '../order/record.ts';
+import { type CheckedOrder, createPager, type Item } from '../order/order.ts';
+import type { Place, SourceRecord } from '../order/record.ts';
+import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import { type CheckedRow, checkRow, type RowRecord, type RowRules } from './check-row.ts';
 import type { LateRecords } from './late-records.ts';

@@ -1,12 +1,10 @@
 import { PoSyncError } from '../core/errors.ts';
-import { type CheckedOrder, createPager } from '../order/checked-order.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { fixNote, readFixNote } from '../order/fixing.ts';
-import { jsonNumber } from '../order/json-number.ts';
-import type { Item } from '../order/order.ts';
-import type { Place } from '../order/place.ts';
-import { PURCHASE_ORDER } from '../order/purchase-order.ts';
-import type { Problem } from '../order/record.ts';
+import { type CheckedOrder, createPager, type Item } from '../order/order.ts';
+import { jsonNumber } from '../order/quantity.ts';
+import type { Place, Problem } from '../order/record.ts';
+import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import type { JsonReading } from '../parse/inspection.ts';
 import { type CheckedObject, checkObject, type ObjectRecord, type ObjectRules } from './check-object.ts';
 import type { LateRecords, OrderedRecord } from './late-records.ts';

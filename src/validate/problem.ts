@@ -1,9 +1,7 @@
-import { controlCharacterIn, hiddenCharacterIn } from '../order/hidden-characters.ts';
 import { LIMITS } from '../order/limits.ts';
-import type { Place } from '../order/place.ts';
 import type { QuantityFault } from '../order/quantity.ts';
-import type { Problem } from '../order/record.ts';
-import { characters, shorten, type TextFault } from '../order/text.ts';
+import type { Place, Problem } from '../order/record.ts';
+import { characters, controlCharacterIn, hiddenCharacterIn, shorten, type TextFault } from '../order/text.ts';
 
 /** Everything that can be wrong with a record; the word is the problem's stable code. */
 export type Fault =

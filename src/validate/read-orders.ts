@@ -1,5 +1,5 @@
 import type { Mapping } from '../config/config.ts';
-import type { CheckedOrder } from '../order/checked-order.ts';
+import type { CheckedOrder } from '../order/order.ts';
 import type { Inspection, JsonReading, TableReading } from '../parse/inspection.ts';
 import { readRecords } from '../parse/records.ts';
 import { type CheckedRow, checkRow } from './check-row.ts';

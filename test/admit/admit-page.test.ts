@@ -9,8 +9,8 @@ import { next } from '../../src/ledger/rules/next.ts';
 import type { LedgerEvent } from '../../src/ledger/rules/step.ts';
 import { cancelBatch } from '../../src/operate/cancel-batch.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
-import type { CheckedOrder } from '../../src/order/checked-order.ts';
 import { digestOf } from '../../src/order/digest.ts';
+import type { CheckedOrder } from '../../src/order/order.ts';
 import { orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 

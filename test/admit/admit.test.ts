@@ -3,7 +3,7 @@ import { createAdmission } from '../../src/admit/admit.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createBatches } from '../../src/ledger/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import type { CheckedOrder } from '../../src/order/checked-order.ts';
+import type { CheckedOrder } from '../../src/order/order.ts';
 import { orderOf } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { configJsonSchema } from '../../src/config/schema.ts';
 import { loadText } from '../support/config-text.ts';
 
 const page = await readFile(path.resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');

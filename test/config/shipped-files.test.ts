@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { configJsonSchema } from '../../src/config/schema.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../config');
 const load = async (name: string, environment?: string) => {

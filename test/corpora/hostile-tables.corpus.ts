@@ -4,7 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
-import type { CheckedOrder } from '../../src/order/checked-order.ts';
+import type { CheckedOrder } from '../../src/order/order.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
 

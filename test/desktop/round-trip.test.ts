@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
-import { readFixCheck } from '../../src/order/fix-columns.ts';
+import { readFixCheck } from '../../src/order/fixing.ts';
 import { encoderFor } from '../../src/report/encode.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';

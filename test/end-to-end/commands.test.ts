@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textWidth } from '../../src/core/text-width.ts';
+import { textWidth } from '../../src/core/format.ts';
 import { onTerminal, shownOnTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';

@@ -166,17 +166,17 @@ export const MUTANTS: readonly Mutant[] = [
   // Reports
   {
     without: 'formula neutralizing',
-    file: 'src/order/formula.ts',
+    file: 'src/order/spreadsheet.ts',
     find: "return runs(text.replace(APOSTROPHES, '')) ?",
     replace: 'return text === undefined ?',
-    tests: ['test/order/formula.test.ts'],
+    tests: ['test/order/spreadsheet.test.ts'],
   },
   {
     without: 'full-width formula signs',
-    file: 'src/order/formula.ts',
+    file: 'src/order/spreadsheet.ts',
     find: '\\uff1d\\uff0b\\uff0d\\uff20',
     replace: '',
-    tests: ['test/order/formula.test.ts'],
+    tests: ['test/order/spreadsheet.test.ts'],
   },
   {
     without: 'files that appear complete or not at all',
@@ -237,10 +237,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the confirmation of a protected environment',
-    file: 'src/config/overrides.ts',
+    file: 'src/config/variables.ts',
     find: 'protected !== true || said === environment',
     replace: 'protected !== true || said !== undefined',
-    tests: ['test/config/overrides.test.ts', 'test/cli/load-config.test.ts'],
+    tests: ['test/config/variables.test.ts', 'test/cli/load-config.test.ts'],
   },
   {
     without: 'the question before acting',
@@ -251,14 +251,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'escapes of hidden characters',
-    file: 'src/order/hidden-characters.ts',
+    file: 'src/order/text.ts',
     find: 'return text.replace(HIDDEN, (found) => SHORT[found] ?? escapeUnits(found));',
     replace: 'return text;',
-    tests: ['test/order/hidden-characters.test.ts'],
+    tests: ['test/order/text.test.ts'],
   },
   {
     without: 'the guard of the admin port against rebinding',
-    file: 'src/admin/guard.ts',
+    file: 'src/admin/route.ts',
     find: 'isLoopback(host) && !namesThisMachine(request.headers.host)',
     replace: 'false',
     tests: ['test/admin/start-admin.test.ts'],

@@ -5,7 +5,7 @@ import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createBatches } from '../../src/ledger/batches.ts';
 import type { Notice } from '../../src/notify/notice.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
-import type { RedisTime } from '../../src/redis/redis-time.ts';
+import type { RedisTime } from '../../src/redis/connect.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 

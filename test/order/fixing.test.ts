@@ -1,6 +1,80 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { fixNote, placeText, readFixNote } from '../../src/order/fixing.ts';
+import { describe, expect, it } from 'vitest';
+import {
+  ERROR_COLUMNS,
+  errorColumnOf,
+  fixNote,
+  placeText,
+  readFixCheck,
+  readFixNote,
+  writeFixCheck,
+} from '../../src/order/fixing.ts';
+import { neutralise } from '../../src/order/spreadsheet.ts';
+import { csvLine } from '../../src/report/lines.ts';
+
+const delimiters = fc.constantFrom(',', ';', '\t', '|', ':', undefined);
+
+describe('the error columns', () => {
+  it('are found in any case and with blanks around them', () => {
+    for (const column of ERROR_COLUMNS) expect(errorColumnOf(` ${column.toUpperCase()} `)).toBe(column);
+  });
+
+  it('are no other columns', () => {
+    for (const name of ['', '_error_', 'error_line', '_error_lines', 'PO_NO'])
+      expect(errorColumnOf(name)).toBeUndefined();
+  });
+});
+
+describe('the check of a fix file', () => {
+  it('is intact when it comes back unchanged, with blanks around it or without', () => {
+    fc.assert(
+      fc.property(delimiters, fc.constantFrom('', ' ', '\u00a0'), (delimiter, blank) => {
+        expect(readFixCheck(blank + writeFixCheck(delimiter) + blank)).toBe('intact');
+      }),
+    );
+  });
+
+  it('is rewritten by every program that reads it as a number', () => {
+    const asNumber = (text: string, thousands: string) => Number(text.replace(thousands, '').replace(',', '.'));
+    const shown = (number: number) =>
+      fc.constantFrom(
+        String(number),
+        number.toFixed(2),
+        number.toFixed(3),
+        number.toLocaleString('en'),
+        number.toLocaleString('de'),
+      );
+    const rewritten = fc
+      .tuple(delimiters, fc.constantFrom(',', '.'))
+      .chain(([delimiter, thousands]) => shown(asNumber(writeFixCheck(delimiter), thousands)));
+    fc.assert(
+      fc.property(rewritten, (cell) => {
+        expect(readFixCheck(cell)).toBe('rewritten');
+      }),
+    );
+  });
+
+  it('is rewritten when it has any other text, and missing without one', () => {
+    const other = fc.string({ minLength: 1 }).filter((text) => text.trim() !== '' && !/^01[.,]000$/.test(text.trim()));
+    fc.assert(
+      fc.property(other, (cell) => {
+        expect(readFixCheck(cell)).toBe('rewritten');
+      }),
+    );
+    expect(['', ' ', undefined].map(readFixCheck)).toEqual(['missing', 'missing', 'missing']);
+  });
+
+  it('has no quotes in a CSV of any delimiter, and is no formula', () => {
+    fc.assert(
+      fc.property(delimiters, (given) => {
+        const delimiter = given ?? ';';
+        const check = writeFixCheck(delimiter);
+        expect(neutralise(check)).toBe(check);
+        expect(csvLine([check, 'x'], { delimiter, newline: '\n' })).toBe(`${check}${delimiter}x\n`);
+      }),
+    );
+  });
+});
 
 const batch = '20261121T071500Z-inbox-orders-3f2a91c0';
 

@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { restore } from '../../src/order/formula.ts';
-import { jsonNumber } from '../../src/order/json-number.ts';
+import { jsonNumber } from '../../src/order/quantity.ts';
 import type { FileShape } from '../../src/order/record.ts';
+import { restore } from '../../src/order/spreadsheet.ts';
 import { fixFile, fixFileName } from '../../src/report/fix-file.ts';
 import type { ReportedOrder } from '../../src/report/write-report.ts';
 import { CSV_SHAPE, dead, problem, rows, wrong } from '../support/reported.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Mapping, plainMapping } from '../../src/config/config.ts';
-import type { CheckedOrder } from '../../src/order/checked-order.ts';
+import type { CheckedOrder } from '../../src/order/order.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
 import { encoderFor } from '../../src/report/encode.ts';

@@ -1,6 +1,5 @@
 import type { Batch } from '../../src/ledger/batches.ts';
-import type { CheckedOrder } from '../../src/order/checked-order.ts';
-import type { Item } from '../../src/order/order.ts';
+import type { CheckedOrder, Item } from '../../src/order/order.ts';
 import type { Machine } from './machine.ts';
 import { UNKNOWN_ARTICLE } from './partner-api.ts';
 import type { Random } from './random.ts';

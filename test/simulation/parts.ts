@@ -14,7 +14,7 @@ import { createSweeper } from '../../src/queue/sweeper.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createLedgerRebuild } from '../../src/reconcile/ledger-rebuild.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
-import { createRedisTime } from '../../src/redis/redis-time.ts';
+import { createRedisTime } from '../../src/redis/connect.ts';
 import type { Context } from '../../src/redis/store.ts';
 import type { Connection } from './connection.ts';
 import { blindCanaries, blindList, naiveHttp, weakLedger } from './safeguards.ts';

@@ -1,4 +1,4 @@
-import type { CheckedOrder } from '../../src/order/checked-order.ts';
+import type { CheckedOrder } from '../../src/order/order.ts';
 import { commandTable } from './commands.ts';
 import { type Line, openConnections } from './connection.ts';
 import { type Fate, openFate } from './fate.ts';

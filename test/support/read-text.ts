@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Mapping } from '../../src/config/config.ts';
 import { mappingSchema } from '../../src/config/mapping-schema.ts';
 import { PoSyncError } from '../../src/core/errors.ts';
-import type { CheckedOrder } from '../../src/order/checked-order.ts';
+import type { CheckedOrder } from '../../src/order/order.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import type { Inspection } from '../../src/parse/inspection.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';

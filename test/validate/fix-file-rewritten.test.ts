@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import type { CheckedOrder } from '../../src/order/checked-order.ts';
+import type { CheckedOrder } from '../../src/order/order.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { howToRead } from '../../src/validate/how-to-read.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';

@@ -1,9 +1,8 @@
 import { describe, type PoSyncError } from '../../core/errors.ts';
 import { count, counted, orders as orderCount } from '../../core/format.ts';
-import { escapeHiddenInJson } from '../../order/hidden-characters.ts';
 import type { Order } from '../../order/order.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
-import { shorten } from '../../order/text.ts';
+import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, printable, printableJson } from '../terminal/print.ts';
 

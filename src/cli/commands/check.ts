@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Config, Mapping } from '../../config/config.ts';
-import { nearest } from '../../config/nearest.ts';
+import { nearest } from '../../config/problem.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import { readOrders } from '../../validate/read-orders.ts';

@@ -1,4 +1,4 @@
-import { configJsonSchema } from '../../config/json-schema.ts';
+import { configJsonSchema } from '../../config/schema.ts';
 import { redactedConfig, showConfig } from '../../config/show.ts';
 import { ADMIN_TOKEN, type Variables, variablePrefix } from '../../config/variables.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';

@@ -3,7 +3,7 @@ import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters.ts';
 import type { FoundDeadLetter } from '../../operate/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
-import { escapeHiddenInJson } from '../../order/hidden-characters.ts';
+import { escapeHiddenInJson } from '../../order/text.ts';
 import { fixFilesIn } from '../../report/beside.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../../report/story.ts';
 import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';

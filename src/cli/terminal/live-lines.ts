@@ -1,5 +1,4 @@
-import { count, duration, orders, outcomeWord } from '../../core/format.ts';
-import { cutText, textWidth } from '../../core/text-width.ts';
+import { count, cutText, duration, orders, outcomeWord, textWidth } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch } from '../../ledger/batches.ts';
 import { neededPerson, settledIn } from '../../operate/list-batches.ts';

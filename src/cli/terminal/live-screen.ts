@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { textWidth } from '../../core/text-width.ts';
+import { textWidth } from '../../core/format.ts';
 import type { LogTarget } from '../../log/log-lines.ts';
 
 /** The last lines of a terminal, repainted in place, with other text above them. */

@@ -1,5 +1,5 @@
 import { type ErrorFacts, PoSyncError, toError } from '../../core/errors.ts';
-import { escapeHidden, escapeHiddenInJson } from '../../order/hidden-characters.ts';
+import { escapeHidden, escapeHiddenInJson } from '../../order/text.ts';
 import type { Shell } from '../shell.ts';
 
 /** Text from a file or a server, safe for a terminal: hidden characters are shown as escapes. */

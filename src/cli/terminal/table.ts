@@ -1,4 +1,4 @@
-import { cutText, textWidth } from '../../core/text-width.ts';
+import { cutText, textWidth } from '../../core/format.ts';
 import type { Format, Tone } from './paint.ts';
 import { printable } from './print.ts';
 

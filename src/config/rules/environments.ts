@@ -1,9 +1,8 @@
-import { isLoopback } from '../address.ts';
-import { formatDuration } from '../fields.ts';
+import { formatDuration, isLoopback } from '../fields.ts';
 import type { Finding } from '../problem.ts';
-import type { EnvironmentParts, Readable } from '../readable.ts';
 import { redisUrl } from '../schema.ts';
 import { ADMIN_TOKEN, REDIS_URL, type Variables, variable, variablePrefix } from '../variables.ts';
+import type { EnvironmentParts, Readable } from './ruling.ts';
 import { type Rule, type Ruling, repeated } from './ruling.ts';
 
 /** Environments never share an address or a variable, so that nothing meant for one reaches another. */

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { nearest } from '../nearest.ts';
 import type { Finding, KeyPath } from '../problem.ts';
-import type { MappingParts, Readable, SourceParts } from '../readable.ts';
+import { nearest } from '../problem.ts';
 import { isWebAddress } from '../source-schema.ts';
+import type { MappingParts, Readable, SourceParts } from './ruling.ts';
 import { type Rule, repeated } from './ruling.ts';
 
 /** Sources have different names, and their mappings exist. */

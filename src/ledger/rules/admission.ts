@@ -1,5 +1,5 @@
 import type { Order } from '../../order/order.ts';
-import type { Place } from '../../order/place.ts';
+import type { Place } from '../../order/record.ts';
 import { type Compact, type Entry, isSameContent, type Listed, versionAfter } from '../entry.ts';
 
 /** What the ledger knows about a number. */

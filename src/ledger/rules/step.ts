@@ -1,4 +1,4 @@
-import type { Place } from '../../order/place.ts';
+import type { Place } from '../../order/record.ts';
 import type { Answer, Entry, Listed } from '../entry.ts';
 
 /** What one attempt showed about its order. */

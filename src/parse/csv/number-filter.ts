@@ -1,4 +1,4 @@
-import { textHash } from '../../order/text-hash.ts';
+import { textHash } from '../../order/digest.ts';
 
 /**
  * A set of order numbers in a fixed room (Bloom filter): what was added is always found; of what was not, one in some

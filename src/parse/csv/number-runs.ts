@@ -1,6 +1,6 @@
+import { textHash } from '../../order/digest.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { shorten, trimBlanks } from '../../order/text.ts';
-import { textHash } from '../../order/text-hash.ts';
 import type { Columns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
 import { createNumberFilter, type NumberFilter } from './number-filter.ts';

@@ -1,4 +1,4 @@
-import { restore } from '../../order/formula.ts';
+import { restore } from '../../order/spreadsheet.ts';
 import { shorten } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
 import { createFixColumns, type FixRow, type Originals } from '../fix-file.ts';

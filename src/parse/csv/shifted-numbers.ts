@@ -1,6 +1,5 @@
-import { visibleText } from '../../order/hidden-characters.ts';
 import { LIMITS } from '../../order/limits.ts';
-import { textFault, trimBlanks } from '../../order/text.ts';
+import { textFault, trimBlanks, visibleText } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
 import type { Row } from './row-parser.ts';

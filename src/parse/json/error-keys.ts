@@ -1,4 +1,5 @@
-import { type FixTarget, readFixNote } from '../../order/fixing.ts';
+import { readFixNote } from '../../order/fixing.ts';
+import type { FixTarget } from '../../order/record.ts';
 
 const PREFIX = '_error_';
 

@@ -1,4 +1,4 @@
-import { sourceOfNumber } from '../../order/json-number.ts';
+import { sourceOfNumber } from '../../order/quantity.ts';
 import { plainName, pointerStep, trimBlanks } from '../../order/text.ts';
 
 /** The value under one of the accepted names of a field; `value` is undefined when there is none. */

@@ -1,5 +1,5 @@
-import type { RawNumber } from '../../order/json-number.ts';
 import { LIMITS } from '../../order/limits.ts';
+import type { RawNumber } from '../../order/quantity.ts';
 import { pointerStep } from '../../order/text.ts';
 import { unreadable } from '../unreadable.ts';
 import { type JsonLayout, type Role, roleOf } from './json-layout.ts';

@@ -1,7 +1,7 @@
 import { Tokenizer, TokenType } from '@streamparser/json';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { jsonNumber, type RawNumber } from '../../order/json-number.ts';
 import { LIMITS } from '../../order/limits.ts';
+import { jsonNumber, type RawNumber } from '../../order/quantity.ts';
 import { shorten } from '../../order/text.ts';
 import { unreadable } from '../unreadable.ts';
 

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { growingWait } from '../../core/backoff.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, toError } from '../../core/errors.ts';
-import * as tell from '../../events/private-redis.ts';
+import * as tell from '../../events/daemon.ts';
 import type { Log } from '../../log/log.ts';
 import { adoptOrStart, lockFolder, type RunningServer } from './adopt-or-start.ts';
 import { prepareFolder } from './server-folder.ts';

@@ -1,4 +1,4 @@
-import { escapeHidden } from '../../order/hidden-characters.ts';
+import { escapeHidden } from '../../order/text.ts';
 
 /** Markup that is safe to show; only `html` creates it. */
 export type Html = { readonly markup: string };

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { configSchemaCommand, configShowCommand } from '../../../src/cli/commands/config.ts';
-import { configJsonSchema } from '../../../src/config/json-schema.ts';
+import { configJsonSchema } from '../../../src/config/schema.ts';
 import { LEAST, loadText } from '../../support/config-text.ts';
 import { fakeShell } from '../../support/fake-shell.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';

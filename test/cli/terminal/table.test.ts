@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Paint } from '../../../src/cli/terminal/paint.ts';
 import { type Column, table } from '../../../src/cli/terminal/table.ts';
-import { textWidth } from '../../../src/core/text-width.ts';
+import { textWidth } from '../../../src/core/format.ts';
 
 type Row = { name: string; count: number; why: string };
 

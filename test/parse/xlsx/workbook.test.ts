@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { SheetData } from 'write-excel-file/node';
 import type { Mapping } from '../../../src/config/config.ts';
 import { mappingSchema } from '../../../src/config/mapping-schema.ts';
-import type { CheckedOrder } from '../../../src/order/checked-order.ts';
+import type { CheckedOrder } from '../../../src/order/order.ts';
 import { inspectFile } from '../../../src/parse/inspect.ts';
 import { readOrders } from '../../../src/validate/read-orders.ts';
 import { runs } from '../../support/runs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinedCalls } from '../../src/redis/joined-calls.ts';
+import { joinedCalls } from '../../src/redis/script.ts';
 
 describe('joined calls', () => {
   /** Calls that end when told to; each doubles its numbers. */

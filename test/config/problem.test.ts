@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearest } from '../../src/config/nearest.ts';
+import { nearest } from '../../src/config/problem.ts';
 
 const KEYS = ['concurrency', 'timeout', 'attempts', 'backoff', 'settle', 'probe', 'baseUrl', 'of'];
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { requireConfirmation } from '../../src/config/overrides.ts';
+import { requireConfirmation } from '../../src/config/variables.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 
 const open = configOf(LEAST).config;
