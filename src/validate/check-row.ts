@@ -18,8 +18,11 @@ export type CheckedRow = {
   loose?: Loose;
 };
 
-/** Why a row may belong to the order above it; `isBoth`: or to the one below. */
-type Loose = { reason: string; isBoth: boolean };
+/**
+ * Why a row may belong to the order above it; `isBoth`: or to the one below. `isWide`: it may contain a row of a
+ * neighbor, whatever number it has.
+ */
+type Loose = { reason: string; isBoth: boolean; isWide?: boolean };
 
 export type RowRecord = Extract<SourceRecord, { kind: 'row' }>;
 
@@ -98,7 +101,12 @@ function wrongWidth(record: RowRecord, number: string, { table }: RowRules): Che
   const fault = cells.length < width ? 'too-few-fields' : 'too-many-fields';
   const fields = `${cells.length} instead of ${width}`;
   const problems = [problemOf(fault, place, '', '', fields)];
-  return { record, number, problems, loose: { reason: `line ${place.line} has ${fields} fields`, isBoth: true } };
+  return {
+    record,
+    number,
+    problems,
+    loose: { reason: `line ${place.line} has ${fields} fields`, isBoth: true, isWide: cells.length > width },
+  };
 }
 
 function looseRow({ place, cells }: RowRecord, number: string, { table }: RowRules): Loose | undefined {

@@ -95,6 +95,9 @@ function createDoubts() {
     if (looseAbove === undefined) hasOrder = true;
     if (looseBelow && !looseAbove) upper.doubt ??= looseBelow.reason;
     if (looseAbove && !looseBelow && (looseAbove.isBoth || !hasOrder)) lower.doubt ??= looseAbove.reason;
+    const [last, first] = [upper.rows.at(-1)?.loose, lower.rows[0]?.loose];
+    if (last?.isWide) lower.doubt ??= last.reason;
+    if (first?.isWide) upper.doubt ??= first.reason;
   }
 
   return {

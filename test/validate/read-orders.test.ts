@@ -73,7 +73,7 @@ describe('rows of a table', () => {
     expect(inShort(orders)).toEqual([
       { 11: ['2 row-in-doubt'] },
       { b: ['3 too-many-fields'] },
-      { D: ['4 too-few-fields'] },
+      { D: ['4 too-few-fields', '4 row-in-doubt'] },
       { 12: ['5 row-in-doubt'] },
       order('13', item('F')),
     ]);

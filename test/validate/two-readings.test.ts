@@ -71,6 +71,15 @@ describe('a row without a usable number', () => {
     ]);
   });
 
+  test.each([
+    ['a line end is lost', ['1,A,1', '2,X,1', '2,B,13,C,1', '3,D,1', '4,E,1'], ['1', '4']],
+    ['a line break splits it', ['10,A,1', '4', '5,B,1', '45,C,1', '6,D,1'], ['6']],
+    ['its values are in other columns', ['PO-1,A,1', 'PO-2,B,1', 'C,5,PO-2', 'PO-3,D,1'], ['PO-1', 'PO-3']],
+  ])('where %s puts the orders in doubt that it may belong to', async (_, rows, sent) => {
+    const { orders } = await readText(table(...rows));
+    expect(orders.filter(({ valid }) => valid).map(({ number }) => number)).toEqual(sent);
+  });
+
   test('repeats the number above with fillDown, but not across an empty line', async () => {
     const text = table('1,A,1', ',B,2', '', ',C,3', '2,D,1', ' ,E,1');
     const { orders } = await readText(text, mappingOf({ fillDown: true }));

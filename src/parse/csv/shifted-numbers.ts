@@ -14,6 +14,8 @@ export type ShiftedNumbers = { numbers: ReadonlyMap<string, string>; look(cells:
 export function watchShifted({ header, at }: Columns): ShiftedNumbers {
   const column = at.purchaseOrderNumber;
   const numbers = new Map<string, string>();
+  /** The row before, if it has too few fields: a line break may have split it. */
+  let short: readonly string[] | undefined;
   let lastCell = '';
 
   function add(text: string, reason: string, line: number): void {
@@ -39,11 +41,31 @@ export function watchShifted({ header, at }: Columns): ShiftedNumbers {
     if (visible !== number) add(visible, `the order number on line ${line} cannot be used`, line);
   }
 
+  /** The number of two rows that are one row with a line break in it. */
+  function lookJoined(before: readonly string[], cells: readonly string[], { line }: Row): void {
+    const joined = [...before.slice(0, -1), `${before.at(-1) ?? ''}${cells[0] ?? ''}`, ...cells.slice(1)];
+    if (joined.length !== header.length) return;
+    add(trimBlanks(joined[column] ?? ''), `line ${line - 1} and line ${line} look like one row`, line);
+  }
+
+  /** A quantity that is not a number may be in the wrong column, and so may the order number. */
+  function lookMoved(cells: readonly string[], { line }: Row): void {
+    if (at.quantity === undefined || numbers.size >= LIMITS.shiftedNumbers / 2) return;
+    if (/^\s*[+-]?[\d.,]/.test(cells[at.quantity] ?? '')) return;
+    const reason = `the quantity on line ${line} is not a number: its values may be in other columns`;
+    for (const cell of cells) if (cell !== cells[column]) add(trimBlanks(cell), reason, line);
+  }
+
   return {
     numbers,
     look(cells, row) {
+      if (short) lookJoined(short, cells, row);
+      short = cells.length < header.length ? cells : undefined;
       if (cells.length !== header.length) lookBeside(cells, row);
-      else lookAt(cells[column] ?? '', row);
+      else {
+        lookAt(cells[column] ?? '', row);
+        lookMoved(cells, row);
+      }
     },
   };
 }

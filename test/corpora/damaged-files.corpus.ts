@@ -1,0 +1,66 @@
+import { randomInt } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { PoSyncError } from '../../src/core/errors.ts';
+import { csv, DAMAGES, type Pick, type Table } from '../support/damages.ts';
+import { readText } from '../support/read-text.ts';
+
+// A correct file is damaged in each of these ways, again and again: what is sent is always an order of the correct file.
+
+const RUNS = Number(process.env['CORPUS_RUNS'] ?? 300);
+const ARTICLES = ['A-1', 'Schräge 30°', '000123', '4711', 'Größe-XL', 'PUMP 7', 'Ж-9', 'naïve', '1-2', 'B/200'];
+
+/** Numbers that repeat for a given seed. */
+function picker(seed: number): Pick {
+  let state = seed >>> 0;
+  return (limit) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * Math.max(1, limit));
+  };
+}
+
+/** Orders with one to four different articles. Letters that the single-byte encodings lack are left out of the text. */
+function makeTable(pick: Pick): Table {
+  const hasText = pick(2) === 0;
+  const style = pick(3);
+  const rows = Array.from({ length: 3 + pick(6) }, (_, i) => {
+    const number = style === 0 ? `PO-${100 + i}` : style === 1 ? `00450001${10 + i}` : `4500017${800 + i}`;
+    const first = pick(ARTICLES.length);
+    return Array.from({ length: 1 + pick(4) }, (_, k) => {
+      const article = (ARTICLES[(first + k) % ARTICLES.length] ?? '').replace('Ж', 'Z');
+      const row = [number, article, String(1 + pick(pick(2) === 0 ? 20 : 5000))];
+      return hasText ? [...row, ['', 'urgent', 'für Halle 3'][pick(3)] ?? ''] : row;
+    });
+  }).flat();
+  return { header: ['purchaseOrderNumber', 'articleCode', 'quantity', ...(hasText ? ['text'] : [])], rows };
+}
+
+/** What a file would send, by order: its items, sorted. */
+async function sentOf(content: string | Buffer): Promise<Map<string, string>[]> {
+  try {
+    const { orders } = await readText(content);
+    return orders.flatMap((one) => {
+      if (!one.valid) return [];
+      const items = one.order.items.map(({ articleCode, quantity }) => JSON.stringify([articleCode, quantity]));
+      return [new Map([[one.number, items.toSorted((a, b) => (a < b ? -1 : 1)).join(' ')]])];
+    });
+  } catch (error) {
+    if (!(error instanceof PoSyncError) || !error.code.startsWith('unreadable')) throw error;
+    return [];
+  }
+}
+
+describe('a damaged file sends nothing that the correct file does not', () => {
+  test.each(Object.keys(DAMAGES))('%s', async (name) => {
+    const damage = DAMAGES[name];
+    for (let run = 0; run < RUNS; run++) {
+      const seed = randomInt(2 ** 32 - 1);
+      const pick = picker(seed);
+      const table = makeTable(pick);
+      const right = new Map((await sentOf(csv(table))).flatMap((one) => [...one]));
+      const damaged = damage?.(table, pick) ?? '';
+      for (const [number, items] of (await sentOf(damaged)).flatMap((one) => [...one])) {
+        expect(items, `seed ${seed}, order ${number} of\n${damaged.toString()}`).toBe(right.get(number));
+      }
+    }
+  });
+});
