@@ -1,10 +1,10 @@
-/** An answer of the API as far as it keeps to the envelope of spec part 2 and 7. */
+/** An answer of the API, as the envelope of API parts 2 and 7; `none` for anything else. */
 export type Envelope =
   | { kind: 'success'; data: unknown }
   | { kind: 'error'; code: number; message: string }
   | { kind: 'none' };
 
-/** Reads the envelope of a complete body; anything that is not one, or contradicts itself, is `none`. */
+/** Reads the envelope of a complete body. A body that is no envelope, or contradicts itself, is `none`. */
 export function readEnvelope(body: Buffer): Envelope {
   const value = parse(body);
   if (!isRecord(value)) return { kind: 'none' };

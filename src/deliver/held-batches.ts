@@ -2,16 +2,16 @@ import type { Batches } from '../ledger/batches.ts';
 
 export type HeldBatches = ReturnType<typeof createHeldBatches>;
 
-/** Knows which batches are held, as far as Redis said at the last look. */
+/** Knows which batches are held, as Redis said at the last refresh. */
 export function createHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onReleased: (batch: string) => void) {
   let held = new Set<string>();
   let holds = 0;
 
-  /** Looks again; call now and then. */
+  /** Reads the held batches from Redis; call about twice a second. */
   async function refresh(): Promise<void> {
     const before = holds;
     const now = new Set(await batches.held());
-    // What was read while a hold was on its way may not show it yet.
+    // A result that was read while a hold was being stored may lack it.
     if (holds !== before) return;
     for (const batch of held) if (!now.has(batch)) onReleased(batch);
     held = now;

@@ -1,5 +1,5 @@
--- Generic cell rate algorithm: calls come evenly, over all daemons. KEYS rate; ARGV interval of one call, burst (both microseconds).
--- Returns how many microseconds the caller waits before its call; its place is taken.
+-- Generic cell rate algorithm: spreads calls evenly over all daemons. KEYS rate; ARGV interval of one call, burst (both microseconds).
+-- Reserves a call and returns how many microseconds the caller waits before it.
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])

@@ -1,21 +1,21 @@
 import type { Seen } from '../api/classify.ts';
 
-/** So many of a batch's last `of` answers, alike, hold the batch; `share` is a fraction. */
+/** A batch is held when a `share` (a fraction) of its last `of` answers refuse alike. */
 export type RefusalRule = { share: number; of: number };
 
 export type Refusals = {
-  /** Takes one answer in; gives the reason when the batch is to be held for it. */
+  /** Takes note of an answer; returns the reason when the batch is to be held. */
   take(batch: string, seen: Seen): string | undefined;
-  /** Begins anew for a batch that a person released. */
+  /** Forgets the answers of a batch that a person released. */
   forget: (batch: string) => void;
 };
 
-/** Batches whose answers are remembered at a time. */
+/** How many batches are remembered. */
 const MOST = 1000;
 
 /**
- * Watches for a batch whose orders are refused alike: then it is the mapping that is wrong and not the orders,
- * and forty refusals tell as much as ten thousand.
+ * Watches for a batch whose orders are refused alike: its mapping is wrong, not its orders, and forty refusals show that
+ * as well as ten thousand.
  */
 export function watchRefusals({ share, of }: RefusalRule): Refusals {
   const answers = new Map<string, string[]>();
@@ -37,7 +37,7 @@ export function watchRefusals({ share, of }: RefusalRule): Refusals {
   };
 }
 
-/** What refusals of one kind share: their words without what names one order. */
+/** The words that refusals of one kind share, without what names a single order. */
 function wordingOf({ code, message }: { code: string; message: string }): string {
   return `${code} ${message.replace(/"[^"]*"|'[^']*'/g, '…').replace(/\S*\d\S*/g, '…')}`;
 }

@@ -22,10 +22,10 @@ export function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
   }
 }
 
-/** A longer wait is the environment's, which a person can end. Milliseconds. */
+/** The longest wait of a single order, in milliseconds. A longer one is a pause, which a person can end. */
 const LONGEST = 60_000;
 
-/** Where everyone waits, the circuit breaker does the waiting. */
+/** When every order has to wait, the circuit breaker waits and the order itself only briefly. */
 function waitOf({ everyone, retryAfter }: Extract<Seen, { kind: 'busy' }>, policy: Policy): number {
   return everyone || retryAfter === undefined ? policy.backoff(1) : Math.min(retryAfter, LONGEST);
 }

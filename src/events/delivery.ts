@@ -15,6 +15,7 @@ export function attemptEnded(log: Log, facts: Attempt): void {
   const line = { event: 'attempt-ended', ...facts };
   if (facts.outcome === 'accepted') log.debug(line, 'order accepted');
   else if (facts.outcome === 'refused') log.debug(line, 'order refused by the API');
+  else if (facts.outcome === 'misnamed') log.debug(line, 'the API named another number');
   else log.info(line, 'attempt inconclusive, will retry');
 }
 

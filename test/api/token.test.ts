@@ -75,7 +75,7 @@ describe('token', () => {
     expect(requests).toBe(2);
   });
 
-  it('is renewed ahead of its end, while the old one still serves, without a flood', async () => {
+  it('is renewed ahead of its end, while the old one is still used, with one request', async () => {
     const api = await sandbox({ tokenLifetime: 2 });
     const tokens = await daemon(api);
     const first = await tokens.get();
@@ -88,7 +88,7 @@ describe('token', () => {
     expect(requests).toBe(2);
   });
 
-  it('is not forgotten for everybody when an older one was refused', async () => {
+  it('is kept for every daemon when an older one was refused', async () => {
     const api = await sandbox();
     const [slow, quick] = [await daemon(api), await daemon(api)];
     const old = await slow.get();
@@ -99,7 +99,7 @@ describe('token', () => {
     expect(requests).toBe(2);
   });
 
-  it('lies encrypted in Redis', async () => {
+  it('is encrypted in Redis', async () => {
     const api = await sandbox();
     const { value } = await (await daemon(api)).get();
     const stored = (await store.redis.get(store.keys.token)) ?? '';
@@ -118,12 +118,12 @@ describe('token', () => {
     expect(requests).toBe(3);
   });
 
-  it.each(['/oauth2/token', '/oauth/token'] as const)('finds %s by itself', async (tokenPath) => {
+  it.each(['/oauth2/token', '/oauth/token'] as const)('is found at %s', async (tokenPath) => {
     const api = await sandbox({ tokenPath });
     expect((await (await daemon(api)).get()).value).not.toBe('');
   });
 
-  it('is refused with a clear mend when the credentials are wrong', async () => {
+  it('is refused with a clear remedy when the credentials are wrong', async () => {
     const api = await sandbox();
     const tokens = await daemon(api, { clientSecret: 'wrong' });
     await expect(tokens.get()).rejects.toMatchObject({

@@ -24,7 +24,7 @@ describe('delivery', () => {
     expect(await rig.batches.finished()).toEqual(['b1']);
   });
 
-  it('asks for one token for all of it', async () => {
+  it('requests one token for all orders', async () => {
     await using rig = await openDeliveryRig();
     await rig.submit('b1', numbersOf(50));
     await rig.settled();
@@ -63,7 +63,7 @@ describe('delivery', () => {
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 60 } });
   });
 
-  it('tells a refused order with the words of the API and goes on with the others', async () => {
+  it('reports a refused order with the words of the API and sends the others', async () => {
     const refuse = { kind: 'answer', status: 400, message: 'PO-2: articleCode is invalid', orders: ['PO-2'] };
     await using rig = await openDeliveryRig({ faults: { faults: [refuse] } });
     await rig.submit('b1', ['PO-1', 'PO-2', 'PO-3']);
@@ -84,7 +84,7 @@ describe('delivery', () => {
     expect(rig.lines.filter(({ msg }) => String(msg).startsWith('delivery paused'))).toEqual([]);
   });
 
-  it('pauses while the API is away, costs no order its budget, tells it once, and goes on by itself', async () => {
+  it('pauses while the API is away, logs it once, costs no order an attempt, and resumes', async () => {
     await using rig = await openDeliveryRig({
       delivery: { attempts: 1 },
       faults: { faults: [{ kind: 'outage', address: 'api', from: '0s', until: '5s' }] },
@@ -95,9 +95,9 @@ describe('delivery', () => {
     await rig.settled();
     expect(byNumber(rig.stored())).toEqual(once(numbers));
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 30, failed: 0 } });
-    const told = rig.lines.map(({ msg }) => String(msg));
-    expect(told.filter((msg) => msg.startsWith('delivery paused'))).toHaveLength(1);
-    expect(told.filter((msg) => msg === 'delivery resumed')).toHaveLength(1);
+    const logged = rig.lines.map(({ msg }) => String(msg));
+    expect(logged.filter((msg) => msg.startsWith('delivery paused'))).toHaveLength(1);
+    expect(logged.filter((msg) => msg === 'delivery resumed')).toHaveLength(1);
     expect(await rig.breaker.during(0, rig.store.time.now())).toMatchObject([{ code: 'api-down' }]);
   });
 
@@ -178,7 +178,7 @@ describe('delivery', () => {
     expect(counts?.accepted).toBeGreaterThan(100);
   });
 
-  it('puts orders back that the queue lost', async () => {
+  it('hands out orders again that the queue lost', async () => {
     await using rig = await openDeliveryRig();
     const { keys, redis, time } = rig.store;
     await rig.breaker.trip('test', 'held by the test');
@@ -191,7 +191,7 @@ describe('delivery', () => {
     expect(byNumber(rig.stored())).toEqual(once(numbersOf(30)));
   });
 
-  it('leaves orders in doubt to a person where the list cannot be had', async () => {
+  it('leaves orders in doubt to a person when the API offers no list', async () => {
     await using rig = await openDeliveryRig({
       faults: {
         faults: [
@@ -206,7 +206,7 @@ describe('delivery', () => {
     expect(await rig.batches.find('b1')).toMatchObject({ open: 4, counts: { inDoubt: 4 } });
   });
 
-  it('takes an acceptance that comes after the attempt was given up for the proof it is', async () => {
+  it('accepts an order whose acceptance arrives after the attempt was given up', async () => {
     await using rig = await openDeliveryRig({
       delivery: { timeout: 10_000 },
       faults: {

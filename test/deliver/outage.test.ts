@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 
 describe('an API that takes no orders', () => {
-  it.each([1, 3])('while its list goes on answering costs %i orders nothing, however long it lasts', async (orders) => {
+  it.each([1, 3])('while its list still answers costs %i orders no attempt, however long it lasts', async (orders) => {
     const faults = [{ kind: 'answer', status: 500, body: 'html', until: '10s' }];
     await using rig = await openDeliveryRig({ delivery: { attempts: 3 }, faults: { faults } });
     await rig.submit('b1', numbersOf(orders));
@@ -10,11 +10,11 @@ describe('an API that takes no orders', () => {
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: orders, failed: 0 } });
     const calls = rig.events.filter(({ type }) => type === 'received').length;
     expect(calls).toBeGreaterThan(3 * orders);
-    const told = rig.lines.map(({ msg }) => String(msg));
-    expect(told.filter((msg) => msg.startsWith('delivery paused'))).toHaveLength(1);
+    const logged = rig.lines.map(({ msg }) => String(msg));
+    expect(logged.filter((msg) => msg.startsWith('delivery paused'))).toHaveLength(1);
   });
 
-  it('because of one order alone gives that one up, and keeps no other', async () => {
+  it('because of a single order fails that order only', async () => {
     const faults = [{ kind: 'answer', status: 500, body: 'html', orders: ['PO-0001'] }];
     await using rig = await openDeliveryRig({ delivery: { attempts: 8 }, faults: { faults } });
     await rig.submit('b1', numbersOf(20));

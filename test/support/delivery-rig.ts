@@ -36,7 +36,7 @@ export type DeliveryRig = AsyncDisposable & {
   events: SandboxEvent[];
   /** Lines of the log, parsed. */
   lines: Record<string, unknown>[];
-  /** Enters so many orders as one batch and puts them into the queue in chunks of ten. */
+  /** Enters the orders as one batch and adds them to the queue in jobs of ten. */
   submit(batch: string, numbers: readonly string[]): Promise<void>;
   /** Resolves when every order is settled or needs a person. */
   settled(within?: number): Promise<void>;
