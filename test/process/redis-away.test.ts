@@ -8,6 +8,7 @@ it('start ends with 1 when Redis cannot be reached for ten seconds', async () =>
   const began = performance.now();
   const { code, err } = await place.spawn(['start'], { PO_SYNC_REDIS_URL: url }).ended;
   expect(code).toBe(1);
-  expect(err).toMatch(/Redis at redis:\/\/127\.0\.0\.1:\d+\/0 does not answer/);
+  expect(err).toMatch(/Redis at redis:\/\/\[redacted\]@127\.0\.0\.1:\d+\/0 does not answer/);
+  expect(err).not.toContain('pass-word');
   expect(performance.now() - began).toBeGreaterThan(9_000);
 });
