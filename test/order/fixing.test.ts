@@ -26,6 +26,10 @@ describe('the error columns', () => {
 });
 
 describe('the check of a fix file', () => {
+  it('is a number with a leading zero, whichever sign groups thousands', () => {
+    for (const delimiter of [',', ';']) expect(writeFixCheck(delimiter)).toMatch(/^0\d[.,]\d{3}$/);
+  });
+
   it('is intact when it comes back unchanged, with blanks around it or without', () => {
     fc.assert(
       fc.property(delimiters, fc.constantFrom('', ' ', '\u00a0'), (delimiter, blank) => {

@@ -90,6 +90,14 @@ it('a fix file that does not match the list is kept unchanged', async () => {
   expect(JSON.parse(await read('report.json')).open).toBe(2);
 });
 
+it('a fix file that lost the row of an order loses no row of another order', async () => {
+  await writeReport(inputOf(folder, mixed));
+  const without = (await read('dead-letters.csv')).replace(/^3;.*\n/m, '');
+  await writeFile(join(folder, 'dead-letters.csv'), without);
+  await refreshReport(folder, 2, close('3'));
+  expect(await read('dead-letters.csv')).toBe(without);
+});
+
 it('a missing fix file is no obstacle, and an expired report is left alone', async () => {
   await writeReport(inputOf(folder, mixed));
   await rm(join(folder, 'dead-letters.csv'));
