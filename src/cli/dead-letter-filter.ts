@@ -2,8 +2,8 @@ import { PoSyncError } from '../core/errors.ts';
 import { checkFilter, type DeadLetterFilter } from '../operate/dead-letters.ts';
 import type { OperatorContext } from '../operate/operator-context.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
+import type { Since } from './command-definition.ts';
 import type { CommonArgs } from './load-config.ts';
-import type { Since } from './option-values.ts';
 
 /** The filters of `dead-letters` as entered. */
 export type DeadLetterArgs = CommonArgs & {
@@ -49,4 +49,24 @@ function unknownKind(kind: string): PoSyncError {
     remedy: `Use one of ${KINDS.join(', ')}.`,
     facts: { kind },
   });
+}
+
+/** How often each verdict occurred. */
+export type Tally<Verdict extends string> = {
+  add(verdict: Verdict): void;
+  counts(): Partial<Record<Verdict, number>>;
+  total(): number;
+};
+
+export function tallyOf<Verdict extends string>(): Tally<Verdict> {
+  const counts: Partial<Record<Verdict, number>> = {};
+  let total = 0;
+  return {
+    add(verdict) {
+      counts[verdict] = (counts[verdict] ?? 0) + 1;
+      total += 1;
+    },
+    counts: () => ({ ...counts }),
+    total: () => total,
+  };
 }

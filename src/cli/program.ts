@@ -2,12 +2,10 @@ import { Command, CommanderError, type Option } from 'commander';
 import { PoSyncError } from '../core/errors.ts';
 import { addCommand, type CommandDefinition, helpEnd } from './command-definition.ts';
 import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
-import { DAEMON_COMMANDS } from './definitions/daemon-commands.ts';
-import { ENVIRONMENT_COMMANDS } from './definitions/environment-commands.ts';
+import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from './definitions/environment-commands.ts';
 import { ORDER_COMMANDS } from './definitions/order-commands.ts';
-import type { Shell } from './shell.ts';
+import { type Shell, versionOf } from './shell.ts';
 import { errorDocument, errorText, printJson } from './terminal/print.ts';
-import { versionOf } from './version.ts';
 
 const GROUPS = {
   config: 'The resolved configuration and its schema.',

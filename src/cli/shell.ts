@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { LogTarget } from '../log/log-lines.ts';
 
 /** Everything that a command may use of its process. Built by `main.ts`; tests build their own. */
@@ -24,3 +25,9 @@ export type Shell = {
   /** Tells a process manager (pm2, systemd) that the work has begun. */
   ready: () => void;
 };
+
+/** The program's version, from its package. */
+export function versionOf(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

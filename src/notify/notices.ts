@@ -7,11 +7,10 @@ import { noticeTrouble } from '../events/notify.ts';
 import type { Batch } from '../ledger/batches.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../redis/store.ts';
-import { runCommand } from './command.ts';
+import { callWebhook, runCommand } from './channels.ts';
 import type { Notice, NoticeEvent } from './notice.ts';
 import { createNotifier, type NotifierDeps } from './notifier.ts';
 import { type Outbox, openOutbox } from './outbox.ts';
-import { callWebhook } from './webhook.ts';
 
 /** What notices may use of the process. */
 export type NoticeSurroundings = {

@@ -75,3 +75,18 @@ async function countUnderWay(batch: string, { ledger, store }: OperatorContext):
   const verifying = await ledger.lookup(await redis.zrange(keys.doubt, 0, '-1'));
   return count + verifying.filter((one) => one.kind === 'open' && one.entry.batch === batch).length;
 }
+
+/** Milliseconds until every daemon has noticed that the batch is released. */
+const NOTICED = 1_500;
+
+/** Releases a held batch: its orders are due at once. False if it was not held. */
+export async function releaseBatch({ batch }: Batch, { batches, ledger, store }: OperatorContext): Promise<boolean> {
+  const { redis, keys, time } = store;
+  if (!(await batches.release(batch))) return false;
+  for await (const entries of ordersUnderWay([batch], { ledger, redis, keys })) {
+    const waiting = entries.filter(({ state }) => state === 'queued' || state === 'retry');
+    const due = time.now() + NOTICED;
+    await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, due)));
+  }
+  return true;
+}

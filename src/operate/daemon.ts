@@ -1,12 +1,15 @@
+import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import type { Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Batch } from '../ledger/batches.ts';
+import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
+import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { NoticeSurroundings } from '../notify/notices.ts';
-import type { Backlog } from './backlog.ts';
-import type { Self } from './heartbeat.ts';
+import type { Redis, RedisTime } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
 
 /** What a daemon is built from. */
 export type DaemonInput = {
@@ -37,3 +40,88 @@ export type Daemon = AsyncDisposable &
     /** Takes the files present now; resolves when each is claimed. */
     takePresent(): Promise<void>;
   };
+
+/** The daemon's own process. */
+export type Self = { pid: number; version: string };
+
+/** A daemon as `status` shows it. `since` is Redis time in milliseconds. */
+export type LivingDaemon = Self & { host: string; since: number };
+
+/** A daemon that sent no heartbeat for this long is dead. */
+const ALIVE = 10_000;
+/** After this time its id is removed too. */
+const REMEMBERED = 3_600_000;
+
+type HeartbeatDeps = { redis: Redis; keys: Keys; time: RedisTime; id: string; self: Self };
+
+/** Publishes that this daemon is alive. Call `beat` every few seconds; disposing withdraws it. */
+export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
+  const text = JSON.stringify({ ...self, host: hostname(), since: time.now() } satisfies LivingDaemon);
+  return {
+    async beat(): Promise<void> {
+      const now = time.now();
+      await redis
+        .multi()
+        .set(keys.daemon(id), text, 'PX', ALIVE)
+        .zadd(keys.daemons, now, id)
+        .zremrangebyscore(keys.daemons, '-inf', now - REMEMBERED)
+        .exec();
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      // While Redis is unreachable the key expires.
+      if (redis.status === 'ready') await redis.del(keys.daemon(id));
+    },
+  };
+}
+
+/** The daemons of the environment that are alive, oldest first. */
+export async function livingDaemons({ redis, keys }: { redis: Redis; keys: Keys }): Promise<LivingDaemon[]> {
+  const ids = await redis.zrange(keys.daemons, 0, '-1');
+  if (ids.length === 0) return [];
+  const texts = await redis.mget(ids.map((id) => keys.daemon(id)));
+  const alive = texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as LivingDaemon]));
+  return alive.sort((a, b) => a.since - b.since);
+}
+
+type BacklogDeps = {
+  ledger: Ledger;
+  batches: Batches;
+  breaker: CircuitBreaker;
+  /** How many files are being read now. */
+  reading: () => number;
+};
+
+export type Backlog = ReturnType<typeof createBacklog>;
+
+/** The work that is left, over all daemons of an environment. */
+export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps) {
+  /** How many orders, batches and reports are not finished. */
+  async function unfinished(): Promise<number> {
+    const [orders, underWay, reports] = await Promise.all([
+      ledger.unsettled(),
+      batches.underWay(),
+      batches.toRefresh(),
+    ]);
+    return orders + underWay.length + reports.length + reading();
+  }
+
+  /** Why nothing continues without a person: an operator paused delivery, or only held batches are left. */
+  async function waitsForPerson(): Promise<string | undefined> {
+    const pause = breaker.current();
+    if (pause?.code === OPERATOR) return pause.reason;
+    const underWay = await batches.underWay();
+    // The file of a held batch may be read only in part.
+    const partlyRead = underWay.filter(({ state }) => state === 'reading').length;
+    const onlyHeld = underWay.length > 0 && underWay.every(({ held }) => held !== undefined) && reading() <= partlyRead;
+    return onlyHeld ? underWay[0]?.held?.reason : undefined;
+  }
+
+  return {
+    unfinished,
+    waitsForPerson,
+    underWay: batches.underWay,
+    find: batches.find,
+    /** Why delivery is paused now, as far as this daemon knows. */
+    pause: breaker.current,
+  };
+}

@@ -9,7 +9,7 @@ import { readDeadLetters } from '../report/dead-letters.ts';
 import { type Report, readReport } from '../report/report.ts';
 import { findAppearances, withClosing } from './appearances.ts';
 import { deadLettersInProgress, type FoundDeadLetter } from './dead-letters-in-progress.ts';
-import { allNames, unknownBatch } from './find-batch.ts';
+import { allNames, unknownBatch } from './list-batches.ts';
 import type { OperatorContext } from './operator-context.ts';
 
 /** Selects dead letters; a dead letter must match every filter that is given. */

@@ -5,9 +5,8 @@ import { codeOf } from '../core/errors.ts';
 import type { Pause } from '../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Store } from '../redis/store.ts';
-import { allNames } from './find-batch.ts';
-import { type LivingDaemon, livingDaemons } from './heartbeat.ts';
-import { type BatchView, unreadableFiles, viewOf } from './list-batches.ts';
+import { type LivingDaemon, livingDaemons } from './daemon.ts';
+import { allNames, type BatchView, unreadableFiles, viewOf } from './list-batches.ts';
 import type { OperatorContext } from './operator-context.ts';
 
 /** The current state of an environment. Times are milliseconds of the Redis clock. */

@@ -1,8 +1,7 @@
 import { ago, count, counted, iso, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
 import { type BatchStanding, type BatchView, neededPerson, settledIn } from '../../operate/list-batches.ts';
 import { countSettled, OUTCOMES } from '../../order/outcome.ts';
-import type { Format, Tone } from '../terminal/paint.ts';
-import { printable } from '../terminal/print.ts';
+import { type Format, printable, type Tone } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 
 /** A batch in JSON output, with the names of `report.json`. */

@@ -1,17 +1,13 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches.ts';
-import { type Cancelled, cancelBatch } from '../../operate/cancel-batch.ts';
-import { findBatch } from '../../operate/find-batch.ts';
-import { listBatches, settledIn, viewOf } from '../../operate/list-batches.ts';
-import { releaseBatch } from '../../operate/release-batch.ts';
-import type { CommonArgs } from '../load-config.ts';
-import { openOperatorContext } from '../operator-context.ts';
-import type { Since } from '../option-values.ts';
+import { type Cancelled, cancelBatch, releaseBatch } from '../../operate/cancel-batch.ts';
+import { findBatch, listBatches, settledIn, viewOf } from '../../operate/list-batches.ts';
+import type { Since } from '../command-definition.ts';
+import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation } from '../terminal/confirmation.ts';
-import { formatOf } from '../terminal/paint.ts';
-import { printJson } from '../terminal/print.ts';
+import { formatOf, printJson } from '../terminal/print.ts';
 import { batchJson, batchTable, batchText } from './batch-view.ts';
 
 type ListArgs = CommonArgs & { since?: Since; open: boolean; limit: number };

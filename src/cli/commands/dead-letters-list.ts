@@ -7,10 +7,9 @@ import { escapeHiddenInJson } from '../../order/text.ts';
 import { fixFilesIn } from '../../report/beside.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../../report/story.ts';
 import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';
-import { openOperatorContext } from '../operator-context.ts';
+import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { formatOf } from '../terminal/paint.ts';
-import { printable } from '../terminal/print.ts';
+import { formatOf, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 
 /** Rows of the table without `--limit`. */

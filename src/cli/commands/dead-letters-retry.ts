@@ -5,10 +5,9 @@ import type { FoundDeadLetter } from '../../operate/dead-letters-in-progress.ts'
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { judgeRetry, type LeftAlone, type RetryVerdict, retryDeadLetters } from '../../operate/retry-dead-letters.ts';
 import { refreshReports } from '../../settle/refresh-reports.ts';
-import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
-import { openOperatorContext } from '../operator-context.ts';
+import { type ActingArgs, deadLetterFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
+import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { type Tally, tallyOf } from '../tally.ts';
 import { confirmation } from '../terminal/confirmation.ts';
 import { printable, printJson } from '../terminal/print.ts';
 

@@ -13,8 +13,7 @@ import { connectRedis } from '../../redis/connect.ts';
 import { openPrivateRedis } from '../../redis/private-server/private-server.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { createPaint, type Tone } from '../terminal/paint.ts';
-import { printable, printJson } from '../terminal/print.ts';
+import { createPaint, printable, printJson, type Tone } from '../terminal/print.ts';
 
 /**
  * `doctor`: checks everything that a daemon needs, in order, each finding with its remedy. After a failure it continues

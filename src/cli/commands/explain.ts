@@ -5,11 +5,9 @@ import type { Appearance } from '../../operate/appearances.ts';
 import { explainOrder, type OpenOrder, type OrderHistory } from '../../operate/explain-order.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
-import type { CommonArgs } from '../load-config.ts';
-import { openOperatorContext } from '../operator-context.ts';
+import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { createPaint, type Paint, type Tone } from '../terminal/paint.ts';
-import { printable, printJson } from '../terminal/print.ts';
+import { createPaint, type Paint, printable, printJson, type Tone } from '../terminal/print.ts';
 
 /** `explain ORDER`: the complete history of an order number. Throws PoSyncError `order-unknown`. */
 export async function explainCommand(args: CommonArgs & { order: string }, shell: Shell): Promise<number> {

@@ -1,7 +1,7 @@
-import { pauseDelivery } from '../../operate/pause-delivery.ts';
-import type { CommonArgs } from '../load-config.ts';
-import { openOperatorContext } from '../operator-context.ts';
+import { pauseDelivery, resumeDelivery } from '../../operate/pause-delivery.ts';
+import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
+import { pauseEndText, pauseJson } from '../terminal/pause-view.ts';
 import { printable, printJson } from '../terminal/print.ts';
 
 /** `pause`: pauses delivery of the environment until `resume`; files are still taken. */
@@ -15,3 +15,29 @@ export async function pauseCommand(args: CommonArgs & { reason?: string }, shell
 }
 
 const CONSEQUENCE = 'Calls in flight are completed and files are still taken. To resume delivery, run po-sync resume.';
+
+/** `resume`: ends an operator's pause, and shows what else keeps delivery waiting. */
+export async function resumeCommand(args: CommonArgs, shell: Shell): Promise<number> {
+  await using context = await openOperatorContext(args, shell, { confirm: true });
+  const { environment } = context.config;
+  const { resumed, lifted, pauses, heldBatches } = await resumeDelivery(context);
+  if (args.json) {
+    const shown = pauses.map(pauseJson);
+    printJson(shell, { environment, resumed, lifted, pauses: shown, heldBatches });
+    return 0;
+  }
+  const state = pauses.length === 0 ? 'is running' : 'is still paused';
+  shell.out(
+    resumed
+      ? `Pause ended; delivery to ${environment} ${state}.\n`
+      : `No operator had paused delivery to ${environment}; it ${state}.\n`,
+  );
+  if (lifted) shell.out('  A wait was ended; one order tries now.\n');
+  for (const pause of pauses) {
+    shell.out(
+      `  still paused: ${printable(pause.reason)} (${pause.code}); ${pauseEndText(pause, context.store.time.now())}\n`,
+    );
+  }
+  for (const batch of heldBatches) shell.out(`  batch ${batch} is held; run po-sync batches release ${batch}\n`);
+  return 0;
+}

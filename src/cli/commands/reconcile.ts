@@ -1,21 +1,19 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, iso, orders, outcomeWord, stamp } from '../../core/format.ts';
 import { openApiList, type ReadList } from '../../operate/api-list.ts';
-import type { Differences } from '../../operate/compare-with-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import {
   createReconciliation,
+  type Differences,
   differenceCount,
   type Reconciliation,
   repairable,
 } from '../../operate/reconcile-ledger.ts';
 import { refreshReports } from '../../settle/refresh-reports.ts';
-import type { CommonArgs } from '../load-config.ts';
-import { openOperatorContext } from '../operator-context.ts';
+import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation } from '../terminal/confirmation.ts';
-import { type Format, formatOf } from '../terminal/paint.ts';
-import { printJson } from '../terminal/print.ts';
+import { type Format, formatOf, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 
 type ReconcileArgs = CommonArgs & { repair: boolean; withoutList: boolean; yes: boolean; limit?: number };

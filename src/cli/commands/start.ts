@@ -9,9 +9,8 @@ import { createRedaction } from '../../log/redaction.ts';
 import type { Daemon, DaemonInput } from '../../operate/daemon.ts';
 import type { OutcomeCounts } from '../../order/outcome.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
-import type { Shell } from '../shell.ts';
+import { type Shell, versionOf } from '../shell.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
-import { versionOf } from '../version.ts';
 
 /** `maxWait`: how long `--once` waits at most, in milliseconds. */
 export type StartArgs = CommonArgs & { once: boolean; maxWait: number };

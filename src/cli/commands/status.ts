@@ -1,13 +1,11 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, counted, duration, iso, orders } from '../../core/format.ts';
 import { readStatus, type SourceStatus, type Status } from '../../operate/read-status.ts';
-import type { CommonArgs } from '../load-config.ts';
-import { openOperatorContext } from '../operator-context.ts';
+import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen } from '../terminal/live-screen.ts';
-import { type Format, formatOf, type Paint } from '../terminal/paint.ts';
 import { pauseEndText, pauseJson } from '../terminal/pause-view.ts';
-import { printable, printJson } from '../terminal/print.ts';
+import { type Format, formatOf, type Paint, printable, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { batchJson, batchTable } from './batch-view.ts';
 

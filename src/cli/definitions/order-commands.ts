@@ -1,6 +1,11 @@
-import type { CommandDefinition, ExitCode, OptionDefinition } from '../command-definition.ts';
+import {
+  type CommandDefinition,
+  type ExitCode,
+  type OptionDefinition,
+  readSince,
+  readWhole,
+} from '../command-definition.ts';
 import { KINDS } from '../dead-letter-filter.ts';
-import { readSince, readWhole } from '../option-values.ts';
 
 /** The beginning of the help text of `--limit`. */
 export const LIMIT = 'show at most this many';
@@ -104,7 +109,7 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
     options: [...FILTERS, MOST, DRY_RUN, YES],
     examples: ['po-sync dead-letters discard --batch 3f2a91c0 --kind invalid'],
     exits: [['0', 'all of them are discarded'], NOT_DONE, ['2', 'some cannot be discarded']],
-    load: async () => (await import('../commands/dead-letters-discard.ts')).deadLettersDiscardCommand,
+    load: async () => (await import('../commands/dead-letters-close.ts')).deadLettersDiscardCommand,
   },
   {
     name: 'dead-letters resolve',
@@ -122,6 +127,6 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
     ],
     examples: ['po-sync dead-letters resolve PO-4711 --as accepted'],
     exits: [['0', 'settled'], NOT_DONE],
-    load: async () => (await import('../commands/dead-letters-resolve.ts')).deadLettersResolveCommand,
+    load: async () => (await import('../commands/dead-letters-close.ts')).deadLettersResolveCommand,
   },
 ];

@@ -3,9 +3,8 @@ import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch } from '../../ledger/batches.ts';
 import { neededPerson, settledIn } from '../../operate/list-batches.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
-import type { Paint, Tone } from './paint.ts';
 import { pauseEndText } from './pause-view.ts';
-import { printable } from './print.ts';
+import { type Paint, printable, type Tone } from './print.ts';
 
 type ShownPause = Pick<Pause, 'code' | 'reason' | 'since' | 'nextTryAt'>;
 

@@ -1,6 +1,5 @@
 import { cutText, textWidth } from '../../core/format.ts';
-import type { Format, Tone } from './paint.ts';
-import { printable } from './print.ts';
+import { type Format, printable, type Tone } from './print.ts';
 
 export type Column<Row> = {
   title: string;

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { finalLine, type LiveState, liveLines } from '../../../src/cli/terminal/live-lines.ts';
-import { createPaint } from '../../../src/cli/terminal/paint.ts';
+import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
 import type { Batch } from '../../../src/ledger/batches.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';

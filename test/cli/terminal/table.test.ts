@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Paint } from '../../../src/cli/terminal/paint.ts';
+import type { Paint } from '../../../src/cli/terminal/print.ts';
 import { type Column, table } from '../../../src/cli/terminal/table.ts';
 import { textWidth } from '../../../src/core/format.ts';
 

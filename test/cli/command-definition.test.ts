@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readSince } from '../../src/cli/option-values.ts';
+import { readSince } from '../../src/cli/command-definition.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPaint } from '../../../src/cli/terminal/paint.ts';
+import { createPaint } from '../../../src/cli/terminal/print.ts';
 
 it.each([
   [true, {}, true],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAdoption, existingOf } from '../../src/ledger/adopt.ts';
 import { createBatches } from '../../src/ledger/batches.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
-import { compareWithList } from '../../src/operate/compare-with-list.ts';
+import { compareWithList } from '../../src/operate/reconcile-ledger.ts';
 import { entryOf, orderOf } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { measureLivePace } from '../../../src/cli/terminal/live-pace.ts';
+import { measureLivePace } from '../../../src/cli/terminal/live-view.ts';
 
 it('knows the pace after 1 s, measured over the last 15 s', () => {
   const pace = measureLivePace();
