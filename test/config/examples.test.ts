@@ -18,6 +18,16 @@ const EXPECTED: Record<string, unknown[]> = {
     order('4500017892', item('PUMPE-7', 2)),
     { 4500017893: ['5 MENGE not-positive'] },
   ],
+  'sap-list.txt': [
+    order('4500017891', item('000000000000100345', 1200), item('000000000000100346', 12)),
+    order('4500017892', item('PUMPE-7', 2)),
+  ],
+  'shopify.csv': [
+    order('#1001', item('P-100', 2), item('B-7', 1)),
+    { '#1002': ['4 Lineitem sku missing'] },
+    order('#1003', item('B-7', 4)),
+  ],
+  'woocommerce.csv': [order('5001', item('P-100', 2), item('B-7', 1)), order('5002', item('000451', 1))],
   'business-central.json': [
     order('106001', item('1896-S', 5), item('1900-S', 12)),
     { 106002: ['36 quantity not-whole'] },

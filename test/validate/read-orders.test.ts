@@ -200,6 +200,13 @@ describe('JSON', () => {
     expect(inspection).toMatchObject({ records: 2, shape: { format: { type } } });
   });
 
+  test('with a next page is read with a warning', async () => {
+    const page = { value: [one, two], '@odata.nextLink': 'https://erp.example.com/orders?page=2' };
+    const { orders, inspection } = await readText(JSON.stringify(page));
+    expect(inShort(orders)).toEqual([one, two]);
+    expect(inspection.warnings).toEqual([expect.stringContaining('names a next page')]);
+  });
+
   test('may be one order', async () => {
     const { orders } = await readText(JSON.stringify(one, null, 1));
     expect(inShort(orders)).toEqual([one]);

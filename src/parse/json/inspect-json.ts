@@ -41,8 +41,14 @@ export async function inspectJson(
   const layout = finding.layout();
   if (layout === undefined) throw emptyFile();
   const reading: JsonReading = { kind: 'json', layout, repeated: repeats.found() };
-  if (layout.kind === 'array' || layout.kind === 'wrapped') return { records, reading, isFixFile, warnings: [] };
-  return { records: finding.roots(), reading, isFixFile: isFixFile || finding.hasErrorKeys(), warnings: [] };
+  if (layout.kind === 'array' || layout.kind === 'wrapped')
+    return { records, reading, isFixFile, warnings: finding.warnings() };
+  return {
+    records: finding.roots(),
+    reading,
+    isFixFile: isFixFile || finding.hasErrorKeys(),
+    warnings: finding.warnings(),
+  };
 }
 
 /** Bytes of the shortest likely order. */
@@ -78,6 +84,7 @@ function openFinding(mapping: Mapping, onOrder: (value: object) => void) {
   let hasErrorKeys = false;
   let begin = { byte: 0, line: 1 };
   let naming: Record<string, unknown> = {};
+  let hasNextPage = false;
 
   return {
     onRoot(opens: '{' | '[' | undefined, byte: number, line: number): void {
@@ -96,6 +103,7 @@ function openFinding(mapping: Mapping, onOrder: (value: object) => void) {
     },
     onRootValue(key: string, value: unknown): void {
       if (numberKeys.has(plainName(key))) naming[key] = value;
+      if (NEXT_PAGE.test(key) && typeof value === 'string' && value !== '') hasNextPage = true;
     },
     onRootEnd(byte: number): void {
       onOrder(naming);
@@ -109,6 +117,7 @@ function openFinding(mapping: Mapping, onOrder: (value: object) => void) {
     },
     roots: () => roots,
     hasErrorKeys: () => hasErrorKeys,
+    warnings: () => (hasNextPage ? [MORE_PAGES] : []),
     layout,
   };
 
@@ -124,6 +133,10 @@ function openFinding(mapping: Mapping, onOrder: (value: object) => void) {
     throw unreadable('json-shape', `The file's object holds several arrays: ${keys}.`, { line: begin.line }, ONE_ARRAY);
   }
 }
+
+/** How OData names the address of the next page. */
+const NEXT_PAGE = /^@?odata\.nextLink$/i;
+const MORE_PAGES = 'The file is one page of several: it names a next page (nextLink). Drop the other pages as well.';
 
 const ONE_ARRAY = 'Give the array of orders alone, or an object that holds no other array.';
 
