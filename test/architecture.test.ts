@@ -73,8 +73,6 @@ const STILL_LONG: Record<string, number> = {
   createLedger: 91,
   createLedgerRebuild: 102,
   createVerifier: 102,
-  keysOf: 79,
-  openSettlement: 94,
 };
 const STILL_FULL: Record<string, number> = {
   VerifierDeps: 11,

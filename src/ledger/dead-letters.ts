@@ -67,7 +67,15 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
     const closed = await runScript(
       redis,
       closeScript,
-      [keys.open(number), keys.settled(number), keys.due, keys.doubt, keys.waiting, keys.identity, keys.deeds(number)],
+      [
+        keys.open(number),
+        keys.settled(number),
+        keys.due,
+        keys.doubt,
+        keys.waiting,
+        keys.identity,
+        keys.operatorActions(number),
+      ],
       [
         keys.prefix,
         number,

@@ -14,20 +14,23 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
   /** Which of these were told with the same content. */
   async function wereKnown(source: string, tellings: readonly KnownProblem[]): Promise<boolean[]> {
     if (tellings.length === 0) return [];
-    const fingerprints = await redis.hmget(keys.told(source), ...tellings.map(fieldOf));
+    const fingerprints = await redis.hmget(keys.knownInvalid(source), ...tellings.map(fieldOf));
     return tellings.map(({ fingerprint }, i) => fingerprints[i] === fingerprint);
   }
 
   /** Call when they are counted: what a crash cuts off in between is told again. */
   async function remember(source: string, tellings: readonly KnownProblem[]): Promise<void> {
     if (tellings.length === 0) return;
-    await redis.hset(keys.told(source), Object.fromEntries(tellings.map((one) => [fieldOf(one), one.fingerprint])));
+    await redis.hset(
+      keys.knownInvalid(source),
+      Object.fromEntries(tellings.map((one) => [fieldOf(one), one.fingerprint])),
+    );
   }
 
   /** These numbers are well now: should they go wrong again, it is news. */
   async function areWell(source: string, numbers: readonly string[]): Promise<void> {
-    if (numbers.length === 0 || (await redis.hlen(keys.told(source))) === 0) return;
-    await redis.hdel(keys.told(source), ...numbers.map((number) => fieldOf({ number, fingerprint: '' })));
+    if (numbers.length === 0 || (await redis.hlen(keys.knownInvalid(source))) === 0) return;
+    await redis.hdel(keys.knownInvalid(source), ...numbers.map((number) => fieldOf({ number, fingerprint: '' })));
   }
 
   return { wereKnown, remember, areWell };

@@ -105,12 +105,12 @@ export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Ke
   }
 
   /** What people did with an order, oldest first. */
-  async function deeds(number: string): Promise<OperatorAction[]> {
-    return (await redis.lrange(keys.deeds(number), 0, -1)).map((text) => JSON.parse(text) as OperatorAction);
+  async function operatorActions(number: string): Promise<OperatorAction[]> {
+    return (await redis.lrange(keys.operatorActions(number), 0, -1)).map((text) => JSON.parse(text) as OperatorAction);
   }
 
   const followers = createFollowers({ redis, keys });
-  return { lookup, enter, take, deeds, count, numbersDue, nextDue, postpone, unsettled, sendable, followers };
+  return { lookup, enter, take, operatorActions, count, numbersDue, nextDue, postpone, unsettled, sendable, followers };
 }
 
 /** What a step changes in Redis; undefined for one that changes nothing. */

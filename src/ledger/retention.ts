@@ -34,7 +34,8 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
     for await (const buckets of pagesOf('s')) {
       for (const bucket of buckets) forgotten += await forgetIn(bucket, oldest);
     }
-    for await (const page of pagesOf('d')) await Promise.all(page.map((deeds) => forgetDeeds(deeds, now - keep)));
+    for await (const page of pagesOf('d'))
+      await Promise.all(page.map((operatorActions) => forgetOperatorActions(operatorActions, now - keep)));
     return forgotten;
   }
 
@@ -49,8 +50,8 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
   }
 
   /** What people did with an order goes once the order is gone and the last of it is as old. */
-  async function forgetDeeds(key: string, before: number): Promise<void> {
-    const number = key.slice(keys.deeds('').length);
+  async function forgetOperatorActions(key: string, before: number): Promise<void> {
+    const number = key.slice(keys.operatorActions('').length);
     const [isOpen, isSettled, [last]] = await Promise.all([
       redis.exists(keys.open(number)),
       redis.hexists(keys.settled(number), number),

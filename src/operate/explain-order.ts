@@ -43,7 +43,7 @@ export async function explainOrder(order: string, context: OperatorContext): Pro
   const { ledger, batches, config } = context;
   const [[known], operatorActions, appearances] = await Promise.all([
     ledger.lookup([order]),
-    ledger.deeds(order),
+    ledger.operatorActions(order),
     findAppearances(order, context),
   ]);
   const base = { order, operatorActions, appearances };

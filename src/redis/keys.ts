@@ -17,10 +17,20 @@ export function keysOf(environment: string, baseUrl: string) {
   return {
     prefix,
     origin,
+    ...orderKeys(prefix),
+    ...batchKeys(prefix),
+    ...deliveryKeys(prefix),
+    ...daemonKeys(prefix),
+  };
+}
+
+/** What is known about every order. */
+function orderKeys(prefix: string) {
+  return {
     /** An order that is not settled, or a dead letter: version and entry. */
     open: (number: string) => `${prefix}:o:${number}`,
     /** List: operator actions on an order, oldest first. */
-    deeds: (number: string) => `${prefix}:d:${number}`,
+    operatorActions: (number: string) => `${prefix}:d:${number}`,
     /** Settled orders, packed: order number → compact entry. */
     settled: (number: string) => `${prefix}:s:${bucketOf(number)}`,
     /** Every key that `settled` can return. */
@@ -33,6 +43,12 @@ export function keysOf(environment: string, baseUrl: string) {
     waiting: `${prefix}:waiting`,
     /** Hash: order number → the duplicates that wait for it, tab-separated `no/ordinal/place`. */
     followers: `${prefix}:followers`,
+  };
+}
+
+/** Batches, and what became of their orders. */
+function batchKeys(prefix: string) {
+  return {
     batch: (batch: string) => `${prefix}:b:${batch}`,
     /** Bitmap: which ordinals of the batch are counted. */
     counted: (batch: string) => `${prefix}:b:${batch}:counted`,
@@ -55,8 +71,14 @@ export function keysOf(environment: string, baseUrl: string) {
     finished: `${prefix}:finished`,
     /** Set of settled batches whose dead letters changed, so that their reports are written again. */
     refresh: `${prefix}:refresh`,
+  };
+}
+
+/** Pauses, token, verification and rebuild. */
+function deliveryKeys(prefix: string) {
+  return {
     /** Hash of an export: order → the content with which it was reported as needing a person. */
-    told: (source: string) => `${prefix}:known-invalid:${source}`,
+    knownInvalid: (source: string) => `${prefix}:known-invalid:${source}`,
     /** Number of changes that one daemon made. */
     own: (daemon: string) => `${prefix}:own:${daemon}`,
     breaker: `${prefix}:breaker`,
@@ -76,6 +98,12 @@ export function keysOf(environment: string, baseUrl: string) {
     verificationLock: `${prefix}:verification:lock`,
     /** Hash: export path → sha256 of the version taken last. */
     exports: `${prefix}:exports`,
+  };
+}
+
+/** Daemons, notices and the epoch. */
+function daemonKeys(prefix: string) {
+  return {
     /** The heartbeat of a daemon; expires after its end. */
     daemon: (id: string) => `${prefix}:daemon:${id}`,
     /** Sorted set: daemon → time of its last heartbeat. */

@@ -21,39 +21,48 @@ const LONGEST_PAUSE = 60_000;
 
 /** Settles batches: writes their reports, puts their files away, and keeps reports current. */
 export function openSettlement(context: SettlementContext) {
-  const { clock, log, side, config } = context;
-  const { batches } = side;
-  const { reportOf, settleFinished, settleUnreadable } = createBatchSettlement(context);
-  const reports = config.reports.path;
-  const slots = createSemaphore(AT_ONCE);
-  const settling = new Map<string, Promise<void>>();
-  let pausedUntil = 0;
-
-  /** Starts to settle every finished batch; a large one does not delay the others. */
-  async function tick(): Promise<void> {
-    for (const name of await batches.finished()) if (!settling.has(name)) begin(name);
-  }
-
-  function begin(name: string): void {
-    const settled = slots
-      .hold(() => settle(name))
-      .catch((error: unknown) => onTrouble(name, error))
-      .finally(() => settling.delete(name));
-    settling.set(name, settled);
-  }
-
-  /** Does nothing while another daemon has the batch: the next tick tries again. */
-  async function settle(name: string): Promise<void> {
+  const { batches } = context.side;
+  const settlement = createBatchSettlement(context);
+  const withLease = leaseHolder(context);
+  const queue = createSettlingQueue(context, async (name) => {
     await withLease(name, 'lease', () =>
       withLease(name, 'reportLease', async () => {
         const batch = await batches.find(name);
-        if (batch && batch.state !== 'done') await settleFinished(batch);
+        if (batch && batch.state !== 'done') await settlement.settleFinished(batch);
       }),
     );
+  });
+  const progress = progressWriter(context, settlement, withLease);
+
+  /** Settles an unreadable file. Waits for the report's lease, so that the final report is written last. */
+  async function settleUnreadable(batch: Batch, error: PoSyncError): Promise<string> {
+    for (;;) {
+      const sha256 = await withLease(batch.batch, 'reportLease', () => settlement.settleUnreadable(batch, error));
+      if (sha256 !== undefined) return sha256;
+      await context.clock.sleep(RETRY_LEASE);
+    }
   }
 
-  /** Runs the task with a lease of the batch; returns undefined when another daemon has it. */
-  async function withLease<T>(name: string, right: BatchRight, task: () => Promise<T>): Promise<T | undefined> {
+  return {
+    /** Starts to settle every finished batch; a large one does not delay the others. */
+    tick: queue.tick,
+    refresh: reportRefresher(context),
+    settleUnreadable,
+    progress,
+    /** Keeps the report of every batch in progress current. */
+    async progressAll(): Promise<void> {
+      for (const { batch } of await batches.underWay()) await progress(batch);
+    },
+    /** Waits until the batches that are being settled are done. */
+    [Symbol.asyncDispose]: () => queue.drained(),
+  };
+}
+
+type WithLease = <T>(name: string, right: BatchRight, task: () => Promise<T>) => Promise<T | undefined>;
+
+/** Runs a task with a lease of the batch; gives undefined when another daemon has it. */
+function leaseHolder({ side: { batches } }: SettlementContext): WithLease {
+  return async (name, right, task) => {
     const lease = await batches.lease(name, right);
     if (lease === undefined) return undefined;
     try {
@@ -61,56 +70,58 @@ export function openSettlement(context: SettlementContext) {
     } finally {
       await lease.release();
     }
+  };
+}
+
+/** A few batches are settled at the same time, each once. While another daemon has one, the next tick tries again. */
+function createSettlingQueue({ log, side: { batches } }: SettlementContext, settle: (name: string) => Promise<void>) {
+  const slots = createSemaphore(AT_ONCE);
+  const settling = new Map<string, Promise<void>>();
+
+  function begin(name: string): void {
+    const settled = slots
+      .hold(() => settle(name))
+      .catch((error: unknown) => batchTrouble(log, { batch: name, reason: toError(error).message }))
+      .finally(() => settling.delete(name));
+    settling.set(name, settled);
   }
 
-  /** Settles an unreadable file. Waits for the report's lease, so that the final report is written last. */
-  async function unreadable(batch: Batch, error: PoSyncError): Promise<string> {
-    for (;;) {
-      const sha256 = await withLease(batch.batch, 'reportLease', () => settleUnreadable(batch, error));
-      if (sha256 !== undefined) return sha256;
-      await clock.sleep(RETRY_LEASE);
-    }
-  }
+  return {
+    async tick(): Promise<void> {
+      for (const name of await batches.finished()) if (!settling.has(name)) begin(name);
+    },
+    async drained(): Promise<void> {
+      await Promise.all(settling.values());
+    },
+  };
+}
 
-  /** Rewrites reports whose dead letters were closed. Pauses in proportion to the work, for large reports. */
-  async function refresh(): Promise<void> {
+/** Rewrites reports whose dead letters were closed. Pauses in proportion to the work, for large reports. */
+function reportRefresher({ clock, config, side: { batches } }: SettlementContext): () => Promise<void> {
+  let pausedUntil = 0;
+  return async () => {
     const began = clock.monotonic();
     if (began < pausedUntil) return;
-    await refreshReports({ batches, reports });
+    await refreshReports({ batches, reports: config.reports.path });
     const ended = clock.monotonic();
     pausedUntil = ended + Math.min((ended - began) * PAUSE_FACTOR, LONGEST_PAUSE);
-  }
+  };
+}
 
-  /** Updates the report of a batch in progress. Does nothing while another daemon writes it; never throws. */
-  async function progress(name: string): Promise<void> {
+/** Updates the report of a batch in progress. Does nothing while another daemon writes it; never throws. */
+function progressWriter(
+  { clock, log, config, side: { batches } }: SettlementContext,
+  { reportOf }: Pick<ReturnType<typeof createBatchSettlement>, 'reportOf'>,
+  withLease: WithLease,
+): (name: string) => Promise<void> {
+  return async (name) => {
     const began = clock.monotonic();
     await withLease(name, 'reportLease', async () => {
       const batch = await batches.find(name);
       if (batch === undefined || batch.state === 'done') return;
       const report = await reportOf(batch, batch.held ? 'held' : 'running');
       // A process that was suspended may have lost the lease, and the batch may be settled by now.
-      if (clock.monotonic() - began < FRESH) await writeProgress(join(reports, name), report);
-    }).catch((error: unknown) => onTrouble(name, error));
-  }
-
-  function onTrouble(batch: string, error: unknown): void {
-    batchTrouble(log, { batch, reason: toError(error).message });
-  }
-
-  /** Keeps the report of every batch in progress current. */
-  async function progressAll(): Promise<void> {
-    for (const { batch } of await batches.underWay()) await progress(batch);
-  }
-
-  return {
-    tick,
-    refresh,
-    settleUnreadable: unreadable,
-    progress,
-    progressAll,
-    /** Waits until the batches that are being settled are done. */
-    async [Symbol.asyncDispose](): Promise<void> {
-      await Promise.all(settling.values());
-    },
+      if (clock.monotonic() - began < FRESH) await writeProgress(join(config.reports.path, name), report);
+    }).catch((error: unknown) => batchTrouble(log, { batch: name, reason: toError(error).message }));
   };
 }

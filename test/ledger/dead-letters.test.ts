@@ -10,7 +10,7 @@ import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
 const FILE = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
-const DEED: OperatorAction = { at: 5000, who: 'anna', what: 'discarded' };
+const ACTION: OperatorAction = { at: 5000, who: 'anna', what: 'discarded' };
 const NO = { code: '400', message: 'no such article', httpStatus: 400 };
 
 describe('closing a dead letter', () => {
@@ -51,7 +51,7 @@ describe('closing a dead letter', () => {
 
   it('closes it, frees the number and records who did it', async () => {
     const entry = await refused();
-    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: DEED })).toEqual({
+    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: ACTION })).toEqual({
       closed: 1,
     });
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
@@ -61,21 +61,21 @@ describe('closing a dead letter', () => {
     expect(await batches.closings('b1')).toEqual([
       { ...deadLetter, at: '1970-01-01T00:00:05.000Z', by: 'discarded', who: 'anna' },
     ]);
-    expect(await ledger.deeds('4711')).toEqual([DEED]);
+    expect(await ledger.operatorActions('4711')).toEqual([ACTION]);
     expect(await store.redis.hlen(store.keys.waiting)).toBe(0);
   });
 
   it('closes it once', async () => {
     const entry = await refused();
-    await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: DEED });
-    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], by: DEED })).toEqual({ closed: 0 });
+    await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: ACTION });
+    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], by: ACTION })).toEqual({ closed: 0 });
     expect(await batches.find('b1')).toMatchObject({ open: 0 });
   });
 
   it('leaves an order that was changed meanwhile', async () => {
     const entry = await refused();
     const late = { ...entry, version: entry.version - 1 };
-    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry: late, by: DEED })).toBe('late');
+    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry: late, by: ACTION })).toBe('late');
     expect(await batches.find('b1')).toMatchObject({ open: 1 });
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open' }]);
   });
@@ -89,7 +89,7 @@ describe('closing a dead letter', () => {
       batch: 'b2',
       deadLetter: { number: '4711', kind: 'conflict' },
       fields: ['3'],
-      by: DEED,
+      by: ACTION,
     });
     expect(closed).toEqual({ closed: 1 });
     expect(await store.redis.hget(store.keys.waiting, '4711')).toBe('b1/0');
@@ -104,14 +104,14 @@ describe('closing a dead letter', () => {
       deadLetter: { number: '4711', kind: 'conflict' },
       fields: ['0'],
       entry: conflict,
-      by: DEED,
+      by: ACTION,
     });
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'accepted', compact: { digest: OTHER, batchNo: 0 } }]);
   });
 
   it('remembers which content the API has, where the list showed it', async () => {
     const entry: Entry = { ...(await refused()), state: 'conflict', known: { digest: 'content-at-api--' } };
-    await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: DEED });
+    await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: ACTION });
     expect(await ledger.lookup(['4711'])).toMatchObject([
       { kind: 'accepted', compact: { digest: 'content-at-api--', batchNo: 0 } },
     ]);

@@ -47,17 +47,19 @@ describe('the horizon of the ledger', () => {
     await settle('old', 'kept');
     const { redis, keys } = store;
     const operatorAction = (day: number) => JSON.stringify({ at: START + day * DAY, who: 'anna', what: 'retried' });
-    await redis.rpush(keys.deeds('old'), operatorAction(0));
-    await redis.rpush(keys.deeds('kept'), operatorAction(0));
-    await redis.rpush(keys.deeds('given up'), operatorAction(0));
-    await redis.rpush(keys.deeds('given up later'), operatorAction(0), operatorAction(10));
-    await redis.rpush(keys.deeds('under way'), operatorAction(0));
+    await redis.rpush(keys.operatorActions('old'), operatorAction(0));
+    await redis.rpush(keys.operatorActions('kept'), operatorAction(0));
+    await redis.rpush(keys.operatorActions('given up'), operatorAction(0));
+    await redis.rpush(keys.operatorActions('given up later'), operatorAction(0), operatorAction(10));
+    await redis.rpush(keys.operatorActions('under way'), operatorAction(0));
     await redis.set(keys.open('under way'), '1 {}');
     const retention = createRetention({ ...store, keep: 30 * DAY });
     await retention.shown(['kept'], START + 20 * DAY);
     expect(await retention.forget(START + 31 * DAY)).toBe(1);
     const ledger = createLedger(store);
-    const left = ['old', 'kept', 'given up', 'given up later', 'under way'].map((number) => ledger.deeds(number));
+    const left = ['old', 'kept', 'given up', 'given up later', 'under way'].map((number) =>
+      ledger.operatorActions(number),
+    );
     expect((await Promise.all(left)).map(({ length }) => length)).toEqual([0, 1, 0, 2, 1]);
   });
 
