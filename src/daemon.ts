@@ -100,7 +100,7 @@ function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, { config, store,
     [500, breaker.refresh],
     [500, delivery.held.refresh],
     [500, delivery.sweep],
-    // Keeps what is known of the ledger current, so that a rollback is noticed whoever made the lost changes.
+    // Keeps the checkpoint current, so that a rollback is noticed even if another daemon made the lost changes.
     [1_000, reconciliation.establish],
     [1_000, reconciliation.rebuild.tick],
     [Math.min(1_000, config.delivery.settle / 10), reconciliation.verify],

@@ -34,8 +34,8 @@ type Fresh = Plan & { admission: Extract<Plan['admission'], { kind: 'queue' }> }
 type Admitting = AdmitPageDeps & { knownInvalid: KnownInvalid; deadLetters: DeadLetters };
 
 /**
- * Builds the step that admits a page of a batch's orders, ledger first, then queue. Every rule of admission is in here:
- * the rule book decides (`ledger/rules/admission.ts`), this carries it out. Repeatable after a crash.
+ * Builds the step that admits a page of a batch's orders, ledger first, then queue. All rules of admission apply here:
+ * the rule book decides (`ledger/rules/admission.ts`), and this step applies the decision. Repeatable after a crash.
  */
 export function createAdmitPage(deps: AdmitPageDeps) {
   const { store, ledger, batches } = deps;
@@ -60,7 +60,7 @@ function endedInvalid(order: InvalidOrder, at: number): Ended {
   return { ordinal, number, result: planning.invalidResult(order, at), fingerprint: fingerprintOf(records) };
 }
 
-/** Each number occurs once among the orders. Those that somebody else changed meanwhile are looked at again. */
+/** Each number occurs once among the orders. Orders that another process changed meanwhile are checked again. */
 async function admitRound(
   line: Admitting,
   batch: Batch,
@@ -74,7 +74,7 @@ async function admitRound(
     const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
     const plans = rest.map((order, i) => planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file));
     const isShown = batch.kind === 'export' || file.isFixFile;
-    // Closed before they are counted: what a crash cuts off in between is done again.
+    // Closed before they are counted, because a step that a crash interrupts is repeated.
     if (isShown) await deadLetters.closeCorrected(batch, planning.acceptedIn(plans), time.now());
     await dropCorrected(line, plans);
     await count(line, batch, await endedIn(line, batch, plans));
@@ -95,7 +95,7 @@ async function endedIn({ batches, store }: Admitting, batch: Batch, plans: reado
   });
 }
 
-/** What an export showed before, with the same fault, is a duplicate: a person sees it once. */
+/** An order that an export showed before with the same fault is a duplicate, so a person sees it once. */
 async function count({ store, ledger, knownInvalid }: Admitting, batch: Batch, ended: readonly Ended[]): Promise<void> {
   const at = store.time.now();
   if (batch.kind === 'inbox') return ledger.count(batch.batch, at, ended);
@@ -110,10 +110,10 @@ async function count({ store, ledger, knownInvalid }: Admitting, batch: Batch, e
   );
 }
 
-/** The API has what these files show: the conflict is over, and the ledger keeps that content. */
+/** The API has the content of these files, so the conflict ends and the ledger keeps that content. */
 async function dropCorrected({ ledger, store }: Admitting, plans: readonly Plan[]): Promise<void> {
   const entries = plans.flatMap(({ admission: one }) => (one.kind === 'corrected' ? [one.entry] : []));
-  // Where the entry was changed meanwhile, that is newer.
+  // An entry that changed meanwhile is newer.
   await Promise.all(entries.map((entry) => ledger.take(entry, discarded(entry, store.time.now()))));
 }
 
@@ -135,7 +135,7 @@ async function follow(
   return duplicates.filter((_, i) => !done[i]).map(({ order }) => order);
 }
 
-/** Ledger first, then queue: the sweeper finds what a crash leaves in between. Returns orders changed meanwhile. */
+/** Ledger first, then queue: the sweeper finds orders that a crash left between the two steps. Returns orders changed meanwhile. */
 async function enqueue(line: Admitting, batch: Batch, plans: readonly Plan[], size: number): Promise<ValidOrder[]> {
   const fresh = plans.filter((one): one is Fresh => one.admission.kind === 'queue');
   const jobs = await Promise.all(inGroups(fresh, size).map((group) => enterGroup(line, batch, group)));

@@ -13,7 +13,7 @@ export type AdmissionDeps = AdmitPageDeps & {
   throughput: Pick<Throughput, 'fewSeconds'>;
 };
 
-/** Admits a page of a batch's orders, waiting its turn. False: the signal came first. */
+/** Admits a page of a batch's orders, waiting for its turn. False: the signal aborted first. */
 export type Admit = (
   batch: Batch,
   page: readonly CheckedOrder[],
@@ -27,15 +27,15 @@ const TURNS = 4;
 const SHARE = 0.25;
 const LEAST = 10;
 const MOST = 200;
-/** More orders without an outcome than this, waiting for whatever reason, are not taken. */
+/** Maximum number of orders without an outcome, for any reason. */
 const MOST_UNSETTLED = 50_000;
 const LOOK_AGAIN = 20;
 const LOOK_AT_HELD = 200;
-/** Every daemon has noticed by then that a batch was released; one that has not would hand its orders back. */
+/** After this time every daemon has noticed that a batch was released. A daemon that has not noticed would hand the orders back. */
 const NOTICED = 1_000;
 
 /**
- * Admits orders file by file in turn, and only while fewer orders wait to be sent than a few seconds take: a small file
+ * Admits orders file by file in turn, and only while the orders that wait take less than a few seconds to send: a small file
  * waits seconds behind a large one, also under a rate limit. Orders of held batches do not count, and their files wait.
  */
 export function createAdmission(deps: AdmissionDeps) {
@@ -44,7 +44,7 @@ export function createAdmission(deps: AdmissionDeps) {
   const turns = createSemaphore(TURNS);
   let heldOrders = 0;
 
-  /** Counts anew how many orders belong to held batches. Call now and then. */
+  /** Counts the orders of held batches again. Call regularly. */
   async function tick(): Promise<void> {
     const held = await batches.held();
     let found = 0;
@@ -84,7 +84,7 @@ export function createAdmission(deps: AdmissionDeps) {
     return sendable < throughput.fewSeconds() + heldOrders && unsettled < MOST_UNSETTLED + heldOrders;
   }
 
-  /** Waits while the batch is held; false when the signal came first. */
+  /** Waits while the batch is held; false when the signal aborted first. */
   async function released(batch: string, signal: AbortSignal): Promise<boolean> {
     let waited = false;
     while (!signal.aborted && (await batches.held()).includes(batch)) {

@@ -26,7 +26,7 @@ export type FileAdmission = {
   retention: Retention;
 };
 
-/** Builds the way from a claimed file to orders in the ledger and the queue. */
+/** Builds the step from a claimed file to orders in the ledger and the queue. */
 export function createFileAdmission({
   context,
   book,

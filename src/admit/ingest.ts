@@ -11,36 +11,36 @@ import type { HowToRead } from '../validate/how-to-read.ts';
 import { readOrderPages } from '../validate/read-orders.ts';
 import type { Admit } from './admit.ts';
 
-/** Proofs kept until their files are settled. */
+/** Maximum number of inspections kept until their files are settled. */
 const PROOFS = 200;
 
-/** Orders admitted in one go; files take turns page by page. */
+/** Orders per page; files take turns page by page. */
 const PAGE = 200;
 
 export type IngestDeps = {
   batches: Batches;
-  /** Admits one page of a batch's orders; waits its turn and while the queue is full. */
+  /** Admits one page of a batch's orders; waits for its turn and while the queue is full. */
   admit: Admit;
   howToRead(path: string, source: string): Promise<HowToRead>;
   log: Log;
-  /** Proofs are kept for settlement. */
+  /** Inspections are kept for settlement. */
   inspections: Map<string, Inspection>;
   stopping: AbortSignal;
   /** Called for a batch that just became known or changed, to keep its report current. */
   onProgress(batch: string): Promise<void>;
-  /** Called for a file that cannot be read as orders at all; gives its SHA-256. */
+  /** Called for a file that cannot be read as orders, with its SHA-256. */
   onUnreadable(batch: Batch, error: PoSyncError): Promise<string>;
 };
 
 /**
- * `theirs`: another daemon has the file in hand. `left`: the daemon stops, the file stays claimed.
- * `sha256` of a file that was dealt with to its end.
+ * `theirs`: another daemon processes the file. `left`: the daemon stops, the file stays claimed.
+ * `sha256` is present for a file that was processed to its end.
  */
 export type Ingested = { end: 'admitted' | 'unreadable' | 'theirs' | 'left'; sha256?: string };
 
 /**
- * The spine of intake: from a claimed file to orders in the ledger and the queue. Begun again after a crash it meets
- * its own orders and counts nothing twice.
+ * Processes a claimed file until its orders are in the ledger and the queue. Repeated after a crash, it recognizes its
+ * own orders and counts none twice.
  */
 export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): Promise<Ingested> {
   const { batches, log, stopping } = deps;
@@ -74,7 +74,7 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
   }
 }
 
-/** The newest only: settlement proves a file once more whose proof is gone. */
+/** Keeps only the newest: settlement inspects a file again if its inspection is gone. */
 function keepProof(inspections: Map<string, Inspection>, batch: string, inspection: Inspection): void {
   inspections.set(batch, inspection);
   const [oldest] = inspections.keys();
@@ -97,15 +97,20 @@ async function prove(
 }
 
 /**
- * A file that was written to after some of its orders were admitted: their places mean other orders now. What was
- * admitted goes its way; the file is put aside, and dropped again it sends only the rest.
+ * A file that was written to after some of its orders were admitted: their places now contain other orders. Admitted
+ * orders continue. The file is put aside; when it is dropped again, only the other orders are sent.
  */
 function changedSince(batch: Batch): PoSyncError {
   const message = `${batch.name} was written to after some of its orders were admitted.`;
-  return unreadable('changed', message, {}, 'Drop it again, whole: orders that were sent already are recognised.');
+  return unreadable(
+    'changed',
+    message,
+    {},
+    'Drop the complete file again. Orders that were already sent are recognized.',
+  );
 }
 
-/** How many orders the file has; undefined when it was left half way. */
+/** How many orders the file has; undefined when reading stopped before the end. */
 async function admitAll(
   file: ClaimedFile,
   batch: Batch,

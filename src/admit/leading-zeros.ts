@@ -4,12 +4,12 @@ import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 
-/** Numbers with leading zeros are looked for up to this length. */
+/** Maximum length of numbers with leading zeros that are searched. */
 const LONGEST = 40;
 
 /**
  * Holds orders of a fix file whose number lost its leading zeros in a spreadsheet: 10, where 0010 waits for a person and
- * 10 is unknown. Sent, it would be another order.
+ * 10 is unknown. If it were sent, it would be another order.
  */
 export function createZeroGuard({ ledger, redis, keys }: { ledger: Ledger; redis: Redis; keys: Keys }) {
   return (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => Promise.all(page.map(guarded));

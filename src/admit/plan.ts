@@ -6,13 +6,13 @@ import { digestOf } from '../order/digest.ts';
 import { LEADING_ZEROS_LOST } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 
-/** What a page of a file is admitted with: its size decides about jobs, and a fix file is sent on purpose. */
+/** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. */
 export type FileFacts = { records: number; isFixFile: boolean };
 
-/** What is to become of one order. */
+/** The plan for one order. */
 export type Plan = { order: ValidOrder; digest: string; admission: Admission | { kind: 'cancelled' } };
 
-/** Decides about one order of a batch. Nothing more of a canceled batch is sent, and none of it waits for others. */
+/** Decides about one order of a batch. No further order of a canceled batch is sent or waits for another order. */
 export function planOrder(batch: Batch, order: ValidOrder, known: Known, { isFixFile }: FileFacts): Plan {
   const digest = digestOf(order.order);
   const fromExport = batch.kind === 'export';
@@ -53,7 +53,7 @@ export function resultOf(
   }
 }
 
-/** The same answer again: what the dead letter with this content says. */
+/** Repeats the answer of the dead letter with this content. */
 function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number): StoredResult {
   const { state, attempt: attempts, answer, batch, lastAt: at = now, firstAt, known } = entry;
   const outcome = state === 'refused' || state === 'inDoubt' || state === 'failed' ? state : 'conflict';
@@ -63,13 +63,13 @@ function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number
   return { outcome, attempts, ...times, ...words, ...(items ? { known: { items } } : {}) };
 }
 
-/** The result of an order that failed a check. What the file shows again when the report is written is not kept. */
+/** The result of an order that failed a check. Details that the report reads from the file again are not kept. */
 export function invalidResult({ problems }: InvalidOrder, at: number): StoredResult {
   const { code = 'invalid', message = '' } = problems[0] ?? {};
   return { outcome: 'invalid', attempts: 0, at, code, message: code === LEADING_ZEROS_LOST ? message : '' };
 }
 
-/** Orders that an earlier order of the same file repeats have this result. */
+/** The result of an order that repeats an earlier order of the same file. */
 export function sameFileResult(at: number): StoredResult {
   const message = 'the same order is earlier in this file';
   return { outcome: 'duplicate', attempts: 0, at, code: 'duplicate', message };
@@ -81,7 +81,7 @@ export function wellIn(plans: readonly Plan[]): string[] {
   return numbersOf(plans.filter(({ admission }) => well.includes(admission.kind)));
 }
 
-/** Numbers that the API has with this very content: their dead letters are corrected. */
+/** Numbers that the API has with exactly this content: their dead letters are corrected. */
 export function acceptedIn(plans: readonly Plan[]): string[] {
   return numbersOf(plans.filter(({ admission: { kind } }) => kind === 'duplicate' || kind === 'corrected'));
 }
@@ -91,7 +91,7 @@ export function settledIn(plans: readonly Plan[], known: readonly Known[]): stri
   return numbersOf(plans.filter((_, i) => known[i]?.kind === 'accepted'));
 }
 
-/** The valid orders in groups in which each number occurs once: a second one of a number must meet the first. */
+/** The valid orders in groups in which each number occurs once: the second order of a number must find the first in the ledger. */
 export function inRounds(page: readonly CheckedOrder[]): ValidOrder[][] {
   const rounds: ValidOrder[][] = [];
   const seen = new Map<string, number>();

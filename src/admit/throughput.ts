@@ -1,21 +1,21 @@
 import type { Clock } from '../core/clock.ts';
 
-/** How fast orders get their outcome here, to bound how many may wait. */
+/** Measures how fast orders get their outcome, to limit how many may wait. */
 export type Throughput = {
-  /** One more order has its outcome. */
+  /** Records that an order has its outcome. */
   count(): void;
-  /** How many orders a few seconds of this pace would take. */
+  /** How many orders are processed in a few seconds at this pace. */
   fewSeconds(): number;
 };
 
 const WINDOW = 250;
-/** What is left of an estimate after a window of less. */
+/** The share of an estimate that remains after a slower window. */
 const KEPT = 0.9;
 const SECONDS = 4;
 const LEAST = 100;
 const MOST = 20_000;
 
-/** Measures outcomes a second: quick to rise, so that a fast API is not kept waiting, and slow to fall. */
+/** Measures outcomes a second. Rises quickly, so that a fast API does not wait, and falls slowly. */
 export function measureThroughput(clock: Clock): Throughput {
   let perSecond = 0;
   let count = 0;

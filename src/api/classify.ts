@@ -3,7 +3,7 @@ import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
 import { onOneLine } from '../order/text.ts';
 import { type Envelope, isRecord, readEnvelope } from './envelope.ts';
 
-/** What the API said, for the ledger, the report and the log. */
+/** The API's answer, for the ledger, the report and the log. */
 export type Said = { httpStatus?: number; code: string; message: string; response?: string };
 
 /**
@@ -18,14 +18,14 @@ export type Seen =
   | { kind: 'unknown'; said: Said }
   /** No byte was written. */
   | { kind: 'unsent'; said: Said }
-  /** The API is busy; `everyone`: no order is sent. `retryAfter` is what it asks for, in milliseconds, above 0. */
+  /** The API is busy; `everyone`: no order is sent. `retryAfter` is the requested wait in milliseconds, above 0. */
   | { kind: 'busy'; said: Said; everyone: boolean; retryAfter?: number }
   /** The token was not accepted. */
   | { kind: 'unauthorized'; said: Said }
-  /** Turned away without a word about the order: rights, path, host, a firewall. */
+  /** Rejected for a reason that says nothing about the order: permissions, path, host, a firewall. */
   | { kind: 'closed'; said: Said };
 
-/** Statuses that are a final no when a complete error envelope comes with them. */
+/** Statuses that are a final refusal if they have a complete error envelope. */
 const FINAL_NO = new Set([400, 409, 410, 411, 413, 414, 415, 422]);
 
 /**
@@ -113,7 +113,7 @@ export function plainWords(text: string, most: number): string {
   return onOneLine(text).slice(0, most);
 }
 
-/** The words of a network error; nested ones (several addresses tried) by their first. */
+/** The message of a network error; of nested errors (several addresses tried), the first. */
 export function reasonOf(error: Error): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
   return error.message || error.name;

@@ -2,7 +2,7 @@ import { Tokenizer, TokenType } from '@streamparser/json';
 import type { Item } from '../order/order.ts';
 import type { RecordKind, ShownRecord } from '../order/record-kind.ts';
 
-/** What the value that is being read means. `wrapper` is `data` or an object in it, `list` an array in a wrapper. */
+/** The meaning of the value that is being read. `wrapper` is `data` or an object in it, `list` an array in a wrapper. */
 type Role = 'envelope' | 'wrapper' | 'list' | 'row' | 'items' | 'item' | 'other';
 
 type Frame = { role: Role; isArray: boolean; key: string };
@@ -10,22 +10,22 @@ type Frame = { role: Role; isArray: boolean; key: string };
 /** What may come next, so that only well-formed JSON counts. */
 type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
 
-/** An array that may be the list: how many orders it holds, and whether it holds anything else. */
+/** An array that may be the list: how many orders it contains, and whether it contains anything else. */
 type Candidate = { orders: number; hasOthers: boolean };
 
 type Row = { number: unknown; items: Item[] | undefined; areItemsGood: boolean };
 
 const DEEPEST = 64;
-/** Bytes without a complete token: no number, article or message is as long. */
+/** Maximum bytes without a complete token, more than any number, article or message has. */
 const LONGEST_TOKEN = 1024 * 1024;
 const MOST_ITEMS = 100_000;
-/** Properties beside the list by which a partial list gives itself away. */
+/** Properties next to the list that show that it is partial. */
 const TOTAL = /^total(Count|Elements|Items|Records|Results)?$/i;
 const MORE = /^has(More|Next|NextPage)$/i;
 
 /**
- * Reads the list of orders from the envelope, piece by piece: memory does not grow with it. The array that holds the
- * orders is found by its content: `data` itself, or an array in an object in `data`, beside anything else.
+ * Reads the list of orders from the envelope as a stream, in constant memory. The array of orders is found by its content:
+ * `data` itself, or an array in an object in `data`, next to any other values.
  */
 export class ListReader {
   readonly #fields: RecordKind['fields'];
@@ -50,25 +50,25 @@ export class ListReader {
     this.#tokenizer.onError = () => this.#fail();
   }
 
-  /** Takes a piece of the answer. Throws when it can no longer be a list, so that the rest is not waited for. */
+  /** Takes a piece of the answer. Throws as soon as it cannot be a list, so that the rest is not read. */
   write(chunk: Buffer): void {
     this.#sinceToken += chunk.length;
     if (!this.#broken) this.#tokenizer.write(chunk);
     if (this.#broken || this.#sinceToken > LONGEST_TOKEN) throw new Error('the answer is not a list of orders');
   }
 
-  /** How many orders the complete list holds; undefined when it was not a complete list that was understood. */
+  /** How many orders the complete list holds; undefined when the answer was not a complete, valid list. */
   finish(): number | undefined {
     const isSuccess = this.#status === 'success' && (this.#error === null || this.#error === undefined);
     if (this.#broken || this.#expected !== 'nothing' || !isSuccess) return undefined;
     const lists = this.#candidates.filter(({ orders, hasOthers }) => orders > 0 && !hasOthers);
     const orders = lists.reduce((sum, list) => sum + list.orders, 0);
-    // Without one order anywhere only empty arrays show an empty list.
+    // Without any order, only empty arrays show an empty list.
     const isUnderstood = this.#candidates.length > 0 && this.#candidates.every((one) => this.#isHarmless(one, orders));
     return isUnderstood && !this.#hasMore && this.#total <= orders ? orders : undefined;
   }
 
-  /** An array beside the list may hold anything but a mix of orders and others. */
+  /** An array next to the list may contain anything but a mix of orders and other values. */
   #isHarmless({ orders, hasOthers }: Candidate, all: number): boolean {
     return !hasOthers || (orders === 0 && all > 0);
   }

@@ -22,11 +22,11 @@ export type ListEnd =
 
 const NO_LIST = new Set([403, 404, 405, 501]);
 const LONGEST = 10 * 60_000;
-/** Milliseconds without a byte after which the list is given up. */
+/** Milliseconds without a byte after which the call is aborted. */
 const IDLE = 30_000;
 
 /**
- * GET of all records (docs/purchase-order-api.md part 4), read as a stream. A number that the list holds twice is passed
+ * GET of all records (docs/purchase-order-api.md part 4), read as a stream. A number that the list contains twice is passed
  * to `onOrder` twice. Orders are passed on before it is known that the list is complete.
  */
 export async function listOrders(

@@ -17,7 +17,7 @@ export type Partner = {
   timeout: number;
   /** POST of one order. `prepare` decides, with the connection open, whether the first byte is written. */
   create(token: BearerToken, order: Order, prepare: () => Promise<boolean>): Promise<HttpEnd>;
-  /** Reads the list once, with a renewed token after a 401. Never throws: what went wrong is in the end. */
+  /** Reads the list once, with a renewed token after a 401. Never throws; the result contains the error. */
   list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
 };
 
@@ -46,7 +46,7 @@ export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner 
   };
 }
 
-/** Opens the connections to the configured environment; disposing closes them. `hide` keeps a value out of the log. */
+/** Opens the connections to the configured environment; disposing closes them. `hide` redacts a value in the log. */
 export function openPartner(
   { config, store, owner, clock, log }: Context,
   {

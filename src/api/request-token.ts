@@ -23,7 +23,7 @@ type TokenRequest = {
   scope: string | undefined;
 };
 
-/** `refused` is a clear no of the token endpoint itself; `unclear` may come from anything at that address. */
+/** `refused` is a clear refusal by the token endpoint; `unclear` may come from any server at that address. */
 type Reply =
   | { kind: 'granted'; value: string; lifetime: number }
   | { kind: 'refused'; error: PoSyncError }
@@ -33,15 +33,15 @@ const TIMEOUT = 10_000;
 /** RFC 6749 only recommends expires_in. */
 const LIFETIME_UNKNOWN = 300_000;
 const LONGEST = 24 * 3_600_000;
-/** The errors of RFC 6749 part 5.2 and 4.1.2.1; gateways say `Forbidden` in the same field. */
+/** The errors of RFC 6749 part 5.2 and 4.1.2.1; gateways write `Forbidden` in the same field. */
 const OAUTH_ERROR = /^(invalid_|unauthorized_client|unsupported_|access_denied)/;
-/** Of what the server says, in characters. */
+/** Maximum characters of the server's message. */
 const WORDS = 100;
 
 /**
- * Asks for a token with the client credentials grant (API part 5). The next path is tried unless one answers with a
+ * Requests a token with the client credentials grant (API part 5). The next path is tried unless one answers with a
  * token or with an OAuth error: a gateway may answer a path that it does not know with any status or page.
- * Throws PoSyncError `token-refused` when the endpoint clearly refuses, `token-unavailable` when it is away or broken.
+ * Throws PoSyncError `token-refused` when the endpoint clearly refuses, `token-unavailable` when it is unavailable or broken.
  */
 export async function requestToken(request: TokenRequest): Promise<Grant> {
   const unclear: Extract<Reply, { kind: 'unclear' }>[] = [];
@@ -115,7 +115,7 @@ function refusal(status: number, said: string | undefined, address: string): PoS
   return new PoSyncError('token-refused', message, { remedy, facts });
 }
 
-/** What the server says, without secrets that it repeats and without control characters, cut to a bound. */
+/** The server's message without repeated secrets and control characters, shortened. */
 function serverWords(text: string, { clientSecret }: Credentials, token: unknown): string {
   const redaction = createRedaction();
   redaction.hideSecret(clientSecret);

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** A token as Redis keeps it: times are milliseconds of Redis' clock, `fingerprint` names the grant. */
+/** A token as stored in Redis: times are Redis time in milliseconds, `fingerprint` identifies the grant. */
 export type StoredToken = { value: string; fingerprint: string; softAt: number; hardAt: number; path: string };
 
 /**
@@ -19,7 +19,7 @@ export function tokenSeal(clientSecret: string, belongsTo: string) {
     return `${token.fingerprint}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64')}`;
   }
 
-  /** Undefined when the text is damaged, of another secret or of another place: then a new token is asked for. */
+  /** Undefined when the text is damaged or belongs to another secret or place; a new token is requested then. */
   function open(text: string): StoredToken | undefined {
     try {
       const bytes = Buffer.from(text.slice(text.indexOf('.') + 1), 'base64');

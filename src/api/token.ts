@@ -7,12 +7,12 @@ import type { Store } from '../redis/store.ts';
 import { type Credentials, type Grant, requestToken, TOKEN_PATHS, type TokenPath } from './request-token.ts';
 import { type StoredToken, tokenSeal } from './sealed-token.ts';
 
-/** A token with the place it belongs to; `fingerprint` names the grant. */
+/** A token with the place it belongs to; `fingerprint` identifies the grant. */
 export type BearerToken = { value: string; fingerprint: string; environment: string; baseUrl: string };
 
 export type TokenSource = ReturnType<typeof createTokenSource>;
 
-/** Where tokens are asked for, and which API they belong to. */
+/** Where tokens are requested, and which API they belong to. */
 export type TokenTarget = {
   environment: string;
   baseUrl: string;
@@ -30,11 +30,11 @@ type TokenDeps = {
   credentials: Credentials;
   /** Called with each new token's lifetime in milliseconds. */
   onRenewed?: (lifetime: number) => void;
-  /** Called with each token value, so that it can be kept out of the log. */
+  /** Called with each token value, so that the log can redact it. */
   onToken?: ((value: string) => void) | undefined;
 };
 
-/** Longer than the token request may take, so that a slow endpoint is not asked twice. */
+/** Longer than the token request may take, so that a slow endpoint gets one request. */
 const LOCK = 30_000;
 /** Milliseconds between two requests while the token endpoint fails. */
 const REST = 1_000;
@@ -43,7 +43,7 @@ if t and string.sub(t, 1, #ARGV[1]) == ARGV[1] then return redis.call('DEL', KEY
 
 /**
  * The token of an environment, shared by all workers and daemons through Redis: one request for each renewal, however
- * many need it. It is renewed before it expires, while the old one is still used; all margins scale with its lifetime.
+ * many need it. It is renewed before it expires, while the old one is still used. All margins scale with its lifetime.
  */
 export function createTokenSource(deps: TokenDeps) {
   const { clock } = deps;
@@ -58,7 +58,7 @@ export function createTokenSource(deps: TokenDeps) {
   async function get(): Promise<BearerToken> {
     const now = time.now();
     if (current === undefined || now >= current.hardAt) current = await renew();
-    // Still valid, but not for long: renewed beside the work. A failure is reported at the hard limit.
+    // Valid, but not for long: renewed in the background. A failure is reported at the hard limit.
     else if (now >= current.softAt && clock.monotonic() - failedAt > REST) renew().catch(toError);
     const { value, fingerprint } = current;
     return { value, fingerprint, environment, baseUrl };
@@ -70,9 +70,9 @@ export function createTokenSource(deps: TokenDeps) {
     await redis.eval(INVALIDATE, 1, keys.token, `${fingerprint}.`);
   }
 
-  /** At start: a clear refusal is thrown; an endpoint that is away is waited for like any later trouble. */
+  /** At start: a clear refusal is thrown; an unavailable endpoint is tried again, as after the start. */
   async function first(): Promise<void> {
-    // What failed before may have been corrected.
+    // An earlier failure may have been fixed.
     await redis.del(keys.tokenFailure);
     await get().catch((error: unknown) => {
       if (codeOf(error) !== 'token-unavailable') throw error;
@@ -101,7 +101,7 @@ export function createTokenSource(deps: TokenDeps) {
   return { get, first, invalidate };
 }
 
-/** Builds the step that takes the newest token from Redis, or asks for one while all other daemons wait. */
+/** Builds the step that takes the newest token from Redis, or requests one while all other daemons wait. */
 function createRenewal(deps: TokenDeps): () => Promise<StoredToken> {
   const { clock, credentials, http, owner } = deps;
   const { redis, keys, time } = deps.store;
@@ -149,7 +149,7 @@ function createRenewal(deps: TokenDeps): () => Promise<StoredToken> {
   };
 }
 
-/** A refusal or an outage of a moment ago answers for every daemon: the endpoint is not asked again so soon. */
+/** A recent refusal or outage applies to every daemon, so the endpoint is not called again at once. */
 async function rethrowRecent({ redis, keys }: TokenDeps['store']): Promise<void> {
   const text = await redis.get(keys.tokenFailure);
   if (text === null) return;
@@ -167,7 +167,7 @@ async function rememberFailure({ redis, keys }: TokenDeps['store'], thrown: unkn
 
 /** Renewal begins in the last 10 to 15 % of the lifetime, at a random moment for each grant; use ends 5 % (at most 10 s) before its end. */
 function storable({ value, lifetime, path }: Grant, asked: number): StoredToken {
-  // Names this grant, not the value: an endpoint may give the same token again.
+  // Identifies this grant, not the value, because an endpoint may issue the same token again.
   const fingerprint = randomBytes(12).toString('hex');
   const softAt = asked + lifetime * (0.85 + Math.random() * 0.05);
   const hardAt = asked + lifetime - Math.min(10_000, lifetime * 0.05);

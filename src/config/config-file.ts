@@ -55,8 +55,7 @@ async function readHandle(handle: FileHandle, file: string): Promise<{ text: str
 
 function missing(file: string): PoSyncError {
   return new PoSyncError('config-missing', `there is no configuration file ${file}.`, {
-    remedy:
-      'Copy config/po-sync.starter.yaml there and adapt it, or name another file with --config or PO_SYNC_CONFIG.',
+    remedy: 'Copy config/po-sync.starter.yaml there and adapt it, or set another file with --config or PO_SYNC_CONFIG.',
     facts: { file },
   });
 }

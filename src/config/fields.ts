@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WITHOUT_CONTROLS } from '../order/text.ts';
 import { shown } from './problem.ts';
 
-/** The notation of a duration: a whole number and a unit, nothing between them. */
+/** The notation of a duration: a whole number and a unit, without a space. */
 const DURATION = /^[0-9]{1,9}(ms|s|m|h|d)$/;
 
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [
@@ -93,7 +93,7 @@ export function whole(least: number, most: number) {
 /** A name that is safe in file names, keys and variables. */
 export const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
   error: (issue) =>
-    `${shown(issue.input)} must be a name of letters, digits, - and _, at most 63, beginning with a letter or digit`,
+    `${shown(issue.input)} must be a name of letters, digits, - and _, with at most 63 characters, starting with a letter or digit`,
 });
 
 /** One line of text that is not empty. */

@@ -45,7 +45,7 @@ function unknownKey(path: KeyPath, key: string, known: string[]): Finding {
   return withHint({ path: [...path, key], at: 'key', message: 'is not a known key' }, hint);
 }
 
-/** Words a missing or wrong `type` like any other value that must be one of a few. */
+/** Describes a missing or wrong `type` like any other value that must be one of a few. */
 function discriminated(path: KeyPath, found: unknown, issue: z.core.$ZodIssueInvalidUnion): Finding {
   if (issue.discriminator === undefined) return { path, message: issue.message };
   const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];

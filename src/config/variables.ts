@@ -12,7 +12,7 @@ export const REDIS_URL = 'PO_SYNC_REDIS_URL';
 const ADMIN_PORT = 'PO_SYNC_ADMIN_PORT';
 export const ADMIN_TOKEN = 'PO_SYNC_ADMIN_TOKEN';
 
-/** The prefix of an environment's variables, such as `PO_SYNC_STAGING`; other characters than letters and digits become `_`. */
+/** The prefix of an environment's variables, such as `PO_SYNC_STAGING`; characters that are not letters or digits become `_`. */
 export function variablePrefix(environment: string): string {
   return `PO_SYNC_${environment.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
 }

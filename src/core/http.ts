@@ -17,7 +17,7 @@ export type HttpCall = {
    * starts again with the first byte, so it may be slow.
    */
   prepare?: () => Promise<boolean>;
-  /** Receives the body piece by piece, instead of `HttpAnswer.body`. Throwing ends the call. */
+  /** Receives the body in pieces, instead of `HttpAnswer.body`. Throwing ends the call. */
   onData?: (chunk: Buffer) => void;
   /** Maximum bytes of a collected body. */
   maxBytes?: number;
@@ -132,7 +132,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     else if (!this.#call.prepare) this.#written = true;
   }
 
-  /** undici writes not even the request line before the first piece of a body that comes piece by piece. */
+  /** undici writes nothing, not even the request line, before it has the first piece of a streamed body. */
   async *preparedBody(prepare: () => Promise<boolean>): AsyncGenerator<string> {
     if (!(await prepare())) throw new Error('no longer to be sent when it could be written');
     if (this.#ended) throw new Error('ended before it was written');

@@ -1,4 +1,4 @@
-/** A fair, weighted semaphore: tasks run in the order in which they ask, and a heavy one is never overtaken. */
+/** A fair, weighted semaphore: tasks run in the order in which they ask, and a lighter task never overtakes a heavy one. */
 export type Semaphore = {
   /**
    * Runs the task once `weight` units are free (default 1). The task may release its units before it ends.

@@ -26,7 +26,7 @@ export async function writeWhole(file: string, text: string, { mode = 0o666 } = 
   await syncFolder(path.dirname(file));
 }
 
-/** Makes the names in a folder durable. Some network shares cannot do this; there the rename has to be enough. */
+/** Makes the names in a folder durable. Some network shares cannot do this; there only the rename applies. */
 export async function syncFolder(folder: string): Promise<void> {
   await using handle = await open(folder, 'r');
   try {

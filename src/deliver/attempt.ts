@@ -199,7 +199,7 @@ async function record(line: Line, ended: Ended, release: () => void): Promise<At
   return goesAgain && step.kind === 'move' ? { kind: 'again', entry: step.entry } : DONE;
 }
 
-/** The attempt was given up meanwhile; that the API has the order is proof all the same. */
+/** The attempt has ended meanwhile, but the answer still proves that the API has the order. */
 async function recordLate(line: Line, { order, digest }: Entry, event: LedgerEvent): Promise<void> {
   const { ledger, policy } = line.book;
   for (;;) {

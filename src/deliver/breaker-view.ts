@@ -2,8 +2,8 @@ import type { Clock } from '../core/clock.ts';
 import type { Store } from '../redis/store.ts';
 
 /**
- * Why delivery of an environment is paused. `code` is stable; a pause that is `held` ends only by a person or a task,
- * any other by itself: one order tries at `nextTryAt`. Times are milliseconds of Redis' clock.
+ * Why delivery of an environment is paused. `code` is stable; only a person or a task ends a pause
+ * that is `held`; any other ends automatically: one order is tried at `nextTryAt`. Times are Redis time in milliseconds.
  */
 export type Pause = { code: string; reason: string; since: number; held: boolean; nextTryAt?: number };
 
@@ -69,7 +69,7 @@ export function holdField(code: string): string {
   return `${HOLD}${code}`;
 }
 
-/** The pause that delivery waits for; a hold comes before what ends by itself. */
+/** The pause that delivery waits for; a hold takes precedence over a pause that ends automatically. */
 function pauseIn(fields: BreakerFields): Pause | undefined {
   return allPauses(fields)[0];
 }

@@ -92,7 +92,7 @@ export function rebuildImpossible(log: Log, facts: { reason: string }): void {
 export function ledgerRolledBack(log: Log, facts: { environment: string }): void {
   log.error(
     { event: 'ledger-rolled-back', ...facts },
-    "Redis lost a part of the ledger; nothing is sent until the API's list was read",
+    "Redis lost a part of the ledger; nothing is sent until the API's list has been read",
   );
 }
 

@@ -25,8 +25,8 @@ type Row = { purchaseOrderNumber: string; items?: Item[] };
 const MOST_ITEMS = 1_000;
 
 /**
- * Builds the step that takes orders of the API's list into the ledger as settled, as if they had been there before us.
- * What the ledger knows already stays. Tells of each whether it was new.
+ * Builds the step that enters orders of the API's list into the ledger as settled, as if the API had them before po-sync.
+ * Known entries stay. Returns for each order whether it was new.
  */
 export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
   const script = readScript(new URL('./adopt.lua', import.meta.url));

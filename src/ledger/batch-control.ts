@@ -4,7 +4,7 @@ import type { Keys } from '../redis/keys.ts';
 /** What made the file of a batch unreadable. */
 export type BatchError = { code: string; message: string; remedy?: string; line?: number; column?: number };
 
-/** What was said about whole batches: held by what their answers showed, released or cancelled by a person. */
+/** Control of batches: held because of their answers, released or cancelled by a person. */
 export function createBatchControl({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** Holds a batch: none of its orders is sent until it is released. False when it was held already. */
   async function hold(batch: string, reason: string, since: number): Promise<boolean> {
@@ -13,7 +13,7 @@ export function createBatchControl({ redis, keys }: { redis: Redis; keys: Keys }
     return fresh === 1;
   }
 
-  /** Lets a held batch go on; false when it was not held. Its orders go when the sweeper finds them, at the latest. */
+  /** Releases a held batch; false when it was not held. Its orders are sent when the sweeper finds them, at the latest. */
   async function release(batch: string): Promise<boolean> {
     await redis.srem(keys.held, batch);
     return (await redis.hdel(keys.batch(batch), 'held')) === 1;

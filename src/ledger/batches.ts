@@ -41,7 +41,7 @@ export type Batch = {
   counts: OutcomeCounts;
   /** Dead letters that still wait. */
   open: number;
-  /** Where its file lies since it is settled; absent for a copy of an export. */
+  /** Where its file is since it was settled; absent for a copy of an export. */
   settledPath?: string;
 };
 
@@ -118,7 +118,7 @@ export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys
     return redis.smembers(keys.finished);
   }
 
-  /** Its file lies there now. */
+  /** Records where its file is now. */
   async function putAway(batch: string, settledPath: string): Promise<void> {
     await redis.hset(keys.batch(batch), { settledPath });
   }

@@ -9,7 +9,7 @@ export type Checkpoint = { epoch: string; sequence: number };
 /** Keeps a trace where it outlives the process. No trace reads as the life ''. */
 export type CheckpointStore = { read(): Promise<Checkpoint>; write(checkpoint: Checkpoint): Promise<void> };
 
-/** A trace in a file, written whole or not at all. */
+/** A checkpoint in a file, written completely or not at all. */
 export function createCheckpointFile(file: string): CheckpointStore {
   return { read: () => readCheckpoint(file), write: (checkpoint) => writeCheckpoint(file, checkpoint) };
 }
@@ -21,7 +21,7 @@ async function readCheckpoint(file: string): Promise<Checkpoint> {
       return { epoch: String(value.epoch), sequence: Number(value.sequence) };
     }
   } catch (error) {
-    // A damaged file is no trace; it is written whole, so that only a failing disk damages it.
+    // A damaged file is no checkpoint. It is written atomically, so only a failing disk damages it.
     if (!(error instanceof SyntaxError)) throw error;
   }
   return { epoch: '', sequence: 0 };

@@ -6,7 +6,7 @@ import type { Entry } from './entry.ts';
 import type { Follower } from './rules/step.ts';
 import type { StoredResult } from './stored-result.ts';
 
-/** A duplicate of an order in progress. `repeats` is its result where an order of its own file is before it. */
+/** A duplicate of an order in progress. `repeats` is its result if an earlier order of the same file has the number. */
 export type Following = { entry: Entry; follower: Follower; repeats: StoredResult };
 
 /** Numbers looked at in one step. */

@@ -5,8 +5,8 @@ import { readScript, runScript } from '../redis/script.ts';
 import type { Checkpoint, CheckpointStore } from './checkpoint-file.ts';
 
 /**
- * How the ledger in Redis stands to what we remember of it.
- * `rolled-back`: it forgot something: flushed, restored from an old file, failed over, or another Redis altogether.
+ * How the ledger in Redis compares with what the daemon remembers.
+ * `rolled-back`: it lost changes: flushed, restored from an old file, failed over, or a different Redis.
  */
 export type Standing = 'same' | 'new' | 'rolled-back';
 
@@ -34,8 +34,8 @@ const NO_CHECKPOINT: Checkpoint = { epoch: '', sequence: 0 };
 const KEEP_OWN = 7 * 86_400_000;
 
 /**
- * Tells one life of the ledger from another. Each life has a name and counts its changes; both are remembered in
- * Redis, in memory, and in a file of ours. A Redis that knows less than we do was rolled back. As others may bring its
+ * Distinguishes the epochs of the ledger. Each epoch has a name and counts its changes; both are remembered in
+ * Redis, in memory, and in a file. A Redis that knows less than the daemon was rolled back. As others may bring its
  * number up again before anybody compares, each daemon's own changes are counted apart too.
  */
 export function createIdentity({ redis, keys, checkpoint, time, wait }: IdentityDeps) {

@@ -12,7 +12,7 @@ export function jobSize(waiting: number): number {
   return Math.max(1, Math.min(LARGEST, Math.ceil(waiting / 64)));
 }
 
-/** A job for one order that comes again by itself. */
+/** A job for one order that is sent again. */
 export function aloneOf({ job, batch, order, place }: Entry): Job {
   return { id: job, name: `line ${place.line}`, batch, numbers: [order.purchaseOrderNumber] };
 }

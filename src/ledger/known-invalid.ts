@@ -7,18 +7,18 @@ export type KnownProblem = { number: string; fingerprint: string };
 export type KnownInvalid = ReturnType<typeof createKnownInvalid>;
 
 /**
- * What exports have told already: an export shows its wrong orders again with every version, and a person needs to
- * hear of each only once, until its content changes or it was well in between.
+ * Invalid orders of exports that were already reported: every version of an export shows its invalid orders again. A
+ * person sees each only once, until its content changes or it was valid in between.
  */
 export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }) {
-  /** Which of these were told with the same content. */
+  /** Which of these were reported with the same content. */
   async function wereKnown(source: string, tellings: readonly KnownProblem[]): Promise<boolean[]> {
     if (tellings.length === 0) return [];
     const fingerprints = await redis.hmget(keys.knownInvalid(source), ...tellings.map(fieldOf));
     return tellings.map(({ fingerprint }, i) => fingerprints[i] === fingerprint);
   }
 
-  /** Call when they are counted: what a crash cuts off in between is told again. */
+  /** Call after they are counted: after a crash in between, they are reported again. */
   async function remember(source: string, tellings: readonly KnownProblem[]): Promise<void> {
     if (tellings.length === 0) return;
     await redis.hset(

@@ -182,7 +182,7 @@ function burial(entry: DeadEntry): Settling {
   return { outcome, result: { outcome, attempts, at, firstAt, ...words, ...(items ? { known: { items } } : {}) }, at };
 }
 
-/** A dead letter whose content the API has after all, or which a person gave up. */
+/** A dead letter whose content the API has, or which a person discarded. */
 function dropped({ attempt }: Entry, { at, keeps }: Extract<Step, { kind: 'drop' }>): Settling {
   return keeps === undefined
     ? { at }

@@ -8,8 +8,8 @@ const DAY = 86_400_000;
 export type Retention = ReturnType<typeof createRetention>;
 
 /**
- * Forgets settled orders that no source has shown for `keep` milliseconds (product.md, `ledger.keep`). A number that an
- * export still shows is never forgotten: it would be sent once more. What people did with them goes too. With `forever`
+ * Forgets settled orders that no source has shown for `keep` milliseconds (docs/contract.md, `ledger.keep`). A number that an
+ * export still shows is never forgotten, because it would be sent again. Their operator actions are removed too. With `forever`
  * this does nothing.
  */
 export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Keys; keep: number | 'forever' }) {

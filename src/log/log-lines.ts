@@ -6,7 +6,7 @@ export type LogTarget = {
   readonly writableLength?: number;
 };
 
-/** Bytes that may wait. Beyond this nobody reads, and lines are dropped to save memory. */
+/** Bytes that may wait. Above this limit lines are dropped to save memory. */
 const MOST_WAITING = 8 * 1024 * 1024;
 
 /**

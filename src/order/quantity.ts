@@ -30,40 +30,40 @@ const KEPT_DIGITS = 15;
 
 /**
  * Reads a trimmed text as a quantity: digits, groups of thousands, at most one decimal sign, a sign before or (as SAP
- * writes it) after the digits. No exponent, no hexadecimal. `whole` refuses fractions.
+ * writes it) after the digits. No exponent, no hexadecimal. `integer` refuses fractions.
  */
-export function readQuantity(text: string, decimal: Decimal, whole: boolean): QuantityText {
+export function readQuantity(text: string, decimal: Decimal, integer: boolean): QuantityText {
   if (PLAIN_WHOLE.test(text)) return { value: Number(text) };
   if (text === '') return { fault: 'missing' };
   const [, before, digits, behind] = SIGNED.exec(text) ?? [];
   if (digits === undefined || (before !== '' && behind !== '')) return { fault: 'not-a-number' };
   const parts = split(digits, decimal);
   if ('fault' in parts) return parts;
-  const fault = faultOf(parts, before === '-' || behind === '-', whole);
+  const fault = faultOf(parts, before === '-' || behind === '-', integer);
   if (fault !== undefined) return { fault };
-  const value = Number(parts.fraction === '' ? parts.whole : `${parts.whole}.${parts.fraction}`);
+  const value = Number(parts.fraction === '' ? parts.integer : `${parts.integer}.${parts.fraction}`);
   return parts.sign === undefined ? { value } : { value, sign: parts.sign };
 }
 
-/** A JSON number by its own grammar (RFC 8259), from its source text; refuses exponents. */
-export function readJsonQuantity(source: string, whole: boolean): QuantityText {
+/** A JSON number by the JSON grammar (RFC 8259), from its source text; refuses exponents. */
+export function readJsonQuantity(source: string, integer: boolean): QuantityText {
   const [, minus, digits, fraction] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(source) ?? [];
   if (digits === undefined) return { fault: 'not-a-number' };
-  const parts = { whole: digits, fraction: fraction ?? '' };
-  const fault = faultOf(parts, minus === '-', whole);
+  const parts = { integer: digits, fraction: fraction ?? '' };
+  const fault = faultOf(parts, minus === '-', integer);
   return fault === undefined ? { value: Number(source) } : { fault };
 }
 
-type Parts = { whole: string; fraction: string; sign?: '.' | ',' };
+type Parts = { integer: string; fraction: string; sign?: '.' | ',' };
 
 function split(digits: string, decimal: Decimal): Parts | { fault: QuantityFault } {
-  if (DIGITS.test(digits)) return { whole: digits, fraction: '' };
+  if (DIGITS.test(digits)) return { integer: digits, fraction: '' };
   if (decimal === 'auto' && AMBIGUOUS.test(digits)) return { fault: 'ambiguous-number' };
   const grouping = GROUPED.exec(digits)?.[1];
   if (grouping !== undefined && grouping !== decimal) {
     const sign = grouping === '.' ? ',' : grouping === ',' ? '.' : undefined;
-    const whole = digits.replace(/\D/g, '');
-    return sign === undefined ? { whole, fraction: '' } : { whole, fraction: '', sign };
+    const integer = digits.replace(/\D/g, '');
+    return sign === undefined ? { integer, fraction: '' } : { integer, fraction: '', sign };
   }
   return splitAtSign(digits, decimal);
 }
@@ -76,11 +76,11 @@ function splitAtSign(digits: string, decimal: Decimal): Parts | { fault: Quantit
   const fraction = digits.slice(at + 1);
   const isGrouped = GROUPED.test(before) && !before.includes(sign);
   if (!DIGITS.test(fraction) || !(before === '' || DIGITS.test(before) || isGrouped)) return { fault: 'not-a-number' };
-  return { whole: before.replace(/\D/g, '') || '0', fraction, sign };
+  return { integer: before.replace(/\D/g, '') || '0', fraction, sign };
 }
 
-function faultOf({ whole, fraction }: Parts, isNegative: boolean, mustBeWhole: boolean): QuantityFault | undefined {
-  const significant = whole.replace(/^0+/, '');
+function faultOf({ integer, fraction }: Parts, isNegative: boolean, mustBeWhole: boolean): QuantityFault | undefined {
+  const significant = integer.replace(/^0+/, '');
   const rest = fraction.replace(/0+$/, '');
   if (isNegative || (significant === '' && rest === '')) return 'not-positive';
   if (mustBeWhole && rest !== '') return 'not-whole';

@@ -55,7 +55,7 @@ const TRUTH = new Map<string, readonly string[]>([
   ...['false', 'falsch', 'faux', 'falso', 'onwaar'].map((word) => [word, ['truth no']] as [string, string[]]),
 ]);
 
-/** Sign, currency, thousands, fraction, exponent, percent and accountants' brackets. */
+/** Sign, currency, thousands, fraction, exponent, percent and parentheses for negative numbers. */
 function numberIn(text: string, point: '.' | ',', group: '.' | ','): number | undefined {
   const [, bracket = '', sign = '', body = '', exponent = '', percent = ''] =
     /^(\(?)([+-]?)[€$£¥]?([\d.,]*\d[\d.,]*?)-?(e[+-]?\d+)?[€$£¥]?(%?)\)?$/.exec(text) ?? [];

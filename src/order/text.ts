@@ -27,7 +27,7 @@ const NUMERIC_DAMAGE = /^[+-]?(?:\d+E\+\d+|\d*[.,]\d+E[+-]?\d+|\d+[.,]0+)$/i;
 /** A value that is kept from such damage by a formula: `="00123"`. */
 const FORMULA_TEXT = /^="[^"]*"$/;
 
-/** What spreadsheets show in any language in place of a value that they do not have, or have no room for. */
+/** What spreadsheets show, in any language, for a value that is missing or does not fit the cell. */
 const ERROR_VALUE =
   /^(?:#[¡¿]?[\p{L}\d/._ ]*[!?]|#\p{L}{1,2}\/\p{L}{1,2}|#(?:NV|YOK|HIÁNYZIK|PUUTTUU|SAKNAS|ZV|GETTING_DATA)|##+|(?:Err|Erreur|Error|Errore|Erro|Fehler|Fout|Fel|Błąd|Chyba|Ошибка) ?: ?\d{3})$/iu;
 

@@ -96,19 +96,19 @@ async function* copies(raw: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 
 function requireWhole(gunzip: Gunzip, size: number): void {
   if (gunzip.bytesWritten >= size) return;
-  throw unreadable('gzip', 'The file goes on after its compressed content.', { byte: gunzip.bytesWritten });
+  throw unreadable('gzip', 'The file has more data after its compressed content.', { byte: gunzip.bytesWritten });
 }
 
 function tooLarge(): PoSyncError {
   const limit = LIMITS.inflatedBytes;
-  return unreadable('too-large', `The gzip file holds more than ${limit} bytes.`, { limit }, 'Drop it in parts.');
+  return unreadable('too-large', `The gzip file contains more than ${limit} bytes.`, { limit }, 'Drop it in parts.');
 }
 
 function asGzipError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === 'Z_BUF_ERROR')
-    return unreadable('gzip', 'The gzip file ends in the middle.', {}, 'Drop the whole file once more.');
+    return unreadable('gzip', 'The gzip file ends in the middle.', {}, 'Drop the complete file again.');
   if (code?.startsWith('Z_'))
-    return unreadable('gzip', 'The gzip file is damaged.', { reason: code }, 'Drop the file once more.');
+    return unreadable('gzip', 'The gzip file is damaged.', { reason: code }, 'Drop the file again.');
   return error;
 }

@@ -6,7 +6,7 @@ import type { Job } from '../ledger/job.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Context, Store } from '../redis/store.ts';
 
-/** What a worker did with a job: the numbers it hands back undone, empty when it did all. */
+/** The result of a job: the numbers that were not processed; empty if all were. */
 export type Work = (job: Job) => Promise<readonly string[]>;
 
 export type OrderQueue = ReturnType<typeof openQueue>;
@@ -22,9 +22,9 @@ const QUEUE = 'orders';
 const KEEP_NOTHING = { count: 0 };
 
 /**
- * The queue of one environment. BullMQ distributes jobs to workers, and nothing else: what it loses the sweeper brings
- * back from the ledger, what it runs twice the ledger stops. A job never has a delay, which would depend on the clock of
- * a host: the ledger knows when an order is due. BullMQ duplicates the plain connection for its waits.
+ * The queue of one environment. BullMQ only distributes jobs to workers. The sweeper restores lost jobs from the ledger,
+ * and the ledger stops a job that runs twice. A job never has a delay, because a delay depends on the clock of a host; the
+ * ledger knows when an order is due. BullMQ duplicates the plain connection for its waits.
  */
 export function openQueue({ store, log }: Pick<Context, 'log'> & { store: Pick<Store, 'plain' | 'keys'> }) {
   const { plain: redis, keys } = store;
@@ -37,7 +37,7 @@ export function openQueue({ store, log }: Pick<Context, 'log'> & { store: Pick<S
   });
   queue.on('error', onTrouble);
 
-  /** A name for a new job. BullMQ accepts no bare number and no colon. */
+  /** A name for a new job. BullMQ refuses plain numbers and colons. */
   function nameJob(): string {
     return `c-${randomBytes(9).toString('base64url')}`;
   }
@@ -88,14 +88,14 @@ function startWorker(
     // Short, so that a dead daemon's jobs come back soon; a live one that loses its lock is stopped by the ledger.
     lockDuration: 10_000,
     stalledInterval: 5_000,
-    // A job may lose its worker any number of times: attempts are counted in the ledger.
+    // A job may lose its worker any number of times, because the ledger counts the attempts.
     maxStalledCount: 1_000_000,
     removeOnComplete: KEEP_NOTHING,
     removeOnFail: KEEP_NOTHING,
   });
   worker.on('error', onTrouble);
   return {
-    /** Takes no new job and waits for the calls in progress, then leaves what is not done. */
+    /** Takes no new job and waits for the calls in progress. The remaining work stays in the queue. */
     async [Symbol.asyncDispose](): Promise<void> {
       // close() does not end while Redis is away.
       let timer: NodeJS.Timeout | undefined;

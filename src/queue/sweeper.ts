@@ -19,12 +19,12 @@ type SweeperDeps = {
 };
 
 const MOST = 500;
-/** Enough for all orders that admission lets wait; the next tick takes more. */
+/** Enough for all orders that admission allows to wait; the next tick takes more. */
 const ROUNDS = 50;
 
 /**
- * The sweeper takes care of orders whose time has come: it hands retries to the queue, puts back what the queue lost, and
- * calls an attempt past its deadline unknown. Several sweepers do no harm: the ledger lets one of them win.
+ * Processes orders that are due: queues retries, restores what the queue lost, and marks an attempt past its deadline as
+ * unknown. Several sweepers may run at once: the ledger accepts the change of one of them.
  */
 export function createSweeper({ ledger, queue, time, policy, log, isHeld }: SweeperDeps) {
   /** Looks at all orders that are due, a few hundred at a time. */
@@ -47,7 +47,7 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
     await ledger.take(entry, next(entry, { kind: 'lapsed', at: time.now() }, policy));
   }
 
-  /** An order that no job of the queue carries gets a job: its retry is due, or the queue lost it. */
+  /** Adds a job for an order that has none in the queue: its retry is due, or the queue lost the job. */
   async function handOut(entries: readonly Entry[]): Promise<void> {
     const ids = [...new Set(entries.map(({ job }) => job))];
     const alive = await queue.has(ids);

@@ -11,7 +11,7 @@ type CanaryDeps = { redis: Redis; keys: Keys; clock: Clock; time: RedisTime };
 const FIRST = 10;
 const MOST = 60;
 
-/** Remembers a few accepted orders, at most one a second, to judge later lists by. */
+/** Remembers a few accepted orders, at most one a second, to judge later lists. */
 export function createCanaries({ redis, keys, clock, time }: CanaryDeps) {
   let remembered = Number.NEGATIVE_INFINITY;
 

@@ -3,17 +3,17 @@ export type Canary = { number: string; since: number };
 
 /** What a list is worth as evidence that an order is absent. */
 export type Evidence =
-  /** So many such lists, a settle apart, prove the absence of orders sent after `reaches`. */
+  /** This many such lists, a settle apart, prove the absence of orders sent after `reaches`. */
   | { kind: 'good'; needed: number; reaches: number }
   /** It lacks an order that it must show: cut, filtered or lagging. */
   | { kind: 'bad'; missing: string }
-  /** Nothing old enough to judge it by, and something may come: ask again later. */
+  /** No canary is old enough to judge it, and one may become old enough: read again later. */
   | { kind: 'early' };
 
 const WITH_CANARIES = 2;
 const WITHOUT_CANARIES = 3;
 
-/** A list read at `listedFrom` that ended complete, and the canaries among the orders it shows. */
+/** A complete list read at `listedFrom`, and the canaries among the orders it shows. */
 export type ListSight = {
   listedFrom: number;
   settle: number;
@@ -42,7 +42,7 @@ export function judgeEvidence({ listedFrom, settle, canaries, listed, underWay, 
 /** A canary that lists have not shown: since when, and in how many of them in a row. */
 export type Absence = { since: number; lists: number };
 
-/** A canary is replaced after it was missing from so many lists in a row, over so many settles. */
+/** A canary is replaced after it was missing from this many lists in a row, over this many settles. */
 const LISTS = 5;
 const SETTLES = 5;
 

@@ -1,7 +1,7 @@
--- Ends a rebuild, or postpones it. A request of another epoch of the ledger stays: it needs a list of its own.
+-- Ends a rebuild, or postpones it. A request of another epoch of the ledger stays: it needs a separate list.
 -- KEYS rebuild, breaker, pauses; ARGV verb, epoch, field of the hold, now, then for `end`: the field of the other hold,
 -- which an earlier request may have left; for `later`: quick tries, their pause, the first usual pause (each is twice as
--- long as the one before), the longest, what the hold says ('' keeps its reason), and the hold to set where there is none.
+-- long as the one before), the longest, the reason of the hold ('' keeps its reason), and the hold to set where there is none.
 -- Returns 0 when the request was not of that epoch.
 if (redis.call('HGET', KEYS[1], 'epoch') or '') ~= ARGV[2] then return 0 end
 local function holdOf(field)

@@ -31,7 +31,7 @@ export type LedgerRebuild = ReturnType<typeof createLedgerRebuild>;
 
 const LOCK = 15_000;
 const PAGE = 500;
-/** How long a start waits for the list of a new ledger, in milliseconds; then delivery waits beside the other work. */
+/** How long a start waits for the list of a new ledger, in milliseconds; then only delivery waits. */
 const START_WAITS = 3_000;
 const LOOK_AGAIN = 100;
 
@@ -52,7 +52,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     await Promise.race([reading, clock.sleep(START_WAITS, signal)]);
     await request.showWait();
     await deps.refresh();
-    // It continues beside the other work.
+    // It continues in the background.
     reading.catch(() => undefined);
   }
 
@@ -63,7 +63,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     }
   }
 
-  /** Does it when its time has come. */
+  /** Runs the rebuild when it is due. */
   async function tick(): Promise<RebuildResult> {
     const pending = await request.pending();
     if (pending === undefined) return 'done';
@@ -97,7 +97,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     return 'impossible';
   }
 
-  /** The ledger knows what the API has from now on. Returns how many orders were new to it. */
+  /** Enters what the API has into the ledger. Returns how many orders were new to it. */
   async function takeIn(listed: readonly Existing[], operatorAction?: OperatorAction): Promise<number> {
     let added = 0;
     for (let i = 0; i < listed.length; i += PAGE) {
@@ -113,7 +113,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     return added;
   }
 
-  /** The list is read once: what it proves is not lost because the order was changed meanwhile. */
+  /** The list is read once, so its evidence is applied even if the order was changed meanwhile. */
   async function prove(entry: Entry, digest: string, operatorAction?: OperatorAction): Promise<void> {
     let open: Entry | undefined = entry;
     while (open) {
@@ -126,7 +126,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
 
   /**
    * Ends the wait and its hold, also where a person decided to continue without the list. False when another epoch of
-   * the ledger began meanwhile, which waits for a list of its own.
+   * the ledger began meanwhile, which waits for a separate list.
    */
   async function finish(epoch: string): Promise<boolean> {
     const ended = await request.finish(epoch);

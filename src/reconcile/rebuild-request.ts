@@ -6,7 +6,7 @@ import { readScript, runScript } from '../redis/script.ts';
 /** Why the API's list is to be read into the ledger, for which epoch of it, and from when. */
 export type PendingRebuild = { why: string; epoch: string; notBefore: number };
 
-/** After so many tries in quick succession the pauses grow from a tenth of a settle to ten settles. */
+/** After this many tries in quick succession the pauses grow from a tenth of a settle to ten settles. */
 const QUICK_TRIES = 3;
 const QUICK_PAUSE = 300;
 const FIRST_PAUSE = 0.1;
@@ -29,7 +29,7 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     return (await run(['end', epoch, holdOf('rolled-back').field, time.now(), holdOf('new').field])) === 1;
   }
 
-  /** Not this time; `reason` replaces what the pause says, unless it is empty. */
+  /** Postpones the request; `reason` replaces the reason of the pause, unless it is empty. */
   async function later(epoch: string, reason: string, settle: number): Promise<void> {
     const { field, reason: usual, code } = holdOf((await pending())?.why);
     const hold = { code, reason: usual, since: time.now() };
@@ -43,7 +43,7 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     if (request === undefined) return;
     const { field, code, reason } = holdOf(request.why);
     await redis.hsetnx(keys.breaker, field, JSON.stringify({ code, reason, since: time.now() }));
-    // Done between the two looks: nobody would end the pause any more.
+    // The request ended between the two checks, so nobody would end the pause.
     if ((await pending()) === undefined) await redis.hdel(keys.breaker, field);
   }
 

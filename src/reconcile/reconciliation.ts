@@ -19,10 +19,10 @@ type ReconciliationDeps = {
 
 /** What the API's list is used for: orders in doubt, and a ledger that knows too little. */
 export type Reconciliation = {
-  /** Asks the list about orders in doubt, if any are due. */
+  /** Reads the list for orders in doubt, if any are due. */
   verify(): Promise<void>;
   rebuild: LedgerRebuild;
-  /** Compares the ledger with what is remembered of it; where it knows too little, the API's list is read before anything is sent. */
+  /** Compares the ledger with its checkpoint. If entries are missing, the API's list is read before anything is sent. */
   establish(): Promise<void>;
   /** The API has this order: from now on it may serve as a canary. */
   remember(number: string): void;
@@ -61,7 +61,7 @@ export function createReconciliation({ context, book, queue, partner, breaker }:
     await breaker.refresh(true);
   }
 
-  /** What the list says about an order after a success answer without an envelope holds for all such answers. */
+  /** What the list shows for one success answer without an envelope applies to all such answers. */
   async function learn(answer: { httpStatus?: number } | undefined, wasCreated: boolean): Promise<void> {
     const status = answer?.httpStatus ?? 0;
     if (status < 200 || status > 299) return;

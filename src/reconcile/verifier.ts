@@ -24,7 +24,7 @@ type VerifierDeps = {
   policy: Policy;
   log: Log;
   canaries: Canaries;
-  /** The list showed whether an order in doubt was created; `answer` is what its last attempt ended with. */
+  /** The list showed whether an order in doubt was created; `answer` is the result of its last attempt. */
   onVerdict(answer: Entry['answer'], wasCreated: boolean): Promise<void>;
   /** Reads the API's list once. */
   list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
@@ -49,18 +49,18 @@ type Reading = {
   /** Numbers in question that the list shows in another spelling only, and how. */
   respelled: ReadonlyMap<string, string>;
   evidence: Evidence | undefined;
-  /** Lists in a row that could not tell, with this one. */
+  /** Inconclusive lists in a row, including this one. */
   unclear: number;
 };
 
 /**
- * A verifier asks the API's list about orders in doubt: one read for all that wait, never two at a time over all
+ * Looks up orders in doubt in the API's list: one read for all orders that wait, never two at a time over all
  * daemons. It pauses ten times as long as a read took; while reads fail, the pauses grow up to a settle.
  */
 export function createVerifier(deps: VerifierDeps) {
   const { ledger, redis, keys, time, policy, log, canaries } = deps;
 
-  /** One round, if an order's time has come. */
+  /** One round, if an order is due. */
   async function tick(): Promise<void> {
     const due = await ledger.numbersDue('doubt', time.now(), MOST);
     if (due.length === 0 || time.now() < (await notBefore())) return;
@@ -125,7 +125,7 @@ export function createVerifier(deps: VerifierDeps) {
     return 0;
   }
 
-  /** What this list says about one order in doubt. */
+  /** What this list shows about one order in doubt. */
   function eventFor(entry: Entry, { listedFrom, end, rows, respelled, evidence, unclear: inARow }: Reading): ListEvent {
     const at = time.now();
     const shown = rows.get(entry.order.purchaseOrderNumber);
@@ -182,7 +182,7 @@ function outcomeOf(step: Step): string {
   }
 }
 
-/** Why a complete list cannot tell whether an order is absent. */
+/** Why a complete list does not show whether an order is absent. */
 function unclearAnswer(evidence: Evidence | undefined): Answer {
   switch (evidence?.kind) {
     case 'bad':

@@ -4,7 +4,7 @@ import { growingWait } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 
-/** A connection; one type for the complete program. */
+/** A connection; one type for the entire program. */
 export type { Redis } from 'ioredis';
 
 /** How long Redis may stay away at start, in milliseconds (docs/contract.md, "Exit codes"). */

@@ -22,7 +22,7 @@ function readWithIncludes(file: URL, included: Set<string>): string {
 }
 
 /**
- * Runs a script atomically. Redis forgets scripts at a restart, so an unknown one is sent whole.
+ * Runs a script atomically. Redis forgets scripts at a restart, so the text of an unknown script is sent.
  * The answer is as Redis gives it; callers check its shape.
  */
 export async function runScript(

@@ -13,7 +13,7 @@ import { fixedParts, rowXml, SHEET_END, SHEET_PART, sheetStart } from './workboo
 const MOST_ROWS = 1_048_576;
 const LONGEST_CELL = 32_767;
 
-/** No entry has a time of its own, so equal rows give equal bytes. */
+/** All entries have the same time, so equal rows give equal bytes. */
 const MODIFIED = new Date('2000-01-01T00:00:00Z');
 
 /** A CSV fix file that is on the disk, and the format of its input. */

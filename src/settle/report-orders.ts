@@ -83,12 +83,12 @@ function invalid(order: InvalidOrder, checkedAt: string): ReportedOrder {
   };
 }
 
-/** An invalid order that an export showed before counts as a duplicate and has no dead letter of its own. */
+/** An invalid order that an export showed before counts as a duplicate and has no separate dead letter. */
 function withoutDeadLetter(order: CheckedOrder, { outcome, at, code, message }: StoredResult): ReportedOrder {
   return { order, result: resultOf(order, { outcome, attempts: 0, at: iso(at), code, message }) };
 }
 
-/** `content` is what a conflict's number is known with. */
+/** `content` is the known content of a conflict's number. */
 function withStored(order: ValidOrder, stored: StoredResult, content: Order | undefined): ReportedOrder {
   const { outcome, attempts, at, code, message } = stored;
   const result = resultOf(order, { outcome, attempts, at: iso(at), code, message });

@@ -91,7 +91,7 @@ function planText(plan: Tally<RetryVerdict>, trouble: string | undefined): strin
   ].join('');
 }
 
-/** Shows only what the plan did not show. */
+/** Shows only what the plan did not contain. */
 function doneText(done: Tally<RetryVerdict>, plan: Tally<RetryVerdict>): string {
   const { retried = 0, asked = 0, found = 0, ...left } = done.counts();
   const before = plan.counts();

@@ -9,7 +9,7 @@ import { LIMIT, YES } from './order-commands.ts';
 
 const COULD_NOT: ExitCode = ['1', 'the configuration is wrong, or Redis is not reachable'];
 
-/** Commands about an environment as a whole. */
+/** Commands about an environment. */
 export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'status',

@@ -59,7 +59,7 @@ function inherited({ order, digest, attempt, version }: Entry, follower: Followe
   return { version, state: 'queued', order, digest, ...follower, job, attempt, used: 0, absences: 0 };
 }
 
-/** A dead letter may be given up where nothing happens to its order and it is certain what became of it. */
+/** A dead letter can be discarded if its order is idle and its outcome is certain. */
 export function discarded(entry: Entry, at: number): Extract<Step, { kind: 'drop' | 'ignore' }> {
   switch (entry.state) {
     case 'refused':

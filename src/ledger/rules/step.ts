@@ -50,7 +50,7 @@ export type Decision =
   | { kind: 'resend'; at: number; job: string }
   /** Withdraw an order that was never sent; `heir` takes its place, carried by `job`. */
   | { kind: 'cancel'; at: number; heir?: { follower: Follower; job: string } }
-  /** Give up a dead letter: the ledger forgets the order, but not what the API has. */
+  /** Discard a dead letter: the ledger forgets the order, but not what the API has. */
   | { kind: 'discard'; at: number };
 
 /** A duplicate that waits for the order it repeats: it shares that order's outcome, or takes its place. */

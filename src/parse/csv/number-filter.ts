@@ -5,7 +5,7 @@ import { textHash } from '../../order/digest.ts';
  * tens to thousands is found too.
  */
 export type NumberFilter = {
-  /** Adds a number; tells whether it may have been there before. */
+  /** Adds a number; returns whether it may have been there before. */
   add(number: string): boolean;
   has: (number: string) => boolean;
   /** How many numbers were added that were not there for certain. */

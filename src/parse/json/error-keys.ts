@@ -3,7 +3,7 @@ import type { FixTarget } from '../../order/record.ts';
 
 const PREFIX = '_error_';
 
-/** Takes the keys that a fix file adds out of an order's object; tells whether there were any. */
+/** Removes the keys that a fix file adds from an order's object; returns whether there were any. */
 export function takeErrorKeys(value: unknown): boolean {
   if (!isObject(value)) return false;
   let found = false;

@@ -1,4 +1,4 @@
-/** Where a JSON file holds its orders. */
+/** Where a JSON file contains its orders. */
 export type JsonLayout =
   /** One array of orders. */
   | { kind: 'array' }
@@ -9,10 +9,10 @@ export type JsonLayout =
   /** One order after another (NDJSON). */
   | { kind: 'sequence' };
 
-/** What a value is, by where it stands: an order, something around orders, or something beside them. */
+/** What a value is, by its position: an order, a container around orders, or a value next to them. */
 export type Role = 'record' | 'around' | 'beside';
 
-/** Where a value stands: the containers around it, and the key that leads to it within the outermost object. */
+/** The position of a value: the containers around it, and the key that leads to it within the outermost object. */
 export type Position = { depth: number; isInArray: boolean; rootKey: string; opens: '{' | '[' | undefined };
 
 /** Decides what a value outside of any record is. `unknown`: the first pass, which finds the layout out. */

@@ -41,12 +41,12 @@ type Frame = {
   line: number;
 };
 
-/** What the grammar allows next. */
+/** The tokens that the grammar allows next. */
 type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end';
 
 /**
- * Takes a JSON file apart into its orders, one at a time, however large the file. PoSyncError `unreadable-json` for
- * what is not JSON, a key that stands twice in one object, or nesting beyond the limit; `unreadable-too-large` for a
+ * Splits a JSON file into its orders, one at a time, in constant memory. PoSyncError `unreadable-json` for
+ * what is not JSON, a key that occurs twice in one object, or nesting beyond the limit; `unreadable-too-large` for a
  * record beyond the limit. `__proto__` is a key like any other.
  */
 export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatch = {}): JsonParser {
@@ -55,7 +55,7 @@ export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatc
   const lines = new WeakMap<object, number>();
   let records: JsonRecord[] = [];
   let expected: Expected = 'value';
-  /** The record under way, or what stands beside records: both are built, so both are bounded. */
+  /** The current record, or a value next to records. Both are built, so both are bounded. */
   let built: { byte: number; line: number; pointer: string } | undefined;
 
   function take(token: JsonToken): void {
@@ -98,7 +98,7 @@ export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatc
     const isRepeated = frame.value ? Object.hasOwn(frame.value, key) : frame.keys?.has(key);
     if (isRepeated === true) {
       const place = tokens.placeOf(byte);
-      const message = `Line ${place.line}, column ${place.column}: the key ${JSON.stringify(key)} stands twice.`;
+      const message = `Line ${place.line}, column ${place.column}: the key ${JSON.stringify(key)} occurs twice.`;
       throw unreadable('repeated-key', message, { ...place, pointer: pointerHere() }, 'Keep one of them.');
     }
     frame.keys?.add(key);
@@ -165,7 +165,7 @@ export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatc
     if (expected !== 'value' && expected !== 'value or end') throw unexpected(token);
     if (frame?.role === 'around' && frame.count >= LIMITS.records) {
       const facts = { limit: LIMITS.records };
-      throw unreadable('too-many-records', `The file holds more than ${LIMITS.records} orders.`, facts);
+      throw unreadable('too-many-records', `The file contains more than ${LIMITS.records} orders.`, facts);
     }
   }
 
@@ -198,7 +198,7 @@ export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatc
       if (last === undefined) return taken();
       const opened = last.isArray ? 'array' : 'object';
       const message = `The file ends before the ${opened} that begins on line ${last.line} is closed.`;
-      throw unreadable('json', message, { line: last.line }, 'Drop the whole file once more.');
+      throw unreadable('json', message, { line: last.line }, 'Drop the complete file again.');
     },
     lineOf: (container) => lines.get(container),
   };

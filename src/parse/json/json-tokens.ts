@@ -11,7 +11,7 @@ export type JsonToken =
   | { kind: 'value'; byte: number; value: string | boolean | null | number | RawNumber };
 
 export type JsonTokens = {
-  /** The next whole characters of the content. */
+  /** The next complete characters of the content. */
   write(chunk: Buffer): void;
   /** PoSyncError `unreadable-json` when the content ends within a token. */
   end(): void;
@@ -21,7 +21,7 @@ export type JsonTokens = {
 };
 
 /**
- * Takes UTF-8 apart into JSON tokens (RFC 8259) and hands each to `onToken`. PoSyncError `unreadable-json` for what is
+ * Splits UTF-8 into JSON tokens (RFC 8259) and hands each to `onToken`. PoSyncError `unreadable-json` for what is
  * none, `unreadable-too-large` for a token beyond the limit of a record.
  */
 export function createJsonTokens(onToken: (token: JsonToken) => void): JsonTokens {
@@ -33,7 +33,7 @@ export function createJsonTokens(onToken: (token: JsonToken) => void): JsonToken
     lastToken = offset;
     onToken(toToken(token, token === TokenType.NUMBER ? jsonNumber(tokenizer.source) : value, offset));
   };
-  // Its default rethrows from within; told once by write and end below.
+  // Its default rethrows inside; write and end below report the error once.
   tokenizer.onError = (error) => {
     throw error;
   };
@@ -80,7 +80,7 @@ export function tooLarge(line: number): PoSyncError {
 
 function endsWithin(place: { line: number; column: number }): PoSyncError {
   const message = `The file ends in the middle of what begins on line ${place.line}, column ${place.column}.`;
-  return unreadable('json', message, place, 'Drop the whole file once more.');
+  return unreadable('json', message, place, 'Drop the complete file again.');
 }
 
 class SourceTokenizer extends Tokenizer {

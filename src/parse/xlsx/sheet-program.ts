@@ -8,7 +8,7 @@ import { readWorkbookParts, type Sheet, sheetNamed, type Workbook } from './work
 import { openZipArchive, type ZipArchive } from './zip-archive.ts';
 
 /**
- * A process of its own for one workbook: its memory goes with it, and a limit on it ends only this file. Reads the
+ * A separate process for one workbook: its memory is freed when it ends, and exceeding a limit ends only this file. Reads the
  * name of the sheet from descriptor 0 and the workbook from descriptor 4, writes its rows to descriptor 3, one line of
  * JSON each, and how it ended to descriptor 1.
  */

@@ -10,7 +10,7 @@ export type NumberFault = 'fraction' | 'digits' | 'date' | 'locale' | 'hidden' |
 /** A number as its cell shows it. `plain` is the number in digits; `fault`: the shown text is not certain. */
 export type ShownNumber = { shown: string; plain: string; fault?: NumberFault };
 
-/** Formats without a code of their own (ECMA-376 part 1, 18.8.30); 27 to 36 and 50 to 58 are dates. */
+/** Formats without a code in the file (ECMA-376 part 1, 18.8.30); 27 to 36 and 50 to 58 are dates. */
 const BUILT_IN: ReadonlyMap<number, string> = new Map(
   [
     [1, '0', '0.00', '#,##0', '#,##0.00'],

@@ -29,7 +29,7 @@ const TIME_EACH_MIB = 10_000;
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * Opens one sheet of an open workbook: the only visible one with data if no name is given. A process of its own reads
+ * Opens one sheet of an open workbook: the only visible one with data if no name is given. A separate process reads
  * it into a file without a name, so that only the page in use is in memory, however slowly the pages are taken.
  * PoSyncError `unreadable-zip`, `unreadable-sheet`, `unreadable-format`, `unreadable-xml`, or `unreadable-too-large`
  * beyond the limits of size, memory and time.
@@ -67,7 +67,7 @@ type Task = {
   signal: AbortSignal | undefined;
 };
 
-/** Hands the workbook to a process of its own, which knows nothing else of us. */
+/** Passes the workbook to a separate process, which gets nothing else. */
 async function runProgram({ workbook, rows, size, sheet, signal }: Task): Promise<Outcome> {
   const timeout = LEAST_TIME + Math.ceil(size / MIB) * TIME_EACH_MIB;
   const child = fork(new URL('./sheet-program.ts', import.meta.url), {

@@ -59,7 +59,7 @@ function seen({ firstAt, lastAt }: ErrorGroup): Html {
 
 type Column = { name: string; show: (order: AffectedOrder) => Html | undefined; kind: 'figure' | 'data' | 'prose' };
 
-/** Line and order always; the other columns only when they tell rows apart. */
+/** Always line and order; the other columns only if their values differ. */
 function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   const differs = (pick: (order: AffectedOrder) => string) => new Set(rows.map(pick)).size > 1;
   const occurs = (pick: (order: AffectedOrder) => string) => rows.some((order) => pick(order) !== '');

@@ -61,7 +61,7 @@ function correct(number: number, report: Report, fixFiles: readonly string[]): H
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is known with different items, and the API cannot change an order. To send the new items, give them a number of their own${rows} and drop that file${into(report)}. To keep the known order, discard the new one: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
+  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is known with different items, and the API cannot change an order. To send the new items, give them a new number${rows} and drop that file${into(report)}. To keep the known order, discard the new one: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
 }
 
 function retry(number: number, batch: string): Html {
