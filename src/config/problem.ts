@@ -53,7 +53,7 @@ function shortened(text: string): string {
 
 /**
  * Finds the candidate that a mistyped word most likely means; undefined when none is close. At most a third of the
- * letters may differ, regardless of case.
+ * characters may differ, regardless of case.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const typed = word.toLowerCase().slice(0, 64);
@@ -69,7 +69,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Optimal string alignment distance: letters inserted, removed, replaced or swapped with their neighbor. */
+/** Optimal string alignment distance: characters inserted, removed, replaced or swapped with their neighbor. */
 function edits(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

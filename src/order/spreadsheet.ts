@@ -7,15 +7,15 @@ const FORMULA = /^(?:[\t\r\n\0]|[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/;
 /** `-5`, `+5,00`, `-1.234,50`, `-3e4`: signed numbers with separators between digits only. No program runs them. */
 const PLAIN_NUMBER = /^[+-](?:\d+(?:[.,' ]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?$/;
 
-/** `neutralise` writes an apostrophe before a formula. A text that already has some gets one more. */
+/** `escapeFormula` writes an apostrophe before a formula. A text that already has some gets one more. */
 const APOSTROPHES = /^'+/;
 
 /** Puts one apostrophe before a text that a spreadsheet would run; leaves every other text unchanged. */
-export function neutralise(text: string): string {
+export function escapeFormula(text: string): string {
   return runs(text.replace(APOSTROPHES, '')) ? `'${text}` : text;
 }
 
-/** Undoes `neutralise`: `restore(neutralise(text))` is always `text`. */
+/** Undoes `escapeFormula`: `restore(escapeFormula(text))` is always `text`. */
 export function restore(text: string): string {
   return text.startsWith("'") && runs(text.replace(APOSTROPHES, '')) ? text.slice(1) : text;
 }

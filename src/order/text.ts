@@ -85,7 +85,7 @@ const CONTROL = /\p{Cc}/u;
 export const WITHOUT_CONTROLS = /^\P{Cc}*$/u;
 
 /**
- * Characters that a reader cannot see or tell from a plain blank, or that change the text around them: control, format
+ * Characters that a reader cannot see or distinguish from a plain blank, or that change the text around them: control, format
  * (bidirectional marks, zero width), lone surrogate and private-use characters, line separators, and every blank but
  * the plain and the ideographic one.
  */

@@ -1,6 +1,6 @@
 import { ERROR_COLUMNS, errorColumnOf, writeFixCheck } from '../order/fixing.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
-import { neutralise } from '../order/spreadsheet.ts';
+import { escapeFormula } from '../order/spreadsheet.ts';
 import { encoderFor, fixEncodingOf } from './encode.ts';
 import { type FixForm, type RecordError, recordErrors } from './fix-form.ts';
 import { csvLine, type Dialect } from './lines.ts';
@@ -16,7 +16,7 @@ export function fixRows(shape: FileShape, batch: string): FixForm {
   const check = writeFixCheck(dialect.delimiter);
   const { encoding, needsMark } = fixEncodingOf(shape.format);
   const encode = encoderFor(encoding);
-  const lineOf = (cells: readonly string[]) => encode(csvLine(cells.map(neutralise), dialect));
+  const lineOf = (cells: readonly string[]) => encode(csvLine(cells.map(escapeFormula), dialect));
   const mark = shape.bom === true || needsMark ? encode('\ufeff') : new Uint8Array();
 
   return {

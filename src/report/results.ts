@@ -1,5 +1,5 @@
 import { type OrderResult, OUTCOMES } from '../order/outcome.ts';
-import { neutralise, restore } from '../order/spreadsheet.ts';
+import { escapeFormula, restore } from '../order/spreadsheet.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
 
 /** The header of `results.csv`. The file is UTF-8 with commas and line feeds, independent of the input. */
@@ -13,7 +13,7 @@ export function resultLine(result: OrderResult): string {
   const { line, purchaseOrderNumber, outcome, attempts, at, code, message } = result;
   const cells = [line, purchaseOrderNumber, outcome, attempts, at, code, message];
   return csvLine(
-    cells.map((cell) => neutralise(String(cell))),
+    cells.map((cell) => escapeFormula(String(cell))),
     PLAIN_DIALECT,
   );
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
-import { isSpreadsheetDamage, neutralise, restore } from '../../src/order/spreadsheet.ts';
+import { escapeFormula, isSpreadsheetDamage, restore } from '../../src/order/spreadsheet.ts';
 
 it.each([
   '=1+1',
@@ -19,13 +19,13 @@ it.each([
   '-5-5',
   "'=1",
 ])('puts an apostrophe before %j', (text) => {
-  expect(neutralise(text)).toBe(`'${text}`);
+  expect(escapeFormula(text)).toBe(`'${text}`);
 });
 
 it.each(['-5', '+5,00', '-1.234,50', "-1'000", '-.5', '-3e4', '5', 'A-1', '', "'5", "'abc", "O'Neill", "''"])(
   'leaves %j as it is',
   (text) => {
-    expect(neutralise(text)).toBe(text);
+    expect(escapeFormula(text)).toBe(text);
     expect(restore(text)).toBe(text);
   },
 );
@@ -35,13 +35,13 @@ const hostile = fc.string({
 });
 
 it('restores every text, whatever it begins with', () => {
-  fc.assert(fc.property(fc.oneof(hostile, fc.string()), (text) => restore(neutralise(text)) === text));
+  fc.assert(fc.property(fc.oneof(hostile, fc.string()), (text) => restore(escapeFormula(text)) === text));
 });
 
 it('leaves nothing that a spreadsheet runs', () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      const written = neutralise(text);
+      const written = escapeFormula(text);
       return !/^[\s"]*[=+\-@＝]/.test(written) || /^[+-][\d., ']*\d$/.test(written);
     }),
   );
