@@ -79,7 +79,7 @@ const STILL_FULL: Record<string, number> = {
   WebExportDeps: 9,
 };
 /** The house as it is: to be lowered to the limits above. */
-const TODAY = { files: 305 };
+const TODAY = { files: 300 };
 
 /** `read/csv.ts` → `read`, `daemon.ts` → `daemon`. */
 function unitOf(file: string): string {

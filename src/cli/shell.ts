@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { LogTarget } from '../log/log-lines.ts';
+import type { LogTarget } from '../log/log.ts';
 
 /** Everything that a command may use of its process. Built by `main.ts`; tests build their own. */
 export type Shell = {

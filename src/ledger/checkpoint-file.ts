@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PRIVATE_FOLDER } from '../core/folder.ts';
-import { readJsonIfExists, writeWhole } from '../core/whole-file.ts';
+import { readJsonIfExists, writeWhole } from '../core/regular-file.ts';
 
 /** How far the ledger had come when it was looked at last: the name of its life, and the number of its latest change. */
 export type Checkpoint = { epoch: string; sequence: number };

@@ -2,7 +2,6 @@ import { type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import { PoSyncError } from '../core/errors.ts';
 import { escapeHidden } from '../order/text.ts';
-import { createLogLines, type LogTarget } from './log-lines.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 
 /** The program's log. Only the functions of `events/` write to it. */
@@ -124,4 +123,45 @@ function factsOf(line: Record<string, unknown>): string {
 /** Quotes a value that contains blanks. */
 function quoted(text: string): string {
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
+}
+
+/** Where log lines go: standard output, a file, a pipe. */
+export type LogTarget = {
+  write(text: string): unknown;
+  on?(event: 'error', listener: (error: Error) => void): unknown;
+  /** Bytes that wait for a slow reader. */
+  readonly writableLength?: number;
+};
+
+/** Bytes that may wait. Above this limit lines are dropped to save memory. */
+const MOST_WAITING = 8 * 1024 * 1024;
+
+/**
+ * Writes lines to a stream that can be closed (EPIPE), full (ENOSPC) or slow. Drops lines that cannot be written and
+ * logs their number when writing works again.
+ */
+export function createLogLines(target: LogTarget, form: (line: string) => string): { write(line: string): void } {
+  let dropped = 0;
+  target.on?.('error', () => {
+    dropped += 1;
+  });
+  return {
+    write(line) {
+      if ((target.writableLength ?? 0) > MOST_WAITING) {
+        dropped += 1;
+        return;
+      }
+      const lost = dropped;
+      try {
+        target.write(lost === 0 ? form(line) : form(lossLine(lost)) + form(line));
+        dropped -= lost;
+      } catch {
+        dropped += 1;
+      }
+    },
+  };
+}
+
+function lossLine(dropped: number): string {
+  return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), event: 'log-lines-lost', dropped, msg: 'log lines lost' })}\n`;
 }

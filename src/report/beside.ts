@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { copyFile, lstat, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { PoSyncError } from '../core/errors.ts';
-import { syncFolder } from '../core/whole-file.ts';
+import { syncFolder } from '../core/regular-file.ts';
 import { sameBytes, written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
 import { FIX_FILE_NAMES, type FixFileName } from './fix-file.ts';

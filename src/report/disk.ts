@@ -4,7 +4,7 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { syncFolder } from '../core/whole-file.ts';
+import { syncFolder } from '../core/regular-file.ts';
 
 /** Runs `work` on the file system and turns its failure into `report-not-written` with the path. */
 export async function written<T>(path: string, work: () => Promise<T>): Promise<T> {

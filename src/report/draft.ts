@@ -1,6 +1,6 @@
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DRAFT_NAME, draftPath, syncFolder } from '../core/whole-file.ts';
+import { DRAFT_NAME, draftPath, syncFolder } from '../core/regular-file.ts';
 import { written } from './disk.ts';
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
-import { draftPath } from '../core/whole-file.ts';
+import { draftPath } from '../core/regular-file.ts';
 
 /** The longest file name that common file systems accept, in bytes. */
 const LONGEST_NAME = 255;

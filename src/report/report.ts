@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readJsonIfExists } from '../core/whole-file.ts';
+import { readJsonIfExists } from '../core/regular-file.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
 

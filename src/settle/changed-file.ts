@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { draftPath } from '../core/whole-file.ts';
+import { draftPath } from '../core/regular-file.ts';
 import type { Batch, Batches } from '../ledger/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CheckedOrder } from '../order/order.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Log } from '../../src/log/log.ts';
 import { capturedLog } from '../support/captured-log.ts';
 
-type LogEvent = (log: Log, facts: unknown) => void;
+type LogEvent = (log: Log, facts: unknown, circumstances: unknown) => void;
 
 const folder = path.resolve(import.meta.dirname, '../../src/events');
 const functions: [name: string, LogEvent][] = [];
@@ -15,14 +15,14 @@ for (const file of await readdir(folder)) {
 
 it.each(functions)('%s writes one line with a stable event name and keeps its facts', (_, logEvent) => {
   const { log, lines } = capturedLog();
-  logEvent(log, { order: 'PO-1', outcome: 'failed' });
+  logEvent(log, { order: 'PO-1', outcome: 'failed' }, {});
   expect(lines).toHaveLength(1);
   expect(lines[0]?.['event']).toMatch(/^[a-z]+(-[a-z]+)+$/);
 });
 
 it('no two events have the same name', () => {
   const { log, lines } = capturedLog();
-  for (const [, logEvent] of functions) logEvent(log, {});
+  for (const [, logEvent] of functions) logEvent(log, {}, {});
   const names = lines.map((line) => line['event']);
   expect(names.length).toBeGreaterThan(45);
   expect(new Set(names).size).toBe(names.length);

@@ -180,24 +180,24 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'files that appear complete or not at all',
-    file: 'src/core/whole-file.ts',
+    file: 'src/core/regular-file.ts',
     find: "await using handle = await open(draft, 'wx', mode);",
     replace: "await using handle = await open(file, 'w', mode);\n    await writeFile(draft, '');",
-    tests: ['test/core/whole-file.test.ts'],
+    tests: ['test/core/regular-file.test.ts'],
   },
   {
     without: 'fsync before the rename',
-    file: 'src/core/whole-file.ts',
+    file: 'src/core/regular-file.ts',
     find: '    await handle.sync();\n    await rename(draft, file);',
     replace: '    await rename(draft, file);',
-    tests: ['test/core/whole-file.test.ts'],
+    tests: ['test/core/regular-file.test.ts'],
   },
   {
     without: 'fsync of the folder',
-    file: 'src/core/whole-file.ts',
+    file: 'src/core/regular-file.ts',
     find: '  await syncFolder(path.dirname(file));\n}',
     replace: '}',
-    tests: ['test/core/whole-file.test.ts'],
+    tests: ['test/core/regular-file.test.ts'],
   },
   {
     without: 'fsync of a report before its name',
@@ -244,10 +244,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the question before acting',
-    file: 'src/cli/terminal/confirmation.ts',
+    file: 'src/cli/terminal/print.ts',
     find: 'if (yes) return true;',
     replace: 'if (yes || json) return true;',
-    tests: ['test/cli/terminal/confirmation.test.ts'],
+    tests: ['test/cli/terminal/print.test.ts'],
   },
   {
     without: 'escapes of hidden characters',

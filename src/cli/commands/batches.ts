@@ -6,8 +6,7 @@ import { findBatch, listBatches, settledIn, viewOf } from '../../operate/list-ba
 import type { Since } from '../command-definition.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation } from '../terminal/confirmation.ts';
-import { formatOf, printJson } from '../terminal/print.ts';
+import { confirmation, formatOf, printJson } from '../terminal/print.ts';
 import { batchJson, batchTable, batchText } from './batch-view.ts';
 
 type ListArgs = CommonArgs & { since?: Since; open: boolean; limit: number };

@@ -15,8 +15,7 @@ import { refreshReports } from '../../settle/refresh-reports.ts';
 import { type ActingArgs, deadLetterFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation } from '../terminal/confirmation.ts';
-import { printable, printJson } from '../terminal/print.ts';
+import { confirmation, printable, printJson } from '../terminal/print.ts';
 
 /** `dead-letters discard`: closes dead letters without sending. 0: all of them; 2: some cannot be discarded. */
 export async function deadLettersDiscardCommand(args: ActingArgs, shell: Shell): Promise<number> {

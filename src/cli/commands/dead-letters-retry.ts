@@ -8,8 +8,7 @@ import { refreshReports } from '../../settle/refresh-reports.ts';
 import { type ActingArgs, deadLetterFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation } from '../terminal/confirmation.ts';
-import { printable, printJson } from '../terminal/print.ts';
+import { confirmation, printable, printJson } from '../terminal/print.ts';
 
 type RetryArgs = ActingArgs & { rate?: number };
 

@@ -12,8 +12,7 @@ import {
 import { refreshReports } from '../../settle/refresh-reports.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation } from '../terminal/confirmation.ts';
-import { type Format, formatOf, printJson } from '../terminal/print.ts';
+import { confirmation, type Format, formatOf, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 
 type ReconcileArgs = CommonArgs & { repair: boolean; withoutList: boolean; yes: boolean; limit?: number };

@@ -3,7 +3,7 @@ import { ago, counted, duration, iso, orders } from '../../core/format.ts';
 import { readStatus, type SourceStatus, type Status } from '../../operate/read-status.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { createLiveScreen } from '../terminal/live-screen.ts';
+import { createLiveScreen } from '../terminal/live-view.ts';
 import { pauseEndText, pauseJson } from '../terminal/pause-view.ts';
 import { type Format, formatOf, type Paint, printable, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';

@@ -58,3 +58,21 @@ export function createPaint({ isTTY, env }: Pick<Shell, 'isTTY' | 'env'>): Paint
 export function formatOf(shell: Pick<Shell, 'isTTY' | 'env' | 'columns'>): Format {
   return { paint: createPaint(shell), columns: shell.isTTY ? shell.columns : undefined };
 }
+
+/**
+ * Makes sure that the person agrees: `--yes`, or "y" at the terminal. False: they declined.
+ * Throws PoSyncError `not-confirmed` if nobody can be asked.
+ */
+export async function confirmation(
+  asked: string,
+  { yes, json }: { yes: boolean; json: boolean },
+  shell: Pick<Shell, 'ask'>,
+): Promise<boolean> {
+  if (yes) return true;
+  const question = printable(asked);
+  const answer = json ? undefined : await shell.ask(`${question} [y/N] `);
+  if (answer !== undefined) return /^y(es)?$/i.test(answer.trim());
+  throw new PoSyncError('not-confirmed', `${question} Confirmation required.`, {
+    remedy: 'Run again with --yes, or with --dry-run to see what would happen.',
+  });
+}

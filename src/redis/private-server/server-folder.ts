@@ -3,7 +3,7 @@ import { mkdir, open, readFile, realpath, rename, stat } from 'node:fs/promises'
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { readJsonIfExists, writeWhole } from '../../core/whole-file.ts';
+import { readJsonIfExists, writeWhole } from '../../core/regular-file.ts';
 
 const CONFIGURATION = 'redis.conf';
 const LOG = 'redis.log';

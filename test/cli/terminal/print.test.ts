@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPaint } from '../../../src/cli/terminal/print.ts';
+import { confirmation, createPaint } from '../../../src/cli/terminal/print.ts';
 
 it.each([
   [true, {}, true],
@@ -8,4 +8,39 @@ it.each([
   [false, {}, false],
 ])('on a terminal %j with %j there is colour: %j', (isTTY, env, coloured) => {
   expect(createPaint({ isTTY, env })('bad', 'x') !== 'x').toBe(coloured);
+});
+
+const ask = (answer: string | undefined) => ({ ask: async () => answer });
+
+it.each([
+  ['y', true],
+  ['YES ', true],
+  ['n', false],
+  ['', false],
+  ['yesterday', false],
+])('the answer %j means %j', async (answer, meant) => {
+  expect(await confirmation('Continue?', { yes: false, json: false }, ask(answer))).toBe(meant);
+});
+
+it('--yes asks nobody', async () => {
+  const shell = { ask: () => Promise.reject(new Error('asked')) };
+  expect(await confirmation('Continue?', { yes: true, json: false }, shell)).toBe(true);
+});
+
+it.each([
+  [{ yes: false, json: false }, ask(undefined)],
+  [{ yes: false, json: true }, ask('y')],
+])('fails if nobody can be asked', async (args, shell) => {
+  await expect(confirmation('Continue\u001b?', args, shell)).rejects.toMatchObject({
+    code: 'not-confirmed',
+    message: 'Continue\\u001b? Confirmation required.',
+    remedy: expect.stringContaining('--yes'),
+  });
+});
+
+it('shows the question with the possible answers, hidden characters escaped', async () => {
+  const asked: string[] = [];
+  const shell = { ask: async (question: string) => void asked.push(question) };
+  await confirmation('Really\u202e?', { yes: false, json: false }, shell).catch(() => undefined);
+  expect(asked).toEqual(['Really\\u202e? [y/N] ']);
 });

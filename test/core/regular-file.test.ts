@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { readJsonIfExists, readTextIfExists, writeWhole } from '../../src/core/whole-file.ts';
+import { readJsonIfExists, readTextIfExists, writeWhole } from '../../src/core/regular-file.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { watchSyncs } from '../support/watch-syncs.ts';
 
