@@ -193,7 +193,7 @@ describe('imports', () => {
     expect(lost).toEqual([]);
   });
 
-  test('point back along the way of an order', () => {
+  test('lead only to earlier steps', () => {
     expect(wrongImports()).toEqual([]);
   });
 
@@ -207,7 +207,7 @@ describe('imports', () => {
     expect(findCycle()?.join(' → ')).toBeUndefined();
   });
 
-  test('reach each package in its one home', () => {
+  test('reach each package from its one home', () => {
     const strays = files.flatMap((file) =>
       file.imports.flatMap(({ specifier, typeOnly }) => {
         const name = packageOf(specifier);
@@ -223,7 +223,7 @@ describe('imports', () => {
 });
 
 describe('code', () => {
-  test('touches the process in main.ts alone', () => {
+  test('touches the process only in main.ts', () => {
     const pattern = /(?<![\w.$])process\s*(?:\.|\?\.|\[)|(?:globalThis|global)\.process\b/g;
     expect(
       placesOf(pattern, ({ path }) => path !== 'main.ts'),
@@ -233,7 +233,7 @@ describe('code', () => {
     expect(imported.map(({ path }) => path)).toEqual([]);
   });
 
-  test('logs through the functions of events/ alone', () => {
+  test('logs only through the functions of events/', () => {
     const pattern = /\blog(?:ger)?\??\.(?:trace|debug|info|warn|error|fatal)\(/g;
     expect(
       placesOf(pattern, ({ path }) => unitOf(path) !== 'events'),
@@ -250,7 +250,7 @@ describe('code', () => {
 });
 
 describe('files', () => {
-  test('export by name, and only what is their own', () => {
+  test('export by name, and only what they define', () => {
     expect(placesOf(/^export\s+default\b/gm, () => true)).toEqual([]);
     expect(
       placesOf(/^export\s+\*/gm, () => true),
@@ -271,7 +271,7 @@ describe('files', () => {
     ).toEqual([]);
   });
 
-  test('are few, and long enough to be read in one go', () => {
+  test('are few, and of readable size', () => {
     expect(files.length, 'fold a file with a single importer into it').toBeLessThanOrEqual(
       Math.max(LIMITS.files, TODAY.files),
     );
@@ -292,7 +292,7 @@ describe('files', () => {
     expect(beyond(all, LIMITS.bag, STILL_FULL), 'take the store or the context that holds them').toEqual([]);
   });
 
-  test('leave the composition root short', () => {
+  test('keep the composition root short', () => {
     expect(byPath.get('daemon.ts')?.lines).toBeLessThanOrEqual(LIMITS.daemon);
   });
 

@@ -134,7 +134,7 @@ describe('admission of a page', () => {
     expect(await store.redis.exists(store.keys.followers)).toBe(0);
   });
 
-  it('takes the place also of an order whose file was settled before, when a retry is canceled', async () => {
+  it('also takes the place of an order whose file was settled before, when a retry is canceled', async () => {
     await drop('b1', [order('4711')]);
     await sent('4711', { kind: 'refused', answer: { code: '400', message: 'no' } });
     await batches.done('b1');
@@ -159,7 +159,7 @@ describe('admission of a page', () => {
     await happens('4711', { kind: 'found', at: store.time.now(), listed: AT_API });
   }
 
-  it('never sends what the API is known to have: not from an export, a fix file, or with other items', async () => {
+  it('never sends an order that the API has: not from an export or a fix file, and not with other items', async () => {
     await conflicting();
     queued = [];
     await drop('b2', [order('4711')]);
@@ -186,7 +186,7 @@ describe('admission of a page', () => {
     expect(await batches.find('b1')).toMatchObject({ open: 0 });
   });
 
-  it('sends an order in conflict only by the explicit decision of a person', async () => {
+  it('sends an order in conflict only if a person decides so', async () => {
     await conflicting();
     const before = await entry('4711');
     expect(next(before, { kind: 'retry', at: 1, job: 'c', delay: 0 }, policy).kind).toBe('ignore');

@@ -14,7 +14,7 @@ function order(number: string, ordinal: number): CheckedOrder {
   return { ordinal, number, place: { line: ordinal + 2 }, records: [], valid: true, order: orderOf(number) };
 }
 
-it('a file of one order waits for some seconds of work, not for the large file that came first', async () => {
+it('a file of one order waits for a few seconds of work, not for the large file before it', async () => {
   await using store = await openTestRedis();
   const ledger = createLedger(store);
   const batches = createBatches({ ...store, owner: 'daemon-1' });
@@ -47,7 +47,7 @@ it('a file of one order waits for some seconds of work, not for the large file t
   expect(await admitting).toBe(false);
 });
 
-it('orders that wait for a later attempt take no room', async () => {
+it('orders that wait for a later attempt do not limit admission', async () => {
   await using store = await openTestRedis();
   const ledger = createLedger(store);
   const now = store.time.now();

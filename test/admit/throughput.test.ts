@@ -16,11 +16,11 @@ describe('throughput', () => {
     return { throughput, go, rest: (ms: number) => (now += ms) };
   }
 
-  it('lets a hundred orders wait before the pace is known', () => {
+  it('allows a hundred waiting orders before the pace is known', () => {
     expect(opened().throughput.fewSeconds()).toBe(100);
   });
 
-  it('lets what takes four seconds wait, as soon as a quarter of a second tells', () => {
+  it('allows four seconds of work to wait once the pace of a quarter of a second is known', () => {
     const { go } = opened();
     expect(go(2_000, 0.3)).toBeCloseTo(8_000, -2);
   });
@@ -31,7 +31,7 @@ describe('throughput', () => {
     expect(opened().go(1, 10)).toBe(100);
   });
 
-  it('forgets a pace that is over within seconds', () => {
+  it('forgets an earlier pace within seconds', () => {
     const { go, rest, throughput } = opened();
     go(2_000, 1);
     rest(1_000);

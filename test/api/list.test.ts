@@ -67,7 +67,7 @@ describe('listOrders', () => {
     expect(orders).toEqual(Array.from({ length: count }, () => order('1')));
   });
 
-  it('gives up a list that sends nothing more', async () => {
+  it('aborts a list that stops sending', async () => {
     await using server = await openWebServer((_, answer) => void answer.writeHead(200).write('{"status":"success",'));
     await using http = openHttp({ connections: 1 });
     const endpoint = { environment: 'staging', baseUrl: `http://127.0.0.1:${server.port}/api/v1`, timeout: 1000 };
@@ -76,7 +76,7 @@ describe('listOrders', () => {
     expect(end).toMatchObject({ kind: 'failed', said: { message: 'nothing came for 0.1 s' } });
   });
 
-  it('takes an empty list for complete', async () => {
+  it('accepts an empty list as complete', async () => {
     expect((await listOf('{"status":"success","data":[],"error":null}')).end).toEqual({ kind: 'complete', orders: 0 });
     expect((await listOf('{"status":"success","data":{"purchaseOrders":[]},"error":null}')).end).toEqual({
       kind: 'complete',

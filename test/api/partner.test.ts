@@ -14,7 +14,7 @@ describe('the list of the partner', () => {
     expect((await rig.partner.tokens.get()).value).toBe('token-2');
   });
 
-  it('that answers 401 for ever is asked twice, and leaves no refused token behind', async () => {
+  it('that always answers 401 is called twice, and no refused token remains', async () => {
     await using api = await openOddApi({ list: () => ({ status: 401, body: refusal(401) }) });
     await using rig = await openDeliveryRig({ partner: api });
     expect(await rig.partner.list(NOTHING)).toMatchObject({ kind: 'unauthorized' });

@@ -60,7 +60,7 @@ describe('token', () => {
     expect(requests).toBe(1);
   });
 
-  it('is requested once after a 401 to all of them, and a late 401 of the old one takes nothing away', async () => {
+  it('is requested once after a 401 to all callers; a late 401 of the old token does not discard the new one', async () => {
     const api = await sandbox();
     const daemons = [await daemon(api), await daemon(api)];
     const old = await Promise.all(daemons.map((one) => one.get()));
@@ -108,7 +108,7 @@ describe('token', () => {
     expect(Buffer.from(stored.split('.')[1] ?? '', 'base64').toString('latin1')).not.toContain(value);
   });
 
-  it('is not taken from Redis when it was sealed for another place or is damaged', async () => {
+  it('in Redis is ignored when it was sealed for another place or is damaged', async () => {
     const api = await sandbox();
     const first = await (await daemon(api)).get();
     const elsewhere = await daemon(api, { environment: 'uat' });
@@ -133,13 +133,13 @@ describe('token', () => {
     });
   });
 
-  it('is unavailable, not refused, while the endpoint is away', async () => {
+  it('is unavailable, not refused, while the endpoint is down', async () => {
     const api = await sandbox();
     await api[Symbol.asyncDispose]();
     await expect((await daemon(api)).get()).rejects.toMatchObject({ code: 'token-unavailable' });
   });
 
-  describe('from an odd endpoint', () => {
+  describe('from an unusual endpoint', () => {
     async function oddly(answer: (call: OddCall) => OddAnswer): Promise<OddApi> {
       return stack.use(await openOddApi({ token: answer }));
     }
@@ -156,7 +156,7 @@ describe('token', () => {
       expect((await (await daemon(api)).get()).value).toBe('it');
     });
 
-    it('is not asked for at the other path after a clear refusal', async () => {
+    it('is not requested at the other path after a clear refusal', async () => {
       const api = await oddly(() => ({ status: 401, body: { error: 'invalid_client' } }));
       await expect((await daemon(api)).get()).rejects.toMatchObject({ code: 'token-refused' });
       expect(api.calls).toHaveLength(1);
@@ -174,7 +174,7 @@ describe('token', () => {
       expect(api.calls.map(({ path }) => path)).toEqual(['/oauth2/token', '/oauth/token']);
     });
 
-    it('is reported without secrets, control characters and endless words', async () => {
+    it('is reported without secrets and control characters, and shortened', async () => {
       const error = `invalid_client ${CLIENT_SECRET}\u001b[2J${'x'.repeat(5000)}`;
       const api = await oddly(() => ({ status: 401, body: { error } }));
       const thrown = await (await daemon(api)).get().catch((reason: unknown) => reason);
@@ -184,7 +184,7 @@ describe('token', () => {
       expect(text).not.toContain('x'.repeat(200));
     });
 
-    it('is asked for again at once by a daemon that starts, whatever failed before', async () => {
+    it('is requested again at once by a daemon that starts, after any earlier failure', async () => {
       const api = await oddly(({ n }) =>
         n === 1 ? { status: 401, body: { error: 'invalid_client' } } : granted('it'),
       );
@@ -192,7 +192,7 @@ describe('token', () => {
       await (await daemon(api)).first();
     });
 
-    it('is not waited for at the start while the endpoint is away', async () => {
+    it('is not awaited at the start while the endpoint is down', async () => {
       const api = await oddly(() => 'drop');
       await (await daemon(api)).first();
     });

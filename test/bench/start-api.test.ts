@@ -13,7 +13,7 @@ async function post({ origin }: Api, ...numbers: string[]): Promise<void> {
   }
 }
 
-test('a run in which an order came twice, or not at all, is reported', async () => {
+test('a run in which an order arrives twice, or not at all, is reported', async () => {
   await using api = await startApi();
   await expect(api.judge(FILE, 0, () => post(api, 'PO-1', 'PO-2'))).resolves.toMatchObject({ seen: { posts: 2 } });
   await expect(api.judge(FILE, 0, () => post(api, 'PO-1', 'PO-2', 'PO-2'))).rejects.toThrow(

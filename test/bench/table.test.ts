@@ -25,7 +25,7 @@ test('a ratio is taken round by round', () => {
   expect(medianRatio([10, 40, 90], [10, 10, 10])).toBe(4);
 });
 
-test('the table shows who took part, what multiple of the others was reached, and each target with its end', () => {
+test('the table shows the contenders, the ratios, and each target with its result', () => {
   expect(tableOf([{ name: 'saturated', title: 'Saturated', lines: [PACE, MEMORY] }]).split('\n')).toEqual([
     '|                            | po-sync | fetch script |                           to reach |     reached |',
     '|----------------------------|--------:|-------------:|-----------------------------------:|------------:|',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { replaceTable } from '../../bench/write-docs.ts';
 
-test('a table goes between its markers, again and again', () => {
+test('a table is written between its markers, repeatedly', () => {
   const page = 'before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n';
   const once = replaceTable(page, '| new |');
   expect(once).toBe('before\n<!-- bench -->\n| new |\n<!-- /bench -->\nafter\n');

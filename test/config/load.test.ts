@@ -4,10 +4,10 @@ import { CONFIG_FILE, configOf, LEAST, loadText, problemsIn, warningsIn } from '
 /** The least configuration with more keys below it. */
 const withMore = (yaml: string) => `${LEAST}${yaml}\n`;
 
-describe('the least configuration', () => {
+describe('the minimal configuration', () => {
   const { config, warnings } = configOf(LEAST);
 
-  it('has every default of the documentation', () => {
+  it('has every documented default', () => {
     expect(config).toEqual({
       file: CONFIG_FILE,
       environment: 'staging',
@@ -42,7 +42,7 @@ describe('the least configuration', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('is frozen to its depth', () => {
+  it('is deeply frozen', () => {
     expect(() => Object.assign(config.delivery.backoff, { initial: 1 })).toThrow(TypeError);
     expect(() => Object.assign(config.sources[0] ?? {}, { poll: 1 })).toThrow(TypeError);
   });
@@ -97,12 +97,12 @@ notify:
   ]);
 });
 
-it('takes a source by its type: an export is looked at less often', () => {
+it('applies the defaults of its type: an export is polled less often', () => {
   const { config } = configOf(`${LEAST}  - { name: erp, type: export, path: /mnt/x.csv, expectEvery: 24h }\n`);
   expect(config.sources[1]).toMatchObject({ type: 'export', stable: 2_000, poll: 30_000, expectEvery: 86_400_000 });
 });
 
-it('tells everything that is wrong at once, in the order of the file', () => {
+it('reports all problems at once, in the order of the file', () => {
   const text = `enviroment: staging
 environment: stagng
 environments:
@@ -128,7 +128,7 @@ mappings:
   ]);
 });
 
-describe('a wrong value is told with what would be right', () => {
+describe('a wrong value is reported with the expected one', () => {
   it.each([
     ['delivery: { concurrency: 0 }', 'delivery.concurrency: expected a whole number from 1 to 1000, found 0'],
     ['delivery: { concurrency: 2.5 }', 'expected a whole number from 1 to 1000, found 2.5'],
@@ -214,7 +214,7 @@ describe('an environment is refused', () => {
     expect(problemsIn(environments(yaml)).join('\n')).toContain(sentence);
   });
 
-  it('is refused without ever showing what may be a secret', () => {
+  it('is refused without showing a possible secret', () => {
     const yaml = "  staging: { baseUrl: 'https://u:hunter2@a.example', authUrl: 'b', clientSecret: hunter2 }\n";
     const text = `${environments(yaml)}redis: redis://:hunter2@h/0\nadmin: 'https://hunter2@x'\n`;
     expect(problemsIn(text, { env: { PO_SYNC_REDIS_URL: 'http://:hunter2@h' } }).join('\n')).not.toContain('hunter2');
@@ -236,7 +236,7 @@ describe('the environment', () => {
     expect(configOf(two, given).config.environment).toBe(environment);
   });
 
-  it('must be said', () => {
+  it('must be chosen', () => {
     expect(problemsIn(unsaid)).toEqual([
       'c:1:1 environment: no environment is chosen; known: staging, uat (set --environment, PO_SYNC_ENVIRONMENT or the key environment)',
     ]);
@@ -262,7 +262,7 @@ describe('variables', () => {
     expect(config.admin.port).toBe(0);
   });
 
-  it('that are set to nothing count as not set', () => {
+  it('that are empty count as not set', () => {
     const { config } = configOf(LEAST, { env: { PO_SYNC_REDIS_URL: '', PO_SYNC_ADMIN_PORT: '' } });
     expect([config.redis, config.admin.port]).toEqual([{}, 9464]);
   });
@@ -288,7 +288,7 @@ it('reads a file with a byte order mark and Windows line ends', () => {
   expect(loadText(`\uFEFF${LEAST.replaceAll('\n', '\r\n')}`).ok).toBe(true);
 });
 
-it('warns of what is allowed but doubtful', () => {
+it('warns about allowed but risky settings', () => {
   const text = `environment: prod
 environments:
   prod: { baseUrl: 'https://api.example.com', authUrl: 'https://auth.example.com' }

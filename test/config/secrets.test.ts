@@ -25,7 +25,7 @@ it('come from the variables of the chosen environment', async () => {
   expect([clientId, clientSecret.reveal(), warnings]).toEqual(['client', 'hunter2', []]);
 });
 
-it('find the variables of a name with other characters than letters', async () => {
+it('have variables with `_` for special characters of the name', async () => {
   const env = { PO_SYNC_UAT_2_CLIENT_ID: 'u', PO_SYNC_UAT_2_CLIENT_SECRET: 'p' };
   expect((await loadSecrets({ ...config, environment: 'uat-2' }, env)).clientId).toBe('u');
 });
@@ -45,7 +45,7 @@ describe('come from files', () => {
     expect([clientSecret.reveal(), warnings]).toEqual([expected, []]);
   });
 
-  it('also through links, as orchestrators mount them', async () => {
+  it('are read through links, as orchestrators mount them', async () => {
     await using folder = await makeTempFolder();
     await writeFile(path.join(folder.path, 'data'), 'x', { mode: 0o600 });
     await symlink('data', path.join(folder.path, 'link'));
@@ -104,7 +104,7 @@ describe('are refused', () => {
   });
 });
 
-it('are not waited for at a pipe that nobody writes to', async () => {
+it('are not awaited at a pipe without a writer', async () => {
   await using folder = await makeTempFolder();
   const pipe = path.join(folder.path, 'pipe');
   execFileSync('mkfifo', [pipe]);
@@ -123,7 +123,7 @@ it('leave out a file of another environment that cannot be read', async () => {
   await expect(loadSecrets(config, { ...GIVEN, PO_SYNC_UAT_2_CLIENT_ID_FILE: '/no/such' })).resolves.toBeDefined();
 });
 
-it('hold the admin token, if there is one', async () => {
+it('contain the admin token, if there is one', async () => {
   expect(await loadAdminToken({})).toBeUndefined();
   expect(await loadAdminToken({ PO_SYNC_ADMIN_TOKEN: '' })).toBeUndefined();
   expect((await loadAdminToken({ PO_SYNC_ADMIN_TOKEN: 'abc' }))?.reveal()).toBe('abc');

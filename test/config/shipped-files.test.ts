@@ -33,7 +33,7 @@ it.each(['staging', 'uat', 'production'])('the reference is valid for %s, withou
   expect(warnings).toEqual([]);
 });
 
-it('the reference sets nothing but defaults, apart from its environments', async () => {
+it('the reference sets only defaults, except for its environments', async () => {
   const { config } = await load('po-sync.example.yaml');
   const { config: starter } = await load('po-sync.starter.yaml');
   const { environments, file: _reference, ...others } = config;

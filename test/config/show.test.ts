@@ -15,7 +15,7 @@ it.each(['po-sync.example.yaml', 'sandbox.yaml'])(
   },
 );
 
-it('whatever the values, what is shown says the same', () => {
+it('the output resolves to the same configuration, for any values', () => {
   const wait = fc.integer({ min: 10, max: 600_000 }).map(formatDuration);
   const text = fc.string({ minLength: 1, maxLength: 20 });
   const column = fc.oneof(text, fc.uniqueArray(text, { minLength: 1, selector: (name) => name.trim().toLowerCase() }));
@@ -48,7 +48,7 @@ it('whatever the values, what is shown says the same', () => {
   );
 });
 
-it('hides passwords and whatever an address lets its holder do', () => {
+it('hides passwords and addresses that grant access', () => {
   const { config } = configOf(`${LEAST}  - { name: erp, type: export, path: 'https://erp.example.com/o.csv?key=canary' }
 redis: { url: 'redis://user:canary@127.0.0.1:6379/3' }
 notify: [{ on: [paused], webhook: 'https://hooks.example.com/services/canary?canary' }]

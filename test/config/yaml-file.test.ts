@@ -6,7 +6,7 @@ import { runs } from '../support/runs.ts';
 const faultsIn = (text: string) =>
   readYaml(text).faults.map(({ line, column, message }) => `${line}:${column} ${message}`);
 
-it('tells where each value and each key stands, also in lists and through anchors', () => {
+it('gives the position of each value and key, also in lists and through anchors', () => {
   const { positionOf } = readYaml('a:\n  b: [1, {c: 2}]\nx: &x\n  y: 3\nz: *x\n7: seven\n');
   expect(positionOf(['a', 'b', 1, 'c'])).toEqual({ line: 2, column: 14 });
   expect(positionOf(['a', 'b', 1, 'c'], 'key')).toEqual({ line: 2, column: 11 });
@@ -15,7 +15,7 @@ it('tells where each value and each key stands, also in lists and through anchor
   expect(positionOf(['7'])).toEqual({ line: 6, column: 4 });
 });
 
-it('gives the key above for what is not there', () => {
+it('gives the parent key for a missing path', () => {
   const { positionOf } = readYaml('a:\n  b: 1\nlist:\n  - c: 1\n');
   expect(positionOf(['a', 'missing'])).toEqual({ line: 1, column: 1 });
   expect(positionOf(['a', 'missing', 'deeper'])).toEqual({ line: 1, column: 1 });
@@ -23,7 +23,7 @@ it('gives the key above for what is not there', () => {
   expect(positionOf(['missing'])).toEqual({ line: 1, column: 1 });
 });
 
-describe('reads on after', () => {
+describe('continues after', () => {
   it.each([
     ['a: 1\nb: 2\na: 3\n', '3:1 the key a is repeated here'],
     ['a: !env HOME\n', '1:4 YAML tags (!name) are not supported'],
@@ -37,7 +37,7 @@ describe('reads on after', () => {
   });
 });
 
-describe('gives up on', () => {
+describe('refuses', () => {
   const bomb = [
     'a: &a [x, x, x, x, x, x, x, x, x]',
     ...'bcdefghi'.split('').map((name, i) => {
@@ -61,11 +61,11 @@ describe('gives up on', () => {
   });
 });
 
-it('tells of an anchor that contains itself', () => {
+it('reports an anchor that contains itself', () => {
   expect(faultsIn('a: &a [*a]\n')).toContain('1:8 &a contains itself');
 });
 
-it('turns every text into a value or faults', () => {
+it('converts every text into a value or faults', () => {
   const yamlish = fc.string({
     unit: fc.constantFrom(
       'a',

@@ -23,7 +23,7 @@ it.each([
   expect(size(bytes)).toBe(text);
 });
 
-it('parts thousands and knows one from many', () => {
+it('groups thousands and uses the correct plural', () => {
   expect([count(5000), orders(1), orders(0), orders(12_345)]).toEqual([
     '5,000',
     '1 order',
@@ -32,7 +32,7 @@ it('parts thousands and knows one from many', () => {
   ]);
 });
 
-it('shows a stamp to the second, with its date where that is another day, and anything else as it is', () => {
+it('shows a timestamp to the second, with its date on another day, and any other text unchanged', () => {
   expect(moment('2026-11-21T07:15:04.123Z')).toBe('2026-11-21 07:15:04 UTC');
   expect(timeOfDay('2026-11-21T07:15:04.123Z', '2026-11-21T00:00:00Z')).toBe('07:15:04');
   expect(timeOfDay('2026-11-22T07:15:04Z', '2026-11-21T00:00:00Z')).toBe('2026-11-22 07:15:04');

@@ -114,7 +114,7 @@ describe('http', () => {
     expect(await post(url)).toMatchObject({ kind: 'broken', status: 201 });
   });
 
-  it('calls a body that never ends broken at its limit', async () => {
+  it('reports a body that never ends as broken at its limit', async () => {
     const { url } = await server(answering(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(5000)}`));
     expect(await post(url, { maxBytes: 1000 })).toMatchObject({ kind: 'broken', status: 200 });
   });
@@ -126,13 +126,13 @@ describe('http', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it('writes no byte when it may not any more', async () => {
+  it('writes no byte when it is no longer allowed', async () => {
     const { url, received } = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
     expect(await post(url, { prepare: async () => false })).toMatchObject({ kind: 'unsent' });
     expect(received()).toBe('');
   });
 
-  it('writes no byte when what prepares it fails', async () => {
+  it('writes no byte when `prepare` fails', async () => {
     const { url, received } = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
     expect(await post(url, { prepare: () => Promise.reject(new Error('no')) })).toMatchObject({ kind: 'unsent' });
     expect(received()).toBe('');
@@ -154,7 +154,7 @@ describe('http', () => {
     expect(received().endsWith(BODY)).toBe(true);
   });
 
-  it('writes nothing later when it was given up in the queue of its connection', async () => {
+  it('writes nothing later when it timed out in the queue of its connection', async () => {
     const { url, received } = await server(() => undefined);
     const http = openHttp({ connections: 1 });
     open.push(http);

@@ -206,7 +206,7 @@ describe('delivery', () => {
     expect(await rig.batches.find('b1')).toMatchObject({ open: 4, counts: { inDoubt: 4 } });
   });
 
-  it('accepts an order whose acceptance arrives after the attempt was given up', async () => {
+  it('accepts an order whose acceptance arrives after the attempt has ended', async () => {
     await using rig = await openDeliveryRig({
       delivery: { timeout: 10_000 },
       faults: {

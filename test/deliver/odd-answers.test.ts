@@ -25,7 +25,7 @@ describe('an answer about one order', () => {
     expect(result?.message).toBe('the API answered that it created "po-0001", not "PO-0001"');
   });
 
-  it('with HTTP 400 and a code of its own refuses it, sent once', async () => {
+  it('with HTTP 400 and another code refuses it, sent once', async () => {
     await using api = await openOddApi({ create: () => ({ status: 400, body: refusal(1001, 'unknown article') }) });
     await using rig = await openDeliveryRig({ partner: api });
     await rig.submit('b1', numbersOf(3));
@@ -35,7 +35,7 @@ describe('an answer about one order', () => {
   });
 
   it.each([403, 404, 401])(
-    'with HTTP %i for ever makes it a dead letter with its words; the others pass',
+    'with HTTP %i on every attempt makes it a dead letter with its words; the others pass',
     async (status) => {
       await using api = await openOddApi({
         create: ({ number }) =>

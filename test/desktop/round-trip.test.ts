@@ -160,7 +160,7 @@ describe('a workbook', () => {
     expect([...place.stored().keys()]).toEqual(['PO-1']);
   });
 
-  it('that is mended in part leaves the rest in the newest fix file, and it may follow', async () => {
+  it('that is partly corrected leaves the rest in the newest fix file, which can be corrected later', async () => {
     await using office = await openSpreadsheet('en-US');
     const part = MENDED.slice(0, 1);
     const { code } = await around(office, 'orders.xlsx', await writeWorkbook(sheet), form, 'part.csv', part);
@@ -178,7 +178,7 @@ describe('a workbook', () => {
   });
 });
 
-it('a number whose leading zeros LibreOffice takes away, as it does unless told otherwise, is not sent', async () => {
+it('a number whose leading zeros LibreOffice removes, as it does by default, is not sent', async () => {
   await using office = await openSpreadsheet('en-US');
   const form: TextForm = { delimiter: ',', encoding: 'utf-8', quotedIsText: false };
   await place.drop('orders.csv', 'PO_NO,MATNR,MENGE\n0010,A,none\nPO-2,A,none\n');

@@ -31,7 +31,7 @@ describe('identity', () => {
     for (let i = 0; i < times; i += 1) identity.saw(await store.redis.hincrby(store.keys.identity, 'sequence', 1));
   }
 
-  it('is new where nobody remembers anything, and the same afterwards', async () => {
+  it('is new when nobody remembers it, and the same afterwards', async () => {
     expect(await daemon().establish()).toBe('new');
     expect(await daemon().establish()).toBe('same');
     expect(await daemon('another-machine').establish()).toBe('same');
@@ -47,7 +47,7 @@ describe('identity', () => {
     expect(await daemon().establish()).toBe('rolled-back');
   });
 
-  it('notices an older self of the same Redis', async () => {
+  it('notices an older state of the same Redis', async () => {
     const running = daemon();
     await running.establish();
     await change(running, 5);
@@ -58,7 +58,7 @@ describe('identity', () => {
     expect(await daemon().establish()).toBe('rolled-back');
   });
 
-  it('notices that a change of its own is lost, also where others brought the number up again', async () => {
+  it('notices that its own change is lost, also when others raised the count again', async () => {
     const { redis, keys } = store;
     const [one, two] = [daemon('one'), daemon('two')];
     await one.establish();
@@ -82,7 +82,7 @@ describe('identity', () => {
     expect(await redis.hget(keys.rebuild, 'why')).toBe('rolled-back');
   });
 
-  it('is noticed by one daemon; the others take the new life for the same ledger', async () => {
+  it('is noticed by one daemon; the others accept the new epoch as the same ledger', async () => {
     const [one, two] = [daemon('one'), daemon('two')];
     await one.establish();
     await two.establish();
@@ -92,7 +92,7 @@ describe('identity', () => {
     expect(two.known().epoch).toBe(one.known().epoch);
   });
 
-  it('remembers what another daemon of its machine saw, which it slept through itself', async () => {
+  it('remembers what another daemon of its machine saw while it was suspended', async () => {
     const [awake, asleep] = [daemon(), daemon()];
     await awake.establish();
     await asleep.establish();
@@ -103,7 +103,7 @@ describe('identity', () => {
     expect(await asleep.establish()).toBe('rolled-back');
   });
 
-  it('remembers a life that another daemon of its machine began while it slept', async () => {
+  it('remembers an epoch that another daemon of its machine began while it was suspended', async () => {
     const [awake, asleep] = [daemon(), daemon()];
     await awake.establish();
     await asleep.establish();
@@ -115,7 +115,7 @@ describe('identity', () => {
     expect(await asleep.establish()).toBe('rolled-back');
   });
 
-  it('takes a Redis that knows more than its file for the same: the file is written now and then', async () => {
+  it('accepts a Redis that knows more than its file, because the file is written periodically', async () => {
     const running = daemon();
     await running.establish();
     await change(running, 9);

@@ -51,7 +51,7 @@ describe('ledger', () => {
     verdict: { kind: 'refused', answer: { code: '400', message: 'no such article', httpStatus: 400 } },
   };
 
-  it('gives back what was entered, and knows nothing of the rest', async () => {
+  it('returns what was entered, and nothing else', async () => {
     const entry = await enter();
     expect(await ledger.lookup(['4711', '4712'])).toEqual([{ kind: 'open', entry }, { kind: 'nothing' }]);
   });
@@ -62,14 +62,14 @@ describe('ledger', () => {
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'open', entry }]);
   });
 
-  it('lets no order begin whose intent comes late, or from a clock that is behind', async () => {
+  it('refuses an intent that comes late, or from a clock that is behind', async () => {
     const entry = await enter();
     const at = store.time.now() - 3000;
     expect(await ledger.take(entry, next(entry, { kind: 'begin', at, deadline: at + 33_000 }, policy))).toBe(false);
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'open', entry }]);
   });
 
-  it('lets no order begin while delivery is held', async () => {
+  it('refuses an intent while delivery is paused', async () => {
     const entry = await enter();
     const at = store.time.now();
     const begin = next(entry, { kind: 'begin', at, deadline: at + 34_000 }, policy);
@@ -84,7 +84,7 @@ describe('ledger', () => {
     expect(await ledger.enter(entryOf(), undefined, 5000)).toBe(false);
   });
 
-  it('lets one of two decisions about the same version win', async () => {
+  it('accepts one of two decisions about the same version', async () => {
     const entry = await enter();
     const step = next(entry, BEGIN, policy);
     expect(await Promise.all([ledger.take(entry, step), ledger.take(entry, step)])).toEqual([true, false]);
@@ -98,7 +98,7 @@ describe('ledger', () => {
     expect(await ledger.unsettled()).toBe(0);
   });
 
-  it('keeps for the report which attempt had no clear answer when the list settles an order', async () => {
+  it('keeps for the report which attempt had no clear answer, when the list settles an order', async () => {
     const sending = await go(await enter(), BEGIN);
     const answer = { code: 'connection', message: 'read ECONNRESET' };
     const unknown = await go(sending, { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'unknown', answer } });
@@ -114,7 +114,7 @@ describe('ledger', () => {
     ]);
   });
 
-  it('keeps a refused order whole, for its dead letter', async () => {
+  it('keeps a refused order completely, for its dead letter', async () => {
     await go(await go(await enter(), BEGIN), REFUSED);
     const [known] = await ledger.lookup(['4711']);
     expect(known).toMatchObject({ kind: 'open', entry: { state: 'refused', order: orderOf('4711') } });
@@ -148,7 +148,7 @@ describe('ledger', () => {
     expect(await batches.finished()).toEqual(['b1']);
   });
 
-  it('counts an order that ends at admission once, however often it is told', async () => {
+  it('counts an order that ends at admission once, however often it is reported', async () => {
     await batches.begin({ ...FILE, batch: 'b1' }, 1000);
     const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'empty', message: '' } as const;
     await ledger.count('b1', 1000, [{ ordinal: 3, number: '9', result }]);
@@ -158,7 +158,7 @@ describe('ledger', () => {
     expect((await batches.counted('b1'))(2)).toBe(false);
   });
 
-  it('counts an order once, also when a person has it sent again before its batch is finished', async () => {
+  it('counts an order once, also when a person sends it again before its batch is finished', async () => {
     const refused = await go(await go(await enter('b1', 0, '1'), BEGIN), REFUSED);
     await enter('b1', 1, '2');
     await batches.admitted('b1', 2);
@@ -188,7 +188,7 @@ describe('ledger', () => {
     expect(JSON.parse((await store.redis.hget(store.keys.closed('b1'), '0')) ?? '')).toMatchObject({ batch: 'b2' });
   });
 
-  it('names the orders whose time has come, oldest first', async () => {
+  it('returns the orders that are due, oldest first', async () => {
     await enter('b1', 0, '1');
     const two = await enter('b1', 1, '2');
     await go(two, BEGIN);
@@ -199,7 +199,7 @@ describe('ledger', () => {
     expect(await ledger.numbersDue('due', NOW + 92_000, 10)).toEqual(['2']);
   });
 
-  it('survives kill -9 of Redis with every answer it gave', async () => {
+  it('keeps every confirmed change after kill -9 of Redis', async () => {
     const entry = await go(await enter(), BEGIN);
     await store.server.restart();
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'open', entry }]);

@@ -7,7 +7,7 @@ import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 
-describe('the horizon of the ledger', () => {
+describe('the retention of the ledger', () => {
   let store: OpenRedis;
   beforeAll(async () => {
     store = await openTestRedis();
@@ -26,7 +26,7 @@ describe('the horizon of the ledger', () => {
     return (await createLedger(store).lookup(numbers)).map(({ kind }) => kind);
   }
 
-  it('forgets what no source has shown for that long, and only that', async () => {
+  it('forgets only what no source has shown for that long', async () => {
     await settle('old', 'shown');
     const retention = createRetention({ ...store, keep: 30 * DAY });
     await retention.shown(['shown', 'unknown'], START + 20 * DAY);
@@ -36,14 +36,14 @@ describe('the horizon of the ledger', () => {
     expect(await retention.forget(START + 51 * DAY)).toBe(1);
   });
 
-  it('keeps what is known of an order that is shown', async () => {
+  it('keeps an order that a source still shows', async () => {
     await settle('shown');
     const before = await createLedger(store).lookup(['shown']);
     await createRetention({ ...store, keep: DAY }).shown(['shown'], START + 5 * DAY);
     expect(await createLedger(store).lookup(['shown'])).toEqual(before);
   });
 
-  it('forgets what people did with an order after the order, and after the last of it', async () => {
+  it('forgets operator actions after the order, and after the last action', async () => {
     await settle('old', 'kept');
     const { redis, keys } = store;
     const operatorAction = (day: number) => JSON.stringify({ at: START + day * DAY, who: 'anna', what: 'retried' });

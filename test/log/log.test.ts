@@ -89,7 +89,7 @@ describe('for people', () => {
     ]);
   });
 
-  it('has colour only where it is wanted', () => {
+  it('has color only where it is enabled', () => {
     for (const colour of [false, true]) {
       const { log, lines } = openLog({ pretty: true, colour });
       log.warn({}, 'careful');
@@ -97,7 +97,7 @@ describe('for people', () => {
     }
   });
 
-  it('cannot be forged or steered by a file name', () => {
+  it('cannot be forged by a file name', () => {
     const { log, lines } = openLog({ pretty: true });
     log.info({ file: 'x\n[12:00:00.000] INFO: forged\u001b[2J' }, 'read');
     expect(lines).toHaveLength(1);

@@ -82,7 +82,7 @@ describe('the check of a fix file', () => {
 
 const batch = '20261121T071500Z-inbox-orders-3f2a91c0';
 
-it('reads back the letter that it names, whatever the message before it', () => {
+it('reads back the dead letter that it names, after any message', () => {
   const pointer = fc.string({ minLength: 1, maxLength: 60 }).map((text) => `/${text.replaceAll('\n', ' ')}`);
   const place = fc.oneof(
     fc.nat().map((line) => placeText({ line })),

@@ -68,12 +68,12 @@ describe('a quantity as text', () => {
     expect(read(text, decimal)).toBe(value);
   });
 
-  test('is whole unless fractions are allowed, and 5.00 is whole', () => {
+  test('is an integer unless fractions are allowed, and 5.00 is an integer', () => {
     expect(readQuantity('5,00', 'auto', true)).toMatchObject({ value: 5 });
     expect(readQuantity('5.5', 'auto', true)).toEqual({ fault: 'not-whole' });
   });
 
-  test('is the number that was written, whichever decimal sign the mapping names', () => {
+  test('is the written number for each decimal sign of the mapping', () => {
     const amount = fc.tuple(fc.integer({ min: 0, max: 999_999_999 }), fc.integer({ min: 0, max: 999_999 }));
     const decimals = fc.constantFrom<'.' | ','>('.', ',');
     fc.assert(
@@ -87,7 +87,7 @@ describe('a quantity as text', () => {
     );
   });
 
-  test('read without a named sign is never another number than with the right one', () => {
+  test('read without a named sign is never a different number than with the correct one', () => {
     const text = fc.stringMatching(/^\d{1,4}([.,]\d{1,4}){0,2}$/);
     fc.assert(
       fc.property(text, (written) => {

@@ -198,7 +198,7 @@ describe('the format that was found', () => {
     expect(found?.inspection.shape.format.delimiter).toBe(delimiter);
   });
 
-  test('tells decimal sign, encoding, line end and byte order mark', async () => {
+  test('contains decimal sign, encoding, line end and byte order mark', async () => {
     const text = '\ufeffpurchaseOrderNumber;articleCode;quantity\r\n1;A;1,50\r\n2;B;1.234,5\r\n';
     const { inspection } = await readText(Buffer.from(text, 'utf16le'), mappingOf({ quantity: 'number' }));
     expect(inspection.shape).toEqual({
@@ -209,7 +209,7 @@ describe('the format that was found', () => {
     });
   });
 
-  test('says when both decimal signs occur, and when the encoding is a guess', async () => {
+  test('warns when both decimal signs occur, and when the encoding is a guess', async () => {
     const rows = 'purchaseOrderNumber;articleCode;quantity\n1;Grün;1,5\n2;B;2.5\n';
     const { inspection } = await readText(Buffer.from(rows, 'latin1'));
     expect(inspection.shape.format).not.toHaveProperty('decimal');
@@ -219,7 +219,7 @@ describe('the format that was found', () => {
     ]);
   });
 
-  test('of windows-1252 has the letters that ISO-8859-1 lacks', async () => {
+  test('of windows-1252 has the characters that ISO-8859-1 lacks', async () => {
     const text = Buffer.from('purchaseOrderNumber,articleCode,quantity\n1,\x80\x9f,1\n', 'latin1');
     expect(inShort((await readText(text, mappingOf({ encoding: 'windows-1252' }))).orders)).toMatchObject([
       { items: [{ articleCode: '€Ÿ' }] },

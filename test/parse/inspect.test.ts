@@ -39,8 +39,8 @@ async function count(orders: AsyncIterable<unknown>): Promise<number> {
   return n;
 }
 
-describe('a proof', () => {
-  test('names size and hash of the file as dropped, also of a gzip', async () => {
+describe('an inspection', () => {
+  test('has size and hash of the file as dropped, also of a gzip', async () => {
     for (const content of [Buffer.from(ROWS), gzipSync(ROWS)]) {
       await using it = await openFile(content);
       const inspection = await inspectFile(it.file, undefined);
@@ -83,14 +83,14 @@ describe('a proof', () => {
     await expect(count(readOrders(it.file, inspection))).rejects.toMatchObject({ code: 'file-changed' });
   });
 
-  test('is not given for a file that is half written, which is no reason to refuse it', async () => {
+  test('fails for a file that is half written, without refusing the file', async () => {
     await using it = await openFile(`${MANY}9,"Z`);
     const signal = atChunk(3, () => appendFileSync(it.file, '",9\n'));
     await expect(inspectFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
     expect(await inspectFile(it.file, undefined)).toMatchObject({ records: 200_001 });
   });
 
-  test('is not given for a file that changes meanwhile, and no order of the changed part comes out', async () => {
+  test('fails for a file that changes meanwhile, and returns no order of the changed part', async () => {
     await using it = await openFile(MANY);
     const signal = atChunk(3, () => appendFileSync(it.file, '4,D,4\n'));
     await expect(inspectFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
@@ -101,7 +101,7 @@ describe('a proof', () => {
     await expect(count(orders)).rejects.toMatchObject({ code: 'file-changed' });
   });
 
-  test('is given up when it is no longer wanted', async () => {
+  test('ends when it is aborted', async () => {
     await using it = await openFile(MANY);
     await expect(inspectFile(it.file, undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortError',
@@ -109,8 +109,8 @@ describe('a proof', () => {
   });
 });
 
-describe('what is no regular file is refused without hanging', () => {
-  test('pipes, links, folders, devices, and what is not there', async () => {
+describe('anything but a regular file is refused without hanging', () => {
+  test('pipes, links, folders, devices, and missing files', async () => {
     await using it = await openFile();
     const pipes = [0, 1, 2, 3, 4, 5].map((i) => path.join(it.folder, `pipe${i}`));
     for (const pipe of pipes) await promisify(execFile)('mkfifo', [pipe]);

@@ -45,7 +45,7 @@ describe('a table is unreadable', () => {
     expect(await whyUnreadable(text)).toEqual(why);
   });
 
-  test('for an order with more rows than memory holds, together or apart', async () => {
+  test('for an order with more rows than fit in memory, adjacent or not', async () => {
     const row = (number: string) => `${number},${'x'.repeat(100_000)},1\n`;
     const together = `${HEADER}\n${row('1').repeat(700)}`;
     expect(await whyUnreadable(together)).toMatchObject({ code: 'unreadable-order-too-large' });
@@ -101,7 +101,7 @@ describe('bytes that are not the encoding are unreadable', () => {
     expect(await whyUnreadable(broken)).toEqual({ code: 'unreadable-encoding', line: 200_002, column: 1 });
   });
 
-  test('when the mapping says another one', async () => {
+  test('when the mapping names another one', async () => {
     const text = Buffer.from(good.slice(0, -3), 'latin1');
     expect(await whyUnreadable(text, mappingOf({ encoding: 'utf-8' }))).toMatchObject({ code: 'unreadable-encoding' });
     expect(await whyUnreadable(text)).toMatchObject({ code: 'readable' });
@@ -139,7 +139,7 @@ describe('a quoted field that swallows rows is unreadable', () => {
     });
   });
 
-  test('but not one with a text of several lines', async () => {
+  test('but not one with a multi-line text', async () => {
     const text = `${TABS}\n1\tA\t1\t"first\tline\nsecond\r\nthird"\n`;
     expect(await whyUnreadable(text)).toEqual({ code: 'readable', records: 1 });
   });
@@ -195,18 +195,18 @@ describe('gzip is unreadable', () => {
     expect(await whyUnreadable(bytes)).toEqual({ code: 'unreadable-gzip' });
   });
 
-  test('but not in several parts', async () => {
+  test('but not in several members', async () => {
     const parts = Buffer.concat([packed, gzipSync('2,B,1\n')]);
     expect(await whyUnreadable(parts)).toEqual({ code: 'readable', records: 100_001 });
   });
 
-  test('when it is a bomb', async () => {
+  test('when it is a decompression bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 'x'));
     expect(await whyUnreadable(bomb)).toMatchObject({ code: 'unreadable-too-large' });
   });
 });
 
-test('a zip archive that is none is unreadable', async () => {
+test('a file that only looks like a zip archive is unreadable', async () => {
   expect(await whyUnreadable(Buffer.from('PK\x03\x04rest'))).toEqual({ code: 'unreadable-zip' });
 });
 

@@ -26,7 +26,7 @@ describe('no order is lost or doubled', { timeout: 240_000 }, () => {
     expect(await flushes(1, 300)).toMatchObject({ ...ALL_THERE, noticed: 1 });
   });
 
-  it('where the list is forbidden and connections drop: what cannot be known is left to a person', async () => {
+  it('where the list is forbidden and connections drop: uncertain orders are left to a person', async () => {
     const figures = await listForbidden(100);
     expect(figures).toMatchObject({ lost: 0, double: 0, untidy: [] });
     expect(figures).toMatchObject({ inDoubt: figures.struck, accepted: 100 - figures.struck });

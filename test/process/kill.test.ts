@@ -44,7 +44,7 @@ describe('the daemon', () => {
     expect(await second.ended).toMatchObject({ code: 0 });
   });
 
-  it('killed while it reads a file takes it up again', async () => {
+  it('killed while it reads a file, reads it again', async () => {
     await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '30ms' }] } });
     const first = place.spawn(['start']);
     await place.drop('orders.csv', csvOf(3000));
@@ -108,7 +108,7 @@ describe('the daemon', () => {
     expect(code).toBe(143);
   });
 
-  it('serves health and readiness, and takes what is dropped while it runs', async () => {
+  it('serves health and readiness, and takes files that are dropped while it runs', async () => {
     await using place = await openWorkplace();
     const running = place.spawn(['start']);
     const port = await until('readiness', () => /"adminPort":(\d+)/.exec(running.out())?.[1]);

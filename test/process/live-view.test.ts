@@ -23,7 +23,7 @@ function screenAfter(bytes: string): string[] {
 const SLOW = { faults: [{ kind: 'delay', by: 100 }] };
 
 describe('start on a terminal', () => {
-  it('shows a batch under way, then one line of it that stays, with log lines above, until ctrl-c', async () => {
+  it('shows a batch in progress, then one line for it, with log lines above, until Ctrl-C', async () => {
     await using place = await openWorkplace({ faults: SLOW, delivery: ', concurrency: 2' });
     const { type, ended, out } = onTerminal(place, 'start', { NO_COLOR: '1' });
     await until('it is ready', () => out().includes('po-sync is ready'));
@@ -53,7 +53,7 @@ describe('start on a terminal', () => {
     expect(await ended).toBe(0);
   });
 
-  it('works with --once, and leaves nothing of the picture', async () => {
+  it('works with --once, and removes the view at the end', async () => {
     await using place = await openWorkplace();
     await place.drop('orders.csv', csvOf(300));
     const { ended, out } = onTerminal(place, 'start --once', { NO_COLOR: '1' });
@@ -75,7 +75,7 @@ describe('start on a terminal', () => {
     expect(JSON.parse(json.out())).toMatchObject({ exitCode: 0 });
   });
 
-  it('has no escape codes where nobody looks', async () => {
+  it('has no escape codes without a terminal', async () => {
     await using place = await openWorkplace();
     await place.drop('orders.csv', csvOf(3));
     const { code, out } = await place.run(['start', '--once']);

@@ -55,7 +55,7 @@ async function killServers(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
 }
 
 describe('a first start', () => {
-  test('promises that nothing confirmed is lost and nothing is evicted', async () => {
+  test('is configured to lose and evict nothing', async () => {
     await using redis = await open();
     await using client = connect(redis.url);
 
@@ -66,7 +66,7 @@ describe('a first start', () => {
     expect(await client.config('GET', 'bind')).toContain('127.0.0.1');
   });
 
-  test('lets in nobody without the password, which no other user can read', async () => {
+  test('requires the password, which no other user can read', async () => {
     await using redis = await open();
     await using client = connect(`redis://127.0.0.1:${new URL(redis.url).port}`);
 
@@ -112,7 +112,7 @@ describe('a first start', () => {
 });
 
 describe('several users', () => {
-  test('that come at once share one server', async () => {
+  test('that start at once share one server', async () => {
     const all = await Promise.all(Array.from({ length: 5 }, () => open()));
     expect(all.filter((one) => !one.adopted)).toHaveLength(1);
     expect(new Set(all.map((one) => one.url)).size).toBe(1);
@@ -122,7 +122,7 @@ describe('several users', () => {
     expect(await servers()).toHaveLength(0);
   });
 
-  test('in processes of their own share one server, and the last one stops it', async () => {
+  test('in separate processes share one server, and the last one stops it', async () => {
     const all = await Promise.all([visit(), visit(), visit()]);
     const told = await Promise.all(all.map((one) => one.told));
     expect(told.filter((one) => !one.adopted)).toHaveLength(1);

@@ -118,7 +118,7 @@ const WAYS: [string, (place: Workplace) => Promise<Subject>][] = [
 
 describe('a report folder that under load', () => {
   it.each(WAYS)(
-    '%s holds up no order, and gets its reports later, complete',
+    '%s delays no order, and gets its complete reports later',
     async (_, startOn) => {
       await using redis = await startTestRedis();
       await using place = await openWorkplace({

@@ -5,7 +5,7 @@ const base = { listedFrom: 1_000_000, settle: 60_000, listed: new Set(['LISTED']
 const grown = (number: string) => ({ number, since: base.listedFrom - 2 * base.settle });
 const young = (number: string) => ({ number, since: base.listedFrom - 2 * base.settle + 1 });
 
-it('a list that holds every grown canary is good, and two such lists decide', () => {
+it('a list that contains every grown canary is good, and two such lists decide', () => {
   expect(judgeEvidence({ ...base, canaries: [grown('LISTED')] })).toEqual({
     kind: 'good',
     needed: 2,
@@ -20,7 +20,7 @@ it('a list without a grown canary is bad', () => {
   });
 });
 
-it('a canary younger than two settles says nothing: an honest list may lack it', () => {
+it('a canary younger than two settles proves nothing: a correct list may lack it', () => {
   expect(judgeEvidence({ ...base, canaries: [grown('LISTED'), young('GONE')] })).toMatchObject({ kind: 'good' });
   expect(judgeEvidence({ ...base, canaries: [young('LISTED'), young('GONE')] })).toEqual({ kind: 'early' });
 });

@@ -24,7 +24,7 @@ describe('ledger rebuild', () => {
     expect(known).toMatchObject({ kind: 'accepted', compact: { batchNo: 0, attempts: 0 } });
   });
 
-  it('sends nothing more after a flush until the list was read, and nothing twice then', async () => {
+  it('sends nothing after a flush until the list has been read, and nothing twice afterwards', async () => {
     await using rig = await openDeliveryRig();
     await using _mending = mending(rig);
     const numbers = numbersOf(40);
@@ -44,7 +44,7 @@ describe('ledger rebuild', () => {
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(before + 1);
   });
 
-  it('sends nothing that had passed the gate and waited for its turn when the flush was noticed', async () => {
+  it('sends no order that had passed the circuit breaker and waited for its turn when the flush was noticed', async () => {
     await using rig = await openDeliveryRig({ environment: { rateLimit: { max: 10, per: 1000 } } });
     const numbers = numbersOf(8);
     await rig.submit('b1', numbers);
@@ -58,7 +58,7 @@ describe('ledger rebuild', () => {
     expect(rig.stored()).toEqual(new Map(numbers.map((number) => [number, 1])));
   });
 
-  it('waits for a person where the list cannot be had after a rollback', async () => {
+  it('waits for a person if the list is unavailable after a rollback', async () => {
     await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'answer', on: 'list', status: 403 }] } });
     await using _mending = mending(rig);
     await rig.submit('b1', numbersOf(5));
@@ -69,7 +69,7 @@ describe('ledger rebuild', () => {
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(5);
   });
 
-  it('starts a new ledger without the list where the API offers none', async () => {
+  it('starts a new ledger without the list if the API offers none', async () => {
     const faults = { faults: [{ kind: 'answer', on: 'list', status: 405 }] };
     await using rig = await openDeliveryRig({ faults, isNew: true });
     await rig.reconciliation.rebuild.first(new AbortController().signal);

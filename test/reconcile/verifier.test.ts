@@ -85,7 +85,7 @@ describe('verifier', () => {
     expect(await stateOf('A')).toBe('inDoubt');
   });
 
-  it('gives each order ten settles, also where lists were bad long ago', async () => {
+  it('gives each order ten settles, also if lists were bad long before', async () => {
     await using opened = await openVerifierRig();
     const { rig, canaries, doubt, tickAfter, stateOf } = opened;
     await canaries.remember('OLD');
@@ -105,7 +105,7 @@ describe('verifier', () => {
     expect(await stateOf('B')).toBe('accepted');
   });
 
-  it('sends an order again after two good lists, a settle apart, that lack it', async () => {
+  it('sends an order again after two good lists, one settle apart, that lack it', async () => {
     await using opened = await openVerifierRig();
     const { rig, canaries, doubt, tickAfter, stateOf } = opened;
     await canaries.remember('OLD');

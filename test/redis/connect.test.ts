@@ -21,7 +21,7 @@ afterAll(async () => {
 const probe = '{posync:test}:probe';
 
 describe('a Redis that becomes a replica', () => {
-  it('makes a write wait until it is a primary again, and reports it once', async () => {
+  it('makes a write wait until it is a primary again, and is reported once', async () => {
     const troubles: string[] = [];
     const redis = await connectRedis(server.url, { probe, onTrouble: ({ message }) => troubles.push(message) });
     await admin.replicaof('127.0.0.1', 1);

@@ -103,7 +103,7 @@ describe('an order that the API has is never sent again', () => {
 });
 
 describe('doubt ends', () => {
-  it('a list that answers 401 after a revocation is asked again with a new token', async () => {
+  it('a list that answers 401 after a revocation is read again with a new token', async () => {
     await using api = await openOddApi(({ endpoint, attempt, token }, { revoked }) => {
       if (endpoint !== 'create' || attempt > 1) return undefined;
       revoked.add(token);
@@ -115,7 +115,7 @@ describe('doubt ends', () => {
     expect(times(api, 'PO-1')).toBe(1);
   });
 
-  it('a list that fails for ever leaves the order to a person after ten settle times, who can resolve it', async () => {
+  it('a list that always fails leaves the order to a person after ten settle times, who can resolve it', async () => {
     await using api = await openOddApi(({ endpoint, nth }) => {
       if (endpoint === 'create') return { drop: true };
       return endpoint === 'list' && nth > 1 ? { status: 500 } : undefined;
@@ -222,7 +222,7 @@ describe('one order never stops the others', () => {
 });
 
 describe('people', () => {
-  it('a pause holds at once, also under a rate limit', async () => {
+  it('a pause takes effect at once, also under a rate limit', async () => {
     await using api = await openOddApi();
     await using place = await openTroublePlace(api, { environment: 'rateLimit: { max: 5, per: 1s }' });
     await place.drop('orders.csv', csv(numbered(60)));
@@ -251,7 +251,7 @@ describe('people', () => {
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
   });
 
-  it('cancelling a batch hands an order to the other file that waits for it', async () => {
+  it('canceling a batch passes an order to the other file that waits for it', async () => {
     await using api = await openOddApi();
     await using place = await openTroublePlace(api);
     await until('the daemon is ready', () => place.daemon.out().includes('ready'));

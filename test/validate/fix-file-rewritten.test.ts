@@ -62,7 +62,7 @@ describe('a fix file', () => {
     return { orders: inShort(orders), warnings: inspection.warnings };
   }
 
-  test('is read with the mapping of the batch that it names, wherever it is dropped', async () => {
+  test('is read with the mapping of the batch that it names, in any inbox', async () => {
     const fixed = WRITTEN.replace('00987;;5', '00987;A-7;5')
       .replace('two', '2')
       .replace('A-1;1,000', 'A-1;1')
@@ -88,7 +88,7 @@ describe('a fix file', () => {
     '',
   ].join('\r\n');
 
-  test('that a spreadsheet saved has its values restored, and what was wrong stays wrong', async () => {
+  test('that a spreadsheet saved has its values restored, and faulty values stay faulty', async () => {
     const { orders, warnings } = await comesBack(SAVED);
     expect(orders).toEqual([
       order('00987', ['000123', 1], ['A-7', 5]),
@@ -103,13 +103,13 @@ describe('a fix file', () => {
     ]);
   });
 
-  test('that a spreadsheet saved is held where the original row is not known', async () => {
+  test('that a spreadsheet saved is held if the original row is not known', async () => {
     const lines = SAVED.replace('990,A-2,1,6', '990,A-2,1,66');
     const { orders } = await comesBack(lines);
     expect(orders.at(-1)).toEqual({ 990: ['6 spreadsheet-rewrite'] });
   });
 
-  test('whose letters were guessed is held until somebody corrects them', async () => {
+  test('with guessed characters is held until they are corrected', async () => {
     const written = [HEADER, `1;Schr\x84ge;1;2;encoding-unsure;${note(2)};01,000`, ''].join('\n');
     await writeFile(path.join(folder.path, BATCH, 'dead-letters.csv'), Buffer.from(written, 'latin1'));
     for (const encoding of ['auto', 'cp850']) {

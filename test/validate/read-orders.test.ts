@@ -10,7 +10,7 @@ function table(...rows: string[]): string {
 }
 
 describe('rows of a table', () => {
-  test('with one number that follow each other are one order, items in their order', async () => {
+  test('with one number and adjacent are one order, with its items in sequence', async () => {
     const { orders, inspection } = await readText(table('1,NEW,B,2', '1,NEW,A,1', '2,NEW,C,3'));
     expect(inShort(orders)).toEqual([order('1', item('B', 2), item('A', 1)), order('2', item('C', 3))]);
     expect(orders.map(({ ordinal, place }) => [ordinal, place.line])).toEqual([
@@ -20,7 +20,7 @@ describe('rows of a table', () => {
     expect(inspection.records).toBe(3);
   });
 
-  test('with one number that stand apart are joined, after the others', async () => {
+  test('with one number that are not adjacent are joined, after the others', async () => {
     const { orders } = await readText(table('1,NEW,A,1', '2,NEW,B,1', '1,NEW,C,1', '3,NEW,D,1', '2,NEW,E,1'));
     expect(inShort(orders)).toEqual([
       order('3', item('D')),
@@ -30,13 +30,13 @@ describe('rows of a table', () => {
     expect(orders.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2]);
   });
 
-  test('hold their whole order back when one of them is wrong, wherever it stands', async () => {
+  test('hold their complete order when one of them is wrong, at any position', async () => {
     const { orders } = await readText(table('1,NEW,A,1', '2,NEW,B,1', '1,NEW,C,x'));
     expect(inShort(orders)).toEqual([order('2', item('B')), { 1: ['4 quantity not-a-number'] }]);
     expect(orders[1]).toMatchObject({ place: { line: 4 }, records: [{ place: { line: 2 } }, { place: { line: 4 } }] });
   });
 
-  test('are told with everything that is wrong in them', async () => {
+  test('are reported with all their problems', async () => {
     const { orders } = await readText(table(`${'9'.repeat(257)},OPEN,,-1`));
     expect(inShort(orders)).toEqual([
       {
@@ -55,12 +55,12 @@ describe('rows of a table', () => {
     expect(inShort(orders)).toEqual([2, 3, 4].map((line) => ({ '': [`${line} purchaseOrderNumber missing`] })));
   });
 
-  test('with too few or too many fields are wrong, and hold their order', async () => {
+  test('with too few or too many fields are invalid, and hold their order', async () => {
     const { orders } = await readText(table('1,NEW,A', '1,NEW,A,1', '2,NEW,A,1,x'));
     expect(inShort(orders)).toEqual([{ 1: ['2 too-few-fields', '2 row-in-doubt'] }, { 2: ['4 too-many-fields'] }]);
   });
 
-  test('of the wrong width hold the order whose number stands beside its column', async () => {
+  test('of the wrong width hold the order whose number is next to its column', async () => {
     const rows = [
       'text,purchaseOrderNumber,articleCode,quantity',
       'x,11,A,1',
@@ -79,7 +79,7 @@ describe('rows of a table', () => {
     ]);
   });
 
-  test('stand on the line where they begin, also after line breaks within quotes', async () => {
+  test('have the line where they begin, also after line breaks within quotes', async () => {
     for (const newline of ['\n', '\r\n', '\r']) {
       const text = [
         '',
@@ -101,18 +101,18 @@ describe('rows of a table', () => {
     }
   });
 
-  test('without any value are skipped and told', async () => {
+  test('without any value are skipped and reported', async () => {
     const { orders, inspection } = await readText(table(',,,', '1,NEW,A,1', ' , ,,'));
     expect(inShort(orders)).toEqual([order('1', item('A'))]);
     expect(inspection).toMatchObject({ records: 1, warnings: ['2 rows without any value were skipped.'] });
   });
 
-  test('keep leading zeros, and lose the blanks around their values', async () => {
+  test('keep leading zeros, without the blanks around their values', async () => {
     const { orders } = await readText(table(' 007 ,NEW,\u00a000A ,007'));
     expect(inShort(orders)).toEqual([order('007', item('00A', 7))]);
   });
 
-  test('of more than ten thousand lines are no order that is sent', async () => {
+  test('of more than ten thousand lines are not sent as an order', async () => {
     const { orders } = await readText(table(...Array.from({ length: 10_001 }, (_, i) => `1,NEW,A${i},1`), '2,NEW,B,1'));
     expect(inShort(orders)).toEqual([{ 1: ['2 too-many-items'] }, order('2', item('B'))]);
   });
@@ -123,13 +123,13 @@ describe('a mapping', () => {
     fields: { purchaseOrderNumber: ['PO_NO', 'Bestellung'], articleCode: 'Material No', quantity: 'MENGE' },
   });
 
-  test('finds columns by any accepted name, case and spacing forgiven', async () => {
+  test('finds columns by any accepted name, regardless of case and spacing', async () => {
     const { orders } = await readText('text;BESTELLUNG; materialno ;Menge\nx;1;A;5\n', erp);
     expect(inShort(orders)).toEqual([order('1', item('A', 5))]);
     expect(orders[0]?.records[0]).toEqual({ kind: 'row', place: { line: 2 }, cells: ['x', '1', 'A', '5'] });
   });
 
-  test('gives fixed values where the column or its value is absent', async () => {
+  test('supplies defaults if the column or its value is absent', async () => {
     const mapping = mappingOf({ defaults: { articleCode: 'SERVICE', quantity: 1 } });
     expect(inShort((await readText('purchaseOrderNumber\n1\n', mapping)).orders)).toEqual([
       order('1', item('SERVICE')),
@@ -143,14 +143,14 @@ describe('a mapping', () => {
     expect(inShort(orders)).toEqual([{ 1: ['2 MENGE not-a-number'] }]);
   });
 
-  test('allows fractions where it says so', async () => {
+  test('allows fractions if configured', async () => {
     const { orders } = await readText(table('1,NEW,A,"2,5"', '2,NEW,B,1.25'), mappingOf({ quantity: 'number' }));
     expect(inShort(orders)).toEqual([order('1', item('A', 2.5)), order('2', item('B', 1.25))]);
   });
 });
 
 describe('a fix file', () => {
-  test('loses its error columns and the apostrophes before formulas, and says that it is one', async () => {
+  test('is read without its error columns and the apostrophes before formulas, and is recognized', async () => {
     const text = `${HEADER},note,_error_line,_error_code,_error_message\n1,NEW,'=A1,1,'-x,2,missing,is empty\n2,NEW,B,1,\n`;
     const { orders, inspection } = await readText(text);
     expect(inShort(orders)).toEqual([order('1', item('=A1')), order('2', item('B'))]);
@@ -159,18 +159,18 @@ describe('a fix file', () => {
     expect(orders[0]?.records[0]).toMatchObject({ cells: ['1', 'NEW', '=A1', '1', '-x'] });
   });
 
-  test('with a value right of its error columns is of the wrong width still', async () => {
+  test('with a value to the right of its error columns still has the wrong width', async () => {
     const { orders } = await readText(`${HEADER},_error_line,_error_code,_error_message\n1,NEW,A,1,2,c,m,surplus\n`);
     expect(inShort(orders)).toEqual([{ 1: ['2 too-many-fields'] }]);
   });
 
-  test('only is restored; an apostrophe in another file is a value', async () => {
+  test('is restored; an apostrophe in another file is a value', async () => {
     const { orders, inspection } = await readText(table("1,NEW,'=A1,1"));
     expect(inShort(orders)).toEqual([order('1', item("'=A1"))]);
     expect(inspection.isFixFile).toBe(false);
   });
 
-  test('of JSON loses its error keys', async () => {
+  test('of JSON is read without its error keys', async () => {
     const value = { ...order('1', item('A')), _error_line: 1, _error_code: 'x', _error_message: 'y' };
     const { orders, inspection } = await readText(JSON.stringify([value]));
     expect(inspection.isFixFile).toBe(true);
@@ -213,7 +213,7 @@ describe('JSON', () => {
     expect(orders[0]?.place).toEqual({ line: 1, pointer: '' });
   });
 
-  test('tells places by line and pointer', async () => {
+  test('gives places by line and pointer', async () => {
     const bad = { ...two, orderState: 'OLD', items: [item('B'), { articleCode: 7.5, quantity: '1,000' }] };
     const { orders } = await readText(JSON.stringify({ 'a/b': [one, bad] }, null, 1));
     expect(orders[1]).toMatchObject({ valid: false, place: { line: 13, pointer: '/a~1b/1' } });
@@ -255,7 +255,7 @@ describe('JSON', () => {
     expect(record?.kind === 'object' && JSON.stringify(record.value)).toBe(JSON.stringify(other));
   });
 
-  test('reads names, nested paths and whole numbers as the mapping says', async () => {
+  test('reads names, nested paths and integers as the mapping defines', async () => {
     const mapping = mappingOf({
       fields: { purchaseOrderNumber: 'header.number', items: 'Lines', articleCode: ['sku'], quantity: 'amount.value' },
     });
@@ -309,7 +309,7 @@ describe('JSON', () => {
   });
 });
 
-test('a header alone or an empty array holds no orders', async () => {
+test('a header alone or an empty array contains no orders', async () => {
   for (const text of [HEADER, `${HEADER}\r\n`, '[]', '{"orders":[]}', '\ufeff []\n']) {
     const { inspection, orders } = await readText(text);
     expect([inspection.records, orders], JSON.stringify(text)).toEqual([0, []]);

@@ -97,7 +97,7 @@ describe('a row without a usable number', () => {
 });
 
 describe('a last row without a line end', () => {
-  test('is held where its last field is sent: half a quantity is a quantity too', async () => {
+  test('is held if its last field is sent, because half a quantity is a valid quantity', async () => {
     const { orders } = await readText(`${HEADER}\n1,A,1\n2,B,1`);
     expect(inShort(orders)).toEqual([order('1', item('A')), { 2: ['3 quantity cut-off'] }]);
     expect(await messagesOf(`${HEADER}\n2,B,1`)).toEqual([expect.stringContaining('finalNewline: optional')]);
@@ -115,7 +115,7 @@ describe('a last row without a line end', () => {
 describe('an encoding that is only a guess', () => {
   const latin = (text: string) => Buffer.from(text, 'latin1');
 
-  test('holds what has other letters in a number or an article, with its readings', async () => {
+  test('holds orders with other characters in a number or an article, with the readings', async () => {
     const { orders } = await readText(latin(`${HEADER},text\n1,Schr\x84ge,1,x\n2,B,1,Gr\xfcn\n`));
     expect(inShort(orders)).toEqual([{ 1: ['2 articleCode encoding-unsure'] }, order('2', item('B'))]);
     expect(await messagesOf(latin(table('1,Schr\x84ge,1')))).toEqual([
@@ -123,7 +123,7 @@ describe('an encoding that is only a guess', () => {
     ]);
   });
 
-  test('holds also a letter that is a blank in the guessed encoding', async () => {
+  test('also holds a character that is a blank in the guessed encoding', async () => {
     expect(inShort((await readText(latin(table('1,A\xa0,1')))).orders)).toEqual([
       { 1: ['2 articleCode encoding-unsure'] },
     ]);

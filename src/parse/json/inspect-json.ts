@@ -146,7 +146,7 @@ function hasKeyIn(value: unknown, keys: ReadonlySet<string>): boolean {
 }
 
 function goesOn(line: number) {
-  const message = `Line ${line}: the file goes on after its JSON value has ended.`;
+  const message = `Line ${line}: the file has more data after its JSON value has ended.`;
   return unreadable('json', message, { line }, 'Give one array of orders, or one order a line as NDJSON.');
 }
 

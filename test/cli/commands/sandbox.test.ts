@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
-test('tells its addresses on the first line, serves, and ends well on SIGTERM', async () => {
+test('prints its addresses on the first line, serves, and exits with 0 on SIGTERM', async () => {
   await using sandbox = await startSandboxProcess(path.join(folder.path, 'served'), ['--auth-port', '0', '--record']);
   expect(sandbox).toMatchObject({
     environment: 'staging',
@@ -29,7 +29,7 @@ test('tells its addresses on the first line, serves, and ends well on SIGTERM', 
   expect(await sandbox.end('SIGTERM')).toBe(0);
 });
 
-test('three environments run beside each other in one process, told by their shells', async () => {
+test('three environments run in one process, each with its own shell', async () => {
   const stopping = new AbortController();
   const names = ['staging', 'uat', 'production'];
   const shells = names.map((name) => {
@@ -77,7 +77,7 @@ test('reads credentials from files, and the environment from a variable', async 
   expect(await running).toBe(0);
 });
 
-test('every example of a rehearsal starts', async () => {
+test('the sandbox starts with every example of a rehearsal', async () => {
   const rehearsals = path.resolve('config/rehearsals');
   for (const name of await readdir(rehearsals)) {
     const stopping = new AbortController();
@@ -207,21 +207,21 @@ describe('an invalid value gives one clear error', () => {
     },
   );
 
-  test('a name that is no environment', async () => {
+  test('an unknown environment', async () => {
     const name = { environment: '../up', env: { PO_SYNC____UP_CLIENT_ID: 'x', PO_SYNC____UP_CLIENT_SECRET: 'x' } };
     await refused(name, name).toMatchObject({ code: 'sandbox-environment-invalid' });
   });
 
-  test('a data folder that cannot be made', async () => {
+  test('a data folder that cannot be created', async () => {
     await writeFile(path.join(folder.path, 'file'), '');
     await refused({ data: 'file/in-it' }).toMatchObject({ code: 'sandbox-data-unusable' });
   });
 
-  test('a fault file that is not there', async () => {
+  test('a missing fault file', async () => {
     await refused({ faults: 'nowhere.yaml' }).toMatchObject({ code: 'file-unreadable' });
   });
 
-  test('missing credentials: none are made up', async () => {
+  test('missing credentials: none are generated', async () => {
     const message = 'The sandbox has no credentials for staging: PO_SYNC_STAGING_CLIENT_ID is not set.';
     await refused({}, { env: {} }).toMatchObject({ code: 'secret-missing', message });
   });

@@ -79,7 +79,7 @@ describe('sources', () => {
   });
 });
 
-describe('folders lie apart', () => {
+describe('folders are separate', () => {
   it.each([
     [
       'two inboxes in one folder',
@@ -125,7 +125,7 @@ describe('folders lie apart', () => {
     expect(problemsIn(text)).toEqual([expect.stringContaining('sources[1].path: ')]);
   });
 
-  it('neighbours with a common beginning are apart, and reports may lie in the data folder', () => {
+  it('neighbors with a common prefix are separate, and reports may be in the data folder', () => {
     const text = `${withSources('{ name: a, type: inbox, path: /in }', '{ name: b, type: inbox, path: /inbox }', '{ name: c, type: inbox, path: /in..x }', '{ name: d, type: export, path: /in.csv }')}data: /d\nreports: { path: /d/reports }\n`;
     expect(problemsIn(text)).toEqual([]);
   });
@@ -163,12 +163,12 @@ describe('the admin port', () => {
   });
 });
 
-it('a protected environment does not start with certificates unchecked', () => {
+it('a protected environment does not start without certificate checks', () => {
   const text = LEAST.replace('{ baseUrl', '{ protected: true, baseUrl');
   expect(problemsIn(text, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })[0]).toContain('disables certificate checks');
 });
 
-it('rules speak although another part is wrong', () => {
+it('rules are checked although another part is wrong', () => {
   const text = `${withSources('{ name: a, type: inbox, path: /in, mapping: no }', '{ name: b, type: nonsense }')}delivery: 5\n`;
   expect(problemsIn(text).join('\n')).toContain('there is no mapping no');
 });

@@ -28,7 +28,7 @@ describe('admission', () => {
     expect(admit(open('sending'), { ...OTHER, batch: 'first', ordinal: 4 })).toEqual({ kind: 'mine' });
   });
 
-  it('lets the second occurrence of a number in one file wait for the first', () => {
+  it('makes the second occurrence of a number in one file wait for the first', () => {
     expect(admit(open('queued'), { ...SAME, batch: 'first', ordinal: 5 }).kind).toBe('follow');
   });
 
@@ -47,12 +47,12 @@ describe('admission', () => {
     expect(admit(open(state), { ...SAME, again: true }).kind).toBe(again);
   });
 
-  it('takes an order in conflict for corrected when it has the content that the API has', () => {
+  it('treats an order in conflict as corrected when it has the content that the API has', () => {
     expect(admit(open('conflict'), CORRECTED)).toMatchObject({ kind: 'corrected', digest: AT_API.digest });
     expect(admit(open('conflict'), { ...CORRECTED, again: true }).kind).toBe('corrected');
   });
 
-  it('never queues a number that the API is known to have, whatever the file', () => {
+  it('never queues a number that the API has, from any file', () => {
     for (const again of [true, false])
       for (const fromExport of [true, false])
         for (const digest of [SAME.digest, OTHER.digest, CORRECTED.digest])

@@ -12,7 +12,7 @@ function takenIn(decision: Decision, maybeSentAt?: number): EntryState[] {
 }
 
 describe('a decision of a person', () => {
-  it('is taken only in the states that it is meant for', () => {
+  it('is accepted only in the states that it applies to', () => {
     expect(takenIn({ kind: 'retry', at: 1000, job: 'c-2', delay: 500 })).toEqual(['refused', 'failed']);
     expect(takenIn({ kind: 'ask', at: 1000 })).toEqual(['inDoubt']);
     expect(takenIn({ kind: 'confirm', at: 1000 }, 900)).toEqual(['retry', 'unknown', 'inDoubt']);
@@ -42,7 +42,7 @@ describe('a decision of a person', () => {
     });
   });
 
-  it('ask reads the list again not before a settle after the last attempt', () => {
+  it('ask reads the list again at the earliest one settle after the last attempt', () => {
     const before = entryOf({ state: 'inDoubt', attempt: 1, maybeSentAt: 900, absences: 1, absentAt: 950 });
     expect(next(before, { kind: 'ask', at: 1000 }, policy)).toEqual({
       kind: 'move',
@@ -66,7 +66,7 @@ describe('a decision of a person', () => {
     }
   });
 
-  it('cancel passes the order to the duplicate that waits for it', () => {
+  it('cancel passes the order to the waiting duplicate', () => {
     const follower = { batch: 'second', batchNo: 2, ordinal: 7, place: { line: 9 } };
     const before = entryOf({ attempt: 3, used: 2, batch: 'first', batchNo: 1 });
     expect(next(before, { kind: 'cancel', at: 1000, heir: { follower, job: 'c-2' } }, policy)).toEqual({
@@ -76,7 +76,7 @@ describe('a decision of a person', () => {
     });
   });
 
-  it('discard keeps what the API has under the number of a conflict', () => {
+  it('discard keeps the content that the API has for the number of a conflict', () => {
     const known = { digest: 'content-of-other' };
     expect(next(entryOf({ state: 'conflict', known }), { kind: 'discard', at: 5 }, policy)).toEqual({
       kind: 'drop',

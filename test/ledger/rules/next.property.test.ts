@@ -139,8 +139,8 @@ function doubtAfter({ before, event: what, step }: Taken, doubt: Doubt | undefin
   }
 }
 
-describe('the rule book, whatever happens in whatever order', () => {
-  it('begins no second attempt before lists a settle apart show that the first is absent, or a person says so', () => {
+describe('the rule book, for any sequence of events', () => {
+  it('begins a second attempt only after lists a settle apart show that the first is absent, or a person decides so', () => {
     fc.assert(
       fc.property(happenings(any), (all) => {
         let doubt: Doubt | undefined;
@@ -156,7 +156,7 @@ describe('the rule book, whatever happens in whatever order', () => {
     );
   });
 
-  it('accepts only by the answer that says so, by a list that shows the same order, or by a person', () => {
+  it('accepts an order only by its answer, by a list that shows the same order, or by a person', () => {
     always(any, ({ before, event: what, step }) => {
       if (step.kind !== 'accept') return;
       const isYes = what.kind === 'answered' && what.verdict.kind === 'accepted';
@@ -166,13 +166,13 @@ describe('the rule book, whatever happens in whatever order', () => {
     });
   });
 
-  it('changes an order that waits for a person only by proof that the API has it', () => {
+  it('changes an order that waits for a person only if the API is proved to have it', () => {
     always(event, ({ before, step }) => {
       if (DEAD.includes(before.state)) expect(['ignore', 'accept']).toContain(step.kind);
     });
   });
 
-  it('refuses an order that may have been sent only after lists, and gives up only where its attempts are used', () => {
+  it('refuses an order that may have been sent only after lists, and fails only when its attempts are used up', () => {
     always(any, ({ before, event: what, step }) => {
       if (step.kind !== 'dead') return;
       if (step.entry.state === 'refused' && before.maybeSentAt !== undefined) expect(what.kind).toBe('absent');
@@ -180,20 +180,20 @@ describe('the rule book, whatever happens in whatever order', () => {
     });
   });
 
-  it('gives up on the end of an attempt only when its deadline is over', () => {
+  it('marks an attempt as unknown only after its deadline', () => {
     always(any, ({ before, event: what, step }) => {
       if (what.kind === 'lapsed' && step.kind !== 'ignore')
         expect(what.at).toBeGreaterThanOrEqual(before.deadline ?? 0);
     });
   });
 
-  it('takes back only what never left', () => {
+  it('withdraws only orders that were never sent', () => {
     always(any, ({ before, step }) => {
       if (step.kind === 'cancel') expect(before.maybeSentAt).toBeUndefined();
     });
   });
 
-  it('counts attempts up by one, each when it begins, and spends the budget on nothing else', () => {
+  it('increases the attempt count by one when an attempt begins, and only then', () => {
     always(any, (taken) => {
       const { before, event: what } = taken;
       const now = outcomeOf(taken);
@@ -210,7 +210,7 @@ describe('the rule book, whatever happens in whatever order', () => {
     });
   });
 
-  it('forgets no attempt that may have been sent, unless a person says that nothing arrived', () => {
+  it('forgets no attempt that may have been sent, unless a person decides that nothing arrived', () => {
     always(any, (taken) => {
       const { before, event: what } = taken;
       if (before.maybeSentAt === undefined || what.kind === 'resend') return;
@@ -218,7 +218,7 @@ describe('the rule book, whatever happens in whatever order', () => {
     });
   });
 
-  it('never leaves an order without a next time to look after it', () => {
+  it('gives every order in progress a next due time', () => {
     always(any, ({ step }) => {
       if (step.kind !== 'move') return;
       const { due, doubt, entry } = step;

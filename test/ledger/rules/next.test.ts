@@ -254,7 +254,7 @@ describe('next', () => {
     expect(step.kind === 'move' && step.entry.maybeSentAt).toBe(7);
   });
 
-  it('leaves doubt to a person where onDoubt is hold', () => {
+  it('leaves doubt to a person if onDoubt is hold', () => {
     const step = next(SENDING, answered({ kind: 'unknown', answer: LOST }), { ...policy, onDoubt: 'hold' });
     expect(short(step)).toBe('dead inDoubt');
   });

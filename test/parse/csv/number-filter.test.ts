@@ -10,7 +10,7 @@ function falselyFound(has: (number: string) => boolean): number {
 }
 
 describe('a set of numbers', () => {
-  test('finds what was added, and of the rest hardly any', () => {
+  test('finds what was added, and hardly anything else', () => {
     const filter = createNumberFilter(50_000);
     for (let i = 0; i < 50_000; i++) filter.add(number(i));
     for (let i = 0; i < 50_000; i++) expect(filter.has(number(i))).toBe(true);
@@ -18,7 +18,7 @@ describe('a set of numbers', () => {
     expect(filter.size).toBeGreaterThan(49_000);
   });
 
-  test('still does when it is folded to the room that it needs', () => {
+  test('still does after it is reduced to the needed size', () => {
     const filter = createNumberFilter(1_000_000);
     for (let i = 0; i < 1_000; i++) filter.add(number(i));
     const folded = filter.folded();
@@ -27,7 +27,7 @@ describe('a set of numbers', () => {
     expect(folded.size).toBe(filter.size);
   });
 
-  test('that is smaller than what comes finds everything all the same', () => {
+  test('that is too small still finds everything', () => {
     const filter = createNumberFilter(10);
     for (let i = 0; i < 5_000; i++) filter.add(number(i));
     for (let i = 0; i < 5_000; i++) expect(filter.has(number(i))).toBe(true);

@@ -34,7 +34,7 @@ describe('rows of a list that are not data', () => {
     ]);
   });
 
-  test('are those that the mapping names', async () => {
+  test('include those that the mapping names', async () => {
     const text = `x\n${HEADER}\nEnd,B,2\n${HEADER}\n1,A,1\nTotal,,1\n`;
     const mapping = mappingOf({ headerRow: 4, skipRows: ['^Total'] });
     const { orders, inspection } = await readText(text, mapping);
@@ -45,7 +45,7 @@ describe('rows of a list that are not data', () => {
     ]);
   });
 
-  test('and a totals row that nobody named leaves no doubt unreported', async () => {
+  test('a totals row that the mapping does not name is reported', async () => {
     const { orders } = await readText(`${HEADER}\n1,A,1\n,Total,1\n`);
     expect(orders.map(({ valid }) => valid)).toEqual([false, false]);
   });

@@ -33,7 +33,7 @@ describe('the sheet of a workbook that is read', () => {
     });
   });
 
-  test('is told with the rows that it hides', async () => {
+  test('is reported with its hidden rows', async () => {
     const xml = sheetXml(plain('1')).replace('</sheetData>', `${row(plain('2'), ' r="7" hidden="1"')}</sheetData>`);
     const { orders, inspection } = await readText(rawWorkbook([{ xml }]));
     expect(orders.map(({ number, place }) => [number, place.line])).toEqual([
@@ -54,7 +54,7 @@ function book(
 }
 
 describe('a number with a format', () => {
-  test('is read as it is shown', async () => {
+  test('is read as shown', async () => {
     const cases = [
       ['0000;[Red]-0000', '42', '0042'],
       ['[Blue]000000', '43', '000043'],
@@ -127,7 +127,7 @@ describe('a number with a format', () => {
   });
 });
 
-describe('a workbook made to hurt is refused at once', () => {
+describe('a malicious workbook is refused at once', () => {
   test.each([
     ['two million brackets', '<'.repeat(2_000_000), 'unreadable-xml'],
     [
@@ -161,7 +161,7 @@ describe('a workbook made to hurt is refused at once', () => {
     expect(performance.now() - started).toBeLessThan(8_000);
   });
 
-  test('an empty sheet holds no orders', async () => {
+  test('an empty sheet contains no orders', async () => {
     const xml = '<worksheet><sheetData/></worksheet>';
     await expect(readText(rawWorkbook([{ xml }]))).rejects.toMatchObject({ code: 'unreadable-empty' });
   });

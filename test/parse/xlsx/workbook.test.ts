@@ -43,7 +43,7 @@ async function withPart(name: string, change: (xml: string) => string): Promise<
 }
 
 describe('a workbook', () => {
-  test('is read from its first sheet: texts as they are, numbers by their digits, each with its row', async () => {
+  test('is read: texts unchanged, numbers by their digits, each with its row', async () => {
     const sheet = rows([text('00123'), text('A'), number(5)], [], [text('2'), number(4711), text('7')]);
     const { inspection, orders } = await read(await writeWorkbook(sheet));
     expect(inspection).toMatchObject({ records: 2, warnings: [], shape: { format: { type: 'xlsx' }, header: HEADER } });
@@ -53,7 +53,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  test('is read from the sheet that the mapping names; one that is not there is told', async () => {
+  test('is read from the sheet that the mapping names; a missing sheet is reported', async () => {
     const book = await writeWorkbooks([
       { sheet: 'Notes', data: textRows([['nothing here']]) },
       { sheet: 'Orders', data: rows([text('1'), text('A'), number(5)]) },
@@ -76,7 +76,7 @@ describe('a workbook', () => {
     expect(orders).toMatchObject([{ number: shown, valid: true }]);
   });
 
-  test('holds an order back whose number lost its digits or became a date', async () => {
+  test('holds an order whose number lost digits or became a date', async () => {
     const date = { type: Date, value: new Date(Date.UTC(2026, 0, 3)), format: 'yyyy-mm-dd' };
     const { orders } = await read(
       await writeWorkbook(rows([number(1.23e18), text('A'), number(5)], [text('2'), date, date])),
@@ -104,7 +104,7 @@ describe('a workbook', () => {
     expect((await read(await writeWorkbook(sheet), { decimal })).orders[0]).toMatchObject({ valid: false });
   });
 
-  test('gives back any texts, joined by number and with their rows', async () => {
+  test('returns any texts, joined by number and with their rows', async () => {
     const cell = fc
       .string({ unit: fc.constantFrom('a', 'B', '0', '7', ' ', '<', '&', '"', "'", 'é', '€', ';', ',', '𝄞', ']') })
       .filter((value) => value.trim() !== '' && value.trim() === value);

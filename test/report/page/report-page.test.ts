@@ -179,7 +179,7 @@ describe('an unreadable file', () => {
   });
 });
 
-it('a conflict shows the items of this file beside the known ones', () => {
+it('a conflict shows the items of this file next to the known ones', () => {
   const one = dead(order(2), 'conflict', 'other-content', 'known with other items');
   const content = (quantity: number) => ({
     purchaseOrderNumber: 'PO-2',
