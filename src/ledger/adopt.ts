@@ -5,7 +5,7 @@ import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { encodeCompact, type Listed, UNSHOWN } from './entry.ts';
 
-/** An order that the API has; its digest is UNSHOWN where the list leaves out the items. Short: there may be millions. */
+/** An order that the API has. Its digest is UNSHOWN where the list leaves out the items. Short: there may be millions. */
 export type Existing = { purchaseOrderNumber: string; digest: string };
 
 /** What is kept of a listed order. */

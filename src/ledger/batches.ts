@@ -9,7 +9,7 @@ import { readScript, runScript } from '../redis/script.ts';
 import { type BatchError, createBatchControl } from './batch-control.ts';
 import type { StoredResult } from './stored-result.ts';
 
-/** How long a dead daemon's right to a batch lasts. */
+/** Milliseconds until the lease of a daemon that died expires. */
 const LEASE = 10_000;
 
 /** `reading` until every order is admitted, then `open` until the last is counted, then `done`. */
@@ -26,20 +26,20 @@ export type Batch = {
   state: BatchState;
   startedAt: number;
   lastAt: number;
-  /** What the first pass found; absent before. */
+  /** What the first pass found. */
   inspection?: { sha256: string; bytes: number; records: number; shape: FileShape; warnings: string[] };
   /** SHA-256 of the content whose orders were admitted; absent before the first. */
   begunWith?: string;
   /** Orders in all; absent while reading. */
   total?: number;
-  /** It waits for a person's word, and why. */
+  /** It waits for a person, and why. */
   held?: { reason: string; since: number };
-  /** A person took back what was not sent yet. */
+  /** A person canceled what was not sent yet. */
   cancelled: boolean;
   /** Why its file can no longer be read, although some of its orders were admitted. */
   unreadable?: BatchError;
   counts: OutcomeCounts;
-  /** Dead letters that still wait. */
+  /** Dead letters that are open. */
   open: number;
   /** Where its file is since it was settled; absent for a copy of an export. */
   settledPath?: string;
@@ -47,22 +47,77 @@ export type Batch = {
 
 export type Batches = ReturnType<typeof createBatches>;
 
-/** To read or settle a batch; to write its `report.json`. */
+/** Which lease: to read or settle a batch, or to write its `report.json`. */
 export type BatchRight = 'lease' | 'reportLease';
 
-/** The batches of one environment: who reads each, how far it is, what became of its orders. */
+/** The batches of one environment: who reads each, its progress, and the outcomes of its orders. */
 export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; owner: string }) {
-  const totalScript = readScript(new URL('./total.lua', import.meta.url));
-
-  /** The right to read or settle a batch, or to write its `report.json`; undefined while somebody else has it. */
+  /** A lease to read or settle a batch, or to write its `report.json`; undefined while somebody else has it. */
   function lease(batch: string, right: BatchRight = 'lease'): Promise<Lease | undefined> {
     return takeLease(redis, keys[right](batch), owner, LEASE);
   }
 
-  /** Whether some daemon reads or settles it right now. */
+  /** Whether some daemon reads or settles it now. */
   async function isHeld(batch: string): Promise<boolean> {
     return (await redis.exists(keys.lease(batch))) === 1;
   }
+
+  const reads = createReads(redis, keys);
+  return {
+    lease,
+    isHeld,
+    ...reads,
+    ...createProgress(redis, keys, reads.find),
+    ...createBatchControl({ redis, keys }),
+    ...createAftermath(redis, keys),
+  };
+}
+
+function createReads(redis: Redis, keys: Keys) {
+  async function find(batch: string): Promise<Batch | undefined> {
+    const fields = await redis.hgetall(keys.batch(batch));
+    return fields['batch'] === undefined ? undefined : decode(fields);
+  }
+
+  /** Which orders are counted already: a test by ordinal. */
+  async function counted(batch: string): Promise<(ordinal: number) => boolean> {
+    const bits = await redis.getBuffer(keys.counted(batch));
+    return (ordinal) => (((bits?.[ordinal >> 3] ?? 0) >> (7 - (ordinal & 7))) & 1) === 1;
+  }
+
+  /** Results of these ordinals that were kept, in the order asked. */
+  async function results(batch: string, ordinals: readonly number[]): Promise<(StoredResult | undefined)[]> {
+    if (ordinals.length === 0) return [];
+    const texts = await redis.hmget(keys.results(batch), ...ordinals.map(String));
+    return texts.map((text) => (text === null ? undefined : (JSON.parse(text) as StoredResult)));
+  }
+
+  /** Batches whose last order is counted and whose report is not written yet. */
+  function finished(): Promise<string[]> {
+    return redis.smembers(keys.finished);
+  }
+
+  /** Batches that are not done, oldest first. */
+  async function underWay(): Promise<Batch[]> {
+    const found = await Promise.all((await redis.smembers(keys.active)).map(find));
+    return found.filter((batch) => batch !== undefined).sort((a, b) => a.startedAt - b.startedAt);
+  }
+
+  /** At most `most` names of batches, the newest first, beginning at `from`. */
+  function names(from: number, most: number): Promise<string[]> {
+    return redis.zrange(keys.batches, from, String(from + most - 1), 'REV');
+  }
+
+  /** The batch behind a short number; undefined for what the API had before po-sync. */
+  async function nameOf(no: number): Promise<string | undefined> {
+    return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
+  }
+
+  return { find, counted, results, finished, underWay, names, nameOf };
+}
+
+function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promise<Batch | undefined>) {
+  const totalScript = readScript(new URL('./total.lua', import.meta.url));
 
   /** Makes the batch known, or finds it again after a crash. `at` is the claim. */
   async function begin(file: ClaimedFile, at: number): Promise<Batch> {
@@ -81,6 +136,7 @@ export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys
     return { ...fresh, cancelled: false, counts: noOutcomes(), open: 0 };
   }
 
+  /** The first pass read the file to its end. */
   async function proved(batch: string, inspection: NonNullable<Batch['inspection']>): Promise<void> {
     await redis.hset(keys.batch(batch), { inspection: JSON.stringify(inspection) });
   }
@@ -95,30 +151,7 @@ export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys
     await runScript(redis, totalScript, [keys.batch(batch), keys.finished], [batch, total]);
   }
 
-  async function find(batch: string): Promise<Batch | undefined> {
-    const fields = await redis.hgetall(keys.batch(batch));
-    return fields['batch'] === undefined ? undefined : decode(fields);
-  }
-
-  /** Which of the first `ordinals` orders are counted already: a test by ordinal. */
-  async function counted(batch: string): Promise<(ordinal: number) => boolean> {
-    const bits = await redis.getBuffer(keys.counted(batch));
-    return (ordinal) => (((bits?.[ordinal >> 3] ?? 0) >> (7 - (ordinal & 7))) & 1) === 1;
-  }
-
-  /** Results of these ordinals that were kept, in the order asked. */
-  async function results(batch: string, ordinals: readonly number[]): Promise<(StoredResult | undefined)[]> {
-    if (ordinals.length === 0) return [];
-    const texts = await redis.hmget(keys.results(batch), ...ordinals.map(String));
-    return texts.map((text) => (text === null ? undefined : (JSON.parse(text) as StoredResult)));
-  }
-
-  /** Batches whose last order is counted and whose report is still to be written. */
-  function finished(): Promise<string[]> {
-    return redis.smembers(keys.finished);
-  }
-
-  /** Records where its file is now. */
+  /** Its file is at `settledPath` now. */
   async function putAway(batch: string, settledPath: string): Promise<void> {
     await redis.hset(keys.batch(batch), { settledPath });
   }
@@ -134,26 +167,11 @@ export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys
       .exec();
   }
 
-  /** Batches that are not done, oldest first. */
-  async function underWay(): Promise<Batch[]> {
-    const found = await Promise.all((await redis.smembers(keys.active)).map(find));
-    return found.filter((batch) => batch !== undefined).sort((a, b) => a.startedAt - b.startedAt);
-  }
+  return { begin, proved, admitting, admitted, putAway, done };
+}
 
-  /** Forgets a batch that is done, its report having expired. What it sent stays in the ledger. */
-  async function forget(batch: string): Promise<void> {
-    await redis
-      .multi()
-      .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
-      .zrem(keys.batches, batch)
-      .exec();
-  }
-
-  /** So many names of batches, the newest first, beginning at the `from`th. */
-  function names(from: number, most: number): Promise<string[]> {
-    return redis.zrange(keys.batches, from, String(from + most - 1), 'REV');
-  }
-
+/** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
+function createAftermath(redis: Redis, keys: Keys) {
   /** Settled batches whose dead letters were closed since their report was written. */
   function toRefresh(): Promise<string[]> {
     return redis.smembers(keys.refresh);
@@ -171,33 +189,16 @@ export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys
     if ((await redis.hlen(keys.closed(batch))) > shown) await redis.sadd(keys.refresh, batch);
   }
 
-  /** The batch behind a short number; undefined for what was there before us. */
-  async function nameOf(no: number): Promise<string | undefined> {
-    return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
+  /** Forgets a batch that is done and whose report expired. What it sent stays in the ledger. */
+  async function forget(batch: string): Promise<void> {
+    await redis
+      .multi()
+      .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
+      .zrem(keys.batches, batch)
+      .exec();
   }
 
-  return {
-    lease,
-    isHeld,
-    begin,
-    proved,
-    admitting,
-    admitted,
-    find,
-    counted,
-    results,
-    finished,
-    putAway,
-    done,
-    underWay,
-    forget,
-    ...createBatchControl({ redis, keys }),
-    names,
-    toRefresh,
-    closings,
-    refreshed,
-    nameOf,
-  };
+  return { toRefresh, closings, refreshed, forget };
 }
 
 function decode(fields: Record<string, string>): Batch {

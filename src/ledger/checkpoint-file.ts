@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { PRIVATE_FOLDER } from '../core/folder.ts';
 import { readJsonIfExists, writeWhole } from '../core/regular-file.ts';
 
-/** How far the ledger had come when it was looked at last: the name of its life, and the number of its latest change. */
+/** What was last seen of the ledger: the name of its epoch, and the sequence of its latest change. */
 export type Checkpoint = { epoch: string; sequence: number };
 
-/** Keeps a trace where it outlives the process. No trace reads as the life ''. */
+/** Keeps a checkpoint where it outlives the process. None reads as the epoch ''. */
 export type CheckpointStore = { read(): Promise<Checkpoint>; write(checkpoint: Checkpoint): Promise<void> };
 
 /** A checkpoint in a file, written completely or not at all. */

@@ -1,12 +1,13 @@
--- Compares this ledger with what a daemon remembers of it, and where it knows too little asks for the API's list in the same step.
--- KEYS identity, rebuild, breaker, the caller's own count; ARGV remembered epoch ('' none), its number, a new name, wait after
--- a rollback, hold's field, hold, how many changes the caller made, and how long its count is kept.
--- Returns same | new | rolled-back, the epoch, its number.
+-- Compares the ledger with what a daemon remembers of it. Where the ledger knows too little, a new epoch begins and the API's
+-- list is requested, in the same step.
+-- KEYS identity, rebuild, breaker, the caller's own count; ARGV remembered epoch ('' none), its sequence, a new name, wait
+-- after a rollback, field of the hold, hold, how many changes the caller made, and how long its count is kept.
+-- Returns same | new | rolled-back, the epoch, its sequence.
 local epoch, sequence, succeeds = unpack(redis.call('HMGET', KEYS[1], 'epoch', 'sequence', 'succeeds'))
 sequence = tonumber(sequence or '0')
 local remembered, number = ARGV[1], tonumber(ARGV[2])
 
--- What is known below makes up for what was lost: from now on the caller is not behind.
+-- The new epoch makes up for what was lost: from now on the caller is not behind.
 local own, made = tonumber(redis.call('GET', KEYS[4]) or '0'), tonumber(ARGV[7])
 redis.call('SET', KEYS[4], math.max(own, made), 'PX', ARGV[8])
 
@@ -17,11 +18,11 @@ end
 if epoch and epoch == remembered and sequence >= number and own >= made then return { 'same', epoch, tostring(sequence) } end
 
 sequence = math.max(sequence, number)
--- It succeeds what we remember and what was found, so that two daemons never undo each other's lives.
+-- It succeeds what was remembered and what was found, so that two daemons never end each other's epochs.
 local lives = remembered .. ' ' .. (epoch or '') .. ' ' .. (succeeds or '')
 redis.call('HSET', KEYS[1], 'epoch', ARGV[3], 'sequence', sequence, 'succeeds', string.sub(lives, 1, 1000))
 redis.call('DEL', KEYS[2])
--- By Redis' own clock: a daemon that just woke may be wrong about it.
+-- By Redis' own clock: a daemon that was just resumed may have a wrong one.
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 if remembered == '' then

@@ -22,15 +22,15 @@ type IdentityDeps = {
   redis: Redis;
   keys: Keys;
   time: RedisTime;
-  /** Where the trace outlives this process. */
+  /** Where the checkpoint outlives this process. */
   checkpoint: CheckpointStore;
-  /** Milliseconds until nothing sent before a rollback can still arrive and be missed by the list. */
+  /** Milliseconds until nothing sent before a rollback can still arrive and be missing from the list. */
   wait: number;
 };
 
 const NO_CHECKPOINT: Checkpoint = { epoch: '', sequence: 0 };
 
-/** A daemon that stood still for longer is taken for one that lost its changes: then the list is read once more. */
+/** A daemon that was suspended for longer counts as one that lost its changes: then the list is read once more. */
 const KEEP_OWN = 7 * 86_400_000;
 
 /**
@@ -38,8 +38,9 @@ const KEEP_OWN = 7 * 86_400_000;
  * Redis, in memory, and in a file. A Redis that knows less than the daemon was rolled back. As others may bring its
  * number up again before anybody compares, each daemon's own changes are counted apart too.
  */
-export function createIdentity({ redis, keys, checkpoint, time, wait }: IdentityDeps) {
-  const script = readScript(new URL('./identity.lua', import.meta.url));
+export function createIdentity(deps: IdentityDeps) {
+  const { checkpoint } = deps;
+  const compareWith = createComparison(deps);
   const daemon = randomUUID();
   let made = 0;
   let known: Checkpoint = NO_CHECKPOINT;
@@ -47,8 +48,8 @@ export function createIdentity({ redis, keys, checkpoint, time, wait }: Identity
   let establishing: Promise<Standing> | undefined;
 
   /**
-   * Compares Redis with what we remember. Where it forgot, a new life begins, delivery is held and the API's list is
-   * asked for, in one step; other daemons then find the new life. May be called at any time, by any daemon.
+   * Compares Redis with what is remembered. Where it forgot, a new epoch begins, delivery is held and the API's list is
+   * requested, in one step; other daemons then find the new epoch. Any daemon may call this at any time.
    */
   function establish(): Promise<Standing> {
     establishing ??= compare().finally(() => {
@@ -57,50 +58,28 @@ export function createIdentity({ redis, keys, checkpoint, time, wait }: Identity
     return establishing;
   }
 
-  /** The file may know more than our memory: another daemon of this machine writes it too, while we sleep. */
+  /** The file may know more than the memory: another daemon of this machine writes it too, while this one is suspended. */
   async function compare(): Promise<Standing> {
     const kept = await checkpoint.read();
     const checkpoints = [known, kept].filter(({ epoch }) => epoch !== '');
     let standing: Standing = 'same';
     for (const remembered of checkpoints.length > 0 ? checkpoints : [NO_CHECKPOINT]) {
-      if (standing === 'same') standing = await compareWith(remembered);
+      if (standing !== 'same') continue;
+      const found = await compareWith(remembered, daemon, made);
+      standing = found.standing;
+      const { epoch, sequence } = found;
+      known = { epoch, sequence: epoch === known.epoch ? Math.max(known.sequence, sequence) : sequence };
     }
     await store();
     return standing;
   }
 
-  async function compareWith(remembered: Checkpoint): Promise<Standing> {
-    const hold = {
-      code: ROLLED_BACK,
-      reason: "Redis lost part of the ledger; the API's list is read first",
-      since: time.now(),
-    };
-    const answer = await runScript(
-      redis,
-      script,
-      [keys.identity, keys.rebuild, keys.breaker, keys.own(daemon)],
-      [
-        remembered.epoch,
-        remembered.sequence,
-        randomUUID(),
-        wait,
-        `hold:${ROLLED_BACK}`,
-        JSON.stringify(hold),
-        made,
-        KEEP_OWN,
-      ],
-    );
-    const [standing, epoch, sequence] = answer as [Standing, string, string];
-    known = { epoch, sequence: epoch === known.epoch ? Math.max(known.sequence, Number(sequence)) : Number(sequence) };
-    return standing;
-  }
-
-  /** Takes note that so many changes of ours are in Redis. */
+  /** Redis has so many changes of this daemon. */
   function sawOwn(changes: number): void {
     made = Math.max(made, changes);
   }
 
-  /** Takes note of a change's number. */
+  /** Redis has the change with this sequence. */
   function saw(sequence: number): void {
     if (sequence > known.sequence) known = { ...known, sequence };
   }
@@ -114,4 +93,18 @@ export function createIdentity({ redis, keys, checkpoint, time, wait }: Identity
   }
 
   return { establish, saw, sawOwn, store, known: () => known, own: () => ({ daemon, made }) };
+}
+
+/** Builds the step that compares Redis with one checkpoint, and begins a new epoch where Redis knows too little. */
+function createComparison({ redis, keys, time, wait }: IdentityDeps) {
+  const script = readScript(new URL('./identity.lua', import.meta.url));
+
+  return async ({ epoch: before, sequence: reached }: Checkpoint, daemon: string, made: number) => {
+    const reason = "Redis lost part of the ledger; the API's list is read first";
+    const hold = JSON.stringify({ code: ROLLED_BACK, reason, since: time.now() });
+    const used = [keys.identity, keys.rebuild, keys.breaker, keys.own(daemon)];
+    const args = [before, reached, randomUUID(), wait, `hold:${ROLLED_BACK}`, hold, made, KEEP_OWN];
+    const [standing, epoch, sequence] = (await runScript(redis, script, used, args)) as [Standing, string, string];
+    return { standing, epoch, sequence: Number(sequence) };
+  };
 }

@@ -17,7 +17,7 @@ export function aloneOf({ job, batch, order, place }: Entry): Job {
   return { id: job, name: `line ${place.line}`, batch, numbers: [order.purchaseOrderNumber] };
 }
 
-/** The same step, its order carried by another job from now on. Steps that need no job stay as they are. */
+/** The same step, its order carried by another job from now on. Steps that need no job stay unchanged. */
 export function withJob(step: Step, nameJob: () => string): Step {
   if (step.kind !== 'move' || step.entry.state !== 'retry') return step;
   return { ...step, entry: { ...step.entry, job: nameJob() } };

@@ -1,33 +1,33 @@
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 
-/** Something that needs a person: its order number, "" when it has none, and a short name for its content. */
+/** Something that needs a person: its order number, "" without one, and a digest of its content. */
 export type KnownProblem = { number: string; fingerprint: string };
 
 export type KnownInvalid = ReturnType<typeof createKnownInvalid>;
 
 /**
- * Invalid orders of exports that were already reported: every version of an export shows its invalid orders again. A
- * person sees each only once, until its content changes or it was valid in between.
+ * What exports have shown already: an export shows its faulty orders again with every version, and a person sees each only
+ * once, until its content changes or it was correct in between.
  */
 export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }) {
-  /** Which of these were reported with the same content. */
-  async function wereKnown(source: string, tellings: readonly KnownProblem[]): Promise<boolean[]> {
-    if (tellings.length === 0) return [];
-    const fingerprints = await redis.hmget(keys.knownInvalid(source), ...tellings.map(fieldOf));
-    return tellings.map(({ fingerprint }, i) => fingerprints[i] === fingerprint);
+  /** Which of these were shown with the same content. */
+  async function wereKnown(source: string, problems: readonly KnownProblem[]): Promise<boolean[]> {
+    if (problems.length === 0) return [];
+    const fingerprints = await redis.hmget(keys.knownInvalid(source), ...problems.map(fieldOf));
+    return problems.map(({ fingerprint }, i) => fingerprints[i] === fingerprint);
   }
 
-  /** Call after they are counted: after a crash in between, they are reported again. */
-  async function remember(source: string, tellings: readonly KnownProblem[]): Promise<void> {
-    if (tellings.length === 0) return;
+  /** Call after they are counted: what a crash cuts off in between is shown again. */
+  async function remember(source: string, problems: readonly KnownProblem[]): Promise<void> {
+    if (problems.length === 0) return;
     await redis.hset(
       keys.knownInvalid(source),
-      Object.fromEntries(tellings.map((one) => [fieldOf(one), one.fingerprint])),
+      Object.fromEntries(problems.map((one) => [fieldOf(one), one.fingerprint])),
     );
   }
 
-  /** These numbers are well now: should they go wrong again, it is news. */
+  /** These numbers are correct now: a later fault is shown again. */
   async function areWell(source: string, numbers: readonly string[]): Promise<void> {
     if (numbers.length === 0 || (await redis.hlen(keys.knownInvalid(source))) === 0) return;
     await redis.hdel(keys.knownInvalid(source), ...numbers.map((number) => fieldOf({ number, fingerprint: '' })));

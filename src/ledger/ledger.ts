@@ -23,24 +23,8 @@ export type Ledger = ReturnType<typeof createLedger>;
  * `rules/admission.ts`); this commits: compare the version, store, and count the outcome for its batch, in one script.
  */
 export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity }) {
-  const lookupScript = readScript(new URL('./lookup.lua', import.meta.url));
   const countScript = readScript(new URL('./count.lua', import.meta.url));
   const commit = createCommits({ redis, keys, identity });
-
-  /** What is known of each number, in the order asked. */
-  async function lookup(numbers: readonly string[]): Promise<Known[]> {
-    const pages = [];
-    for (let i = 0; i < numbers.length; i += LOOKUP) pages.push(lookupPage(numbers.slice(i, i + LOOKUP)));
-    return (await Promise.all(pages)).flat();
-  }
-
-  /** One round trip. */
-  async function lookupPage(numbers: readonly string[]): Promise<Known[]> {
-    const asked: string[] = [keys.prefix];
-    for (const number of numbers) asked.push(number, bucketOf(number));
-    const found = (await runScript(redis, lookupScript, [], asked)) as (string | null)[];
-    return found.map(knownFrom);
-  }
 
   /** Puts a new or corrected order into the ledger; false when the number was changed meanwhile. */
   async function enter(entry: Entry, before: Entry | undefined, due: number): Promise<boolean> {
@@ -77,6 +61,45 @@ export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Ke
     await runScript(redis, countScript, [keys.waiting, keys.finished], [keys.prefix, at, batch, ...args]);
   }
 
+  return {
+    lookup: createLookup(redis, keys),
+    enter,
+    take,
+    count,
+    /** What people did with an order, oldest first. */
+    operatorActions: (number: string) => actionsOf(redis, keys.operatorActions(number)),
+    followers: createFollowers({ redis, keys }),
+    ...createDueTimes({ redis, keys }),
+  };
+}
+
+function createLookup(redis: Redis, keys: Keys) {
+  const script = readScript(new URL('./lookup.lua', import.meta.url));
+
+  /** What is known of each number, in the order asked. */
+  async function lookup(numbers: readonly string[]): Promise<Known[]> {
+    const pages = [];
+    for (let i = 0; i < numbers.length; i += LOOKUP) pages.push(lookupPage(numbers.slice(i, i + LOOKUP)));
+    return (await Promise.all(pages)).flat();
+  }
+
+  /** One round trip. */
+  async function lookupPage(numbers: readonly string[]): Promise<Known[]> {
+    const asked: string[] = [keys.prefix];
+    for (const number of numbers) asked.push(number, bucketOf(number));
+    const found = (await runScript(redis, script, [], asked)) as (string | null)[];
+    return found.map(knownFrom);
+  }
+
+  return lookup;
+}
+
+async function actionsOf(redis: Redis, key: string): Promise<OperatorAction[]> {
+  return (await redis.lrange(key, 0, -1)).map((text) => JSON.parse(text) as OperatorAction);
+}
+
+/** When the sweeper or the verifier looks after an order. */
+function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** Numbers whose time has come, oldest first. `which`: `due` for the sweeper, `doubt` for verification. */
   async function numbersDue(which: 'due' | 'doubt', now: number, most: number): Promise<string[]> {
     return redis.zrangebyscore(keys[which], '-inf', now, 'LIMIT', 0, most);
@@ -104,13 +127,7 @@ export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Ke
     return redis.zcount(keys.due, '-inf', now + SWEEP_AFTER + 1_000);
   }
 
-  /** What people did with an order, oldest first. */
-  async function operatorActions(number: string): Promise<OperatorAction[]> {
-    return (await redis.lrange(keys.operatorActions(number), 0, -1)).map((text) => JSON.parse(text) as OperatorAction);
-  }
-
-  const followers = createFollowers({ redis, keys });
-  return { lookup, enter, take, operatorActions, count, numbersDue, nextDue, postpone, unsettled, sendable, followers };
+  return { numbersDue, nextDue, postpone, unsettled, sendable };
 }
 
 /** What a step changes in Redis; undefined for one that changes nothing. */

@@ -7,7 +7,7 @@ type Deps = { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> };
 
 const PAGE = 500;
 
-/** The orders of some batches that the queue or an attempt has in hand, page by page. One met twice does no harm. */
+/** The orders of some batches that are queued or being sent, page by page. An order may occur twice. */
 export async function* ordersUnderWay(
   batches: readonly string[],
   { redis, keys, ledger }: Deps,

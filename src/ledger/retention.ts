@@ -26,7 +26,7 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
     await redis.hset(keys.settled(number), number, [digestAndAttempts, at, batchNo, today.toString(36)].join('.'));
   }
 
-  /** Forgets what is over the horizon; gives how many. Walks the ledger in small steps. */
+  /** Forgets what is older than the retention; returns how many. Reads the ledger in small steps. */
   async function forget(now: number): Promise<number> {
     if (keep === 'forever') return 0;
     const oldest = Math.floor((now - keep) / DAY);
@@ -70,7 +70,7 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
   return { shown, forget };
 }
 
-/** The day of the last showing, or of the acceptance; days since 1970. */
+/** The day when it was last shown, or accepted; days since 1970. */
 function lastShown(text: string): number {
   const day = text.split('.')[3];
   return day === undefined ? Math.floor(decodeCompact(text).at / DAY) : Number.parseInt(day, 36);

@@ -2,7 +2,7 @@ import type { Item } from '../order/order.ts';
 import type { Outcome } from '../order/outcome.ts';
 
 /**
- * The result of an order that did not simply come to be accepted; kept with its batch until the report is written.
+ * The result of an order that was not simply accepted; kept with its batch until the report is written.
  * Times are milliseconds.
  */
 export type StoredResult = {

@@ -10,7 +10,7 @@ import type { Policy } from '../ledger/rules/step.ts';
 import type { Log } from '../log/log.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
-import { createRebuildRequest } from './rebuild-request.ts';
+import { createRebuildRequest, type RebuildRequest } from './rebuild-request.ts';
 
 type RebuildDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
@@ -40,28 +40,10 @@ const LOOK_AGAIN = 100;
  * rolled back before its next. One daemon does it for all; the request for it stays in Redis until it is done.
  */
 export function createLedgerRebuild(deps: RebuildDeps) {
-  const { store, ledger, clock, policy, log } = deps;
+  const { store, policy, log } = deps;
   const { redis, keys, time } = store;
-  const adopt = createAdoption(store);
   const request = createRebuildRequest(store);
-
-  /** At start: gives a new ledger some seconds. Where the list takes longer, delivery is paused with that reason. */
-  async function first(signal: AbortSignal): Promise<void> {
-    const until = clock.monotonic() + START_WAITS;
-    const reading = readAtStart(until, signal);
-    await Promise.race([reading, clock.sleep(START_WAITS, signal)]);
-    await request.showWait();
-    await deps.refresh();
-    // It continues in the background.
-    reading.catch(() => undefined);
-  }
-
-  async function readAtStart(until: number, signal: AbortSignal): Promise<void> {
-    while ((await tick()) === 'pending' && (await request.pending())?.why === 'new') {
-      if (signal.aborted || clock.monotonic() >= until) return;
-      await clock.sleep(LOOK_AGAIN, signal);
-    }
-  }
+  const takeIn = createTakeIn(deps);
 
   /** Runs the rebuild when it is due. */
   async function tick(): Promise<RebuildResult> {
@@ -97,33 +79,6 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     return 'impossible';
   }
 
-  /** Enters what the API has into the ledger. Returns how many orders were new to it. */
-  async function takeIn(listed: readonly Existing[], operatorAction?: OperatorAction): Promise<number> {
-    let added = 0;
-    for (let i = 0; i < listed.length; i += PAGE) {
-      const page = listed.slice(i, i + PAGE);
-      const isNew = await adopt(page, time.now());
-      const old = page.filter((_, n) => !isNew[n]);
-      added += page.length - old.length;
-      const known = await ledger.lookup(old.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
-      for (const [n, one] of known.entries()) {
-        if (one.kind === 'open') await prove(one.entry, old[n]?.digest ?? UNSHOWN, operatorAction);
-      }
-    }
-    return added;
-  }
-
-  /** The list is read once, so its evidence is applied even if the order was changed meanwhile. */
-  async function prove(entry: Entry, digest: string, operatorAction?: OperatorAction): Promise<void> {
-    let open: Entry | undefined = entry;
-    while (open) {
-      const step = next(open, { kind: 'found', at: time.now(), listed: { digest } }, policy);
-      if (step.kind === 'ignore' || (await ledger.take(open, step, operatorAction))) return;
-      const [now] = await ledger.lookup([open.order.purchaseOrderNumber]);
-      open = now?.kind === 'open' ? now.entry : undefined;
-    }
-  }
-
   /**
    * Ends the wait and its hold, also where a person decided to continue without the list. False when another epoch of
    * the ledger began meanwhile, which waits for a separate list.
@@ -139,5 +94,61 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     await deps.refresh();
   }
 
-  return { first, tick, takeIn, pending: request.pending, finish };
+  return { first: createFirstRead(deps, request, tick), tick, takeIn, pending: request.pending, finish };
+}
+
+/** Builds what a start does: it gives a new ledger some seconds. Where the list takes longer, delivery is paused. */
+function createFirstRead(
+  { clock, refresh }: Pick<RebuildDeps, 'clock' | 'refresh'>,
+  request: RebuildRequest,
+  tick: () => Promise<RebuildResult>,
+) {
+  async function read(until: number, signal: AbortSignal): Promise<void> {
+    while ((await tick()) === 'pending' && (await request.pending())?.why === 'new') {
+      if (signal.aborted || clock.monotonic() >= until) return;
+      await clock.sleep(LOOK_AGAIN, signal);
+    }
+  }
+
+  return async (signal: AbortSignal): Promise<void> => {
+    const reading = read(clock.monotonic() + START_WAITS, signal);
+    await Promise.race([reading, clock.sleep(START_WAITS, signal)]);
+    await request.showWait();
+    await refresh();
+    // It continues beside the other work.
+    reading.catch(() => undefined);
+  };
+}
+
+/** Builds the step that takes listed orders into the ledger. */
+function createTakeIn({ store, ledger, policy }: Pick<RebuildDeps, 'store' | 'ledger' | 'policy'>) {
+  const { time } = store;
+  const adopt = createAdoption(store);
+
+  /** The list is read once: what it proves is not lost because the order was changed meanwhile. */
+  async function prove(entry: Entry, digest: string, operatorAction?: OperatorAction): Promise<void> {
+    let open: Entry | undefined = entry;
+    while (open) {
+      const step = next(open, { kind: 'found', at: time.now(), listed: { digest } }, policy);
+      if (step.kind === 'ignore' || (await ledger.take(open, step, operatorAction))) return;
+      const [now] = await ledger.lookup([open.order.purchaseOrderNumber]);
+      open = now?.kind === 'open' ? now.entry : undefined;
+    }
+  }
+
+  /** The ledger knows what the API has from now on. Returns how many orders were new to it. */
+  return async (listed: readonly Existing[], operatorAction?: OperatorAction): Promise<number> => {
+    let added = 0;
+    for (let i = 0; i < listed.length; i += PAGE) {
+      const page = listed.slice(i, i + PAGE);
+      const isNew = await adopt(page, time.now());
+      const old = page.filter((_, n) => !isNew[n]);
+      added += page.length - old.length;
+      const known = await ledger.lookup(old.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+      for (const [n, one] of known.entries()) {
+        if (one.kind === 'open') await prove(one.entry, old[n]?.digest ?? UNSHOWN, operatorAction);
+      }
+    }
+    return added;
+  };
 }

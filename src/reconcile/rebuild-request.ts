@@ -3,8 +3,10 @@ import type { Redis, RedisTime } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 
+export type RebuildRequest = ReturnType<typeof createRebuildRequest>;
+
 /** Why the API's list is to be read into the ledger, for which epoch of it, and from when. */
-export type PendingRebuild = { why: string; epoch: string; notBefore: number };
+type PendingRebuild = { why: string; epoch: string; notBefore: number };
 
 /** After this many tries in quick succession the pauses grow from a tenth of a settle to ten settles. */
 const QUICK_TRIES = 3;

@@ -32,20 +32,11 @@ export type Reconciliation = {
 export function createReconciliation({ context, book, queue, partner, breaker }: ReconciliationDeps): Reconciliation {
   const { config, store, owner, clock, log } = context;
   const { ledger, identity, policy } = book;
-  const { redis, keys, time } = store;
-  const canaries = createCanaries({ redis, keys, clock, time });
-  const shared = { ledger, redis, keys, time, owner, policy, log };
-  const verifier = createVerifier({ ...shared, queue, canaries, list: partner.list, onVerdict: learn });
-  const rebuild = createLedgerRebuild({
-    store,
-    ledger,
-    owner,
-    policy,
-    log,
-    clock,
-    refresh: () => breaker.refresh(true),
-    list: partner.list,
-  });
+  const canaries = createCanaries({ ...store, clock });
+  const { list } = partner;
+  const shared = { store, ledger, owner, policy, log, list };
+  const verifier = createVerifier({ ...shared, canaries, onVerdict: learn });
+  const rebuild = createLedgerRebuild({ ...shared, clock, refresh: () => breaker.refresh(true) });
   let establishing: Promise<void> | undefined;
 
   function establish(): Promise<void> {

@@ -2,24 +2,19 @@ import type { ListEnd, ListedOrder } from '../api/list.ts';
 import { doubtSettled, listRead, orderCreatedTwice } from '../events/delivery.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
-import { withJob } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next } from '../ledger/rules/next.ts';
 import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/rules/step.ts';
 import type { Log } from '../log/log.ts';
-import type { OrderQueue } from '../queue/queue.ts';
 import type { Redis, RedisTime } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Canaries } from './canaries.ts';
-import { type Evidence, judgeEvidence } from './evidence.ts';
+import { type Evidence, judgeEvidence, type ListSight } from './evidence.ts';
 
 type VerifierDeps = {
+  store: { redis: Redis; keys: Keys; time: RedisTime };
   ledger: Ledger;
-  queue: Pick<OrderQueue, 'nameJob'>;
-  redis: Redis;
-  keys: Keys;
-  time: RedisTime;
   owner: string;
   policy: Policy;
   log: Log;
@@ -54,103 +49,24 @@ type Reading = {
 };
 
 /**
- * Looks up orders in doubt in the API's list: one read for all orders that wait, never two at a time over all
- * daemons. It pauses ten times as long as a read took; while reads fail, the pauses grow up to a settle.
+ * Asks the API's list about orders in doubt: one read for all that wait, never two at a time over all daemons. It pauses
+ * ten times as long as a read took; while reads fail, the pauses grow up to a settle.
  */
 export function createVerifier(deps: VerifierDeps) {
-  const { ledger, redis, keys, time, policy, log, canaries } = deps;
+  const { ledger, owner } = deps;
+  const { redis, keys, time } = deps.store;
 
   /** One round, if an order is due. */
   async function tick(): Promise<void> {
     const due = await ledger.numbersDue('doubt', time.now(), MOST);
     if (due.length === 0 || time.now() < (await notBefore())) return;
-    const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
+    const lock = await takeLease(redis, keys.verificationLock, owner, LOCK);
     if (lock === undefined) return;
     try {
-      await verify(due);
+      await verify(deps, due);
     } finally {
       await lock.release();
     }
-  }
-
-  async function verify(numbers: readonly string[]): Promise<void> {
-    const reading = await read(numbers);
-    const known = await ledger.lookup(numbers);
-    for (const one of known) {
-      if (one.kind === 'open' && one.entry.state === 'unknown') await apply(one.entry, eventFor(one.entry, reading));
-    }
-  }
-
-  async function read(numbers: readonly string[]): Promise<Reading> {
-    await time.sync();
-    const listedFrom = time.now();
-    const birds = await canaries.all();
-    const wanted = new Set([...numbers, ...birds.map(({ number }) => number)]);
-    const { rows, respelled, take } = collectRows(numbers, wanted);
-    const end = await deps.list(take);
-    const durationMs = time.now() - listedFrom;
-    await pause(end, durationMs);
-    listRead(log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind });
-    const evidence = end.kind === 'complete' ? await judge(listedFrom, birds, new Set(rows.keys())) : undefined;
-    return { listedFrom, end, rows, respelled, evidence, unclear: await countUnclear(evidence) };
-  }
-
-  async function judge(
-    listedFrom: number,
-    birds: Awaited<ReturnType<Canaries['all']>>,
-    listed: ReadonlySet<string>,
-  ): Promise<Evidence> {
-    const { settle } = policy;
-    await canaries.age({ listedFrom, settle, canaries: birds, listed });
-    const underWay = (await ledger.nextDue('due')) !== undefined;
-    const agedUntil = await canaries.agedUntil();
-    return judgeEvidence({ listedFrom, settle, canaries: birds, listed, underWay, agedUntil });
-  }
-
-  /** When the next list may be read. */
-  async function pause(end: ListEnd, durationMs: number): Promise<void> {
-    const isFailed = end.kind !== 'complete' && end.kind !== 'unavailable';
-    const failed = isFailed ? await redis.hincrby(keys.verification, 'failed', 1) : 0;
-    const { settle } = policy;
-    const ms = isFailed
-      ? Math.min(settle, settle * SHORTEST_PAUSE * 2 ** (failed - 1))
-      : Math.min(LONGEST_PAUSE * settle, Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE));
-    const notBefore = time.now() + Math.max(LEAST_PAUSE, ms);
-    await redis.hset(keys.verification, { notBefore, ...(isFailed ? {} : { failed: 0 }) });
-  }
-
-  async function countUnclear(evidence: Evidence | undefined): Promise<number> {
-    if (evidence?.kind !== 'good') return redis.hincrby(keys.verification, 'unclear', 1);
-    await redis.hdel(keys.verification, 'unclear');
-    return 0;
-  }
-
-  /** What this list shows about one order in doubt. */
-  function eventFor(entry: Entry, { listedFrom, end, rows, respelled, evidence, unclear: inARow }: Reading): ListEvent {
-    const at = time.now();
-    const shown = rows.get(entry.order.purchaseOrderNumber);
-    if (shown) return foundIn(shown, entry, at);
-    const other = respelled.get(entry.order.purchaseOrderNumber);
-    if (other !== undefined) return { kind: 'unlistable', at, answer: otherSpelling(other) };
-    if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: end.said };
-    const { maybeSentAt = 0 } = entry;
-    if (evidence?.kind === 'good' && maybeSentAt > evidence.reaches)
-      return { kind: 'absent', at, listedFrom, needed: evidence.needed };
-    const answer = end.kind === 'complete' ? unclearAnswer(evidence) : end.said;
-    return { kind: 'inconclusive', at, listedFrom, inARow, answer };
-  }
-
-  async function apply(entry: Entry, event: LedgerEvent): Promise<void> {
-    const step = withJob(next(entry, event, policy), deps.queue.nameJob);
-    if (!(await ledger.take(entry, step))) return;
-    if (step.kind === 'accept') await deps.onVerdict(entry.answer, true);
-    // Only once enough lists agree; the sweeper hands out the retry when it is due.
-    if (event.kind === 'absent' && outcomeOf(step) !== 'unknown') await deps.onVerdict(entry.answer, false);
-    const { batch, order } = entry;
-    const { purchaseOrderNumber: number } = order;
-    const outcome = outcomeOf(step);
-    if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome });
-    if (step.kind === 'accept' && step.times) orderCreatedTwice(log, { batch, order: number, times: step.times });
   }
 
   async function notBefore(): Promise<number> {
@@ -158,6 +74,89 @@ export function createVerifier(deps: VerifierDeps) {
   }
 
   return { tick };
+}
+
+async function verify(deps: VerifierDeps, numbers: readonly string[]): Promise<void> {
+  const reading = await read(deps, numbers);
+  const known = await deps.ledger.lookup(numbers);
+  for (const one of known) {
+    if (one.kind !== 'open' || one.entry.state !== 'unknown') continue;
+    await apply(deps, one.entry, eventFor(one.entry, reading, deps.store.time.now()));
+  }
+}
+
+async function read(deps: VerifierDeps, numbers: readonly string[]): Promise<Reading> {
+  const { time } = deps.store;
+  await time.sync();
+  const listedFrom = time.now();
+  const canaries = await deps.canaries.all();
+  const wanted = new Set([...numbers, ...canaries.map(({ number }) => number)]);
+  const { rows, respelled, take } = collectRows(numbers, wanted);
+  const end = await deps.list(take);
+  const durationMs = time.now() - listedFrom;
+  await pause(deps, end, durationMs);
+  listRead(deps.log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind });
+  const sight = { listedFrom, settle: deps.policy.settle, canaries, listed: new Set(rows.keys()) };
+  const evidence = end.kind === 'complete' ? await judge(deps, sight) : undefined;
+  return { listedFrom, end, rows, respelled, evidence, unclear: await countUnclear(deps, evidence) };
+}
+
+async function judge(
+  { canaries, ledger }: VerifierDeps,
+  sight: Omit<ListSight, 'underWay' | 'agedUntil'>,
+): Promise<Evidence> {
+  await canaries.age(sight);
+  const underWay = (await ledger.nextDue('due')) !== undefined;
+  return judgeEvidence({ ...sight, underWay, agedUntil: await canaries.agedUntil() });
+}
+
+/** Sets when the next list may be read. */
+async function pause({ store, policy }: VerifierDeps, end: ListEnd, durationMs: number): Promise<void> {
+  const { redis, keys, time } = store;
+  const { settle } = policy;
+  const isFailed = end.kind !== 'complete' && end.kind !== 'unavailable';
+  const failed = isFailed ? await redis.hincrby(keys.verification, 'failed', 1) : 0;
+  const ms = isFailed
+    ? Math.min(settle, settle * SHORTEST_PAUSE * 2 ** (failed - 1))
+    : Math.min(LONGEST_PAUSE * settle, Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE));
+  const notBefore = time.now() + Math.max(LEAST_PAUSE, ms);
+  await redis.hset(keys.verification, { notBefore, ...(isFailed ? {} : { failed: 0 }) });
+}
+
+async function countUnclear({ store }: VerifierDeps, evidence: Evidence | undefined): Promise<number> {
+  const { redis, keys } = store;
+  if (evidence?.kind !== 'good') return redis.hincrby(keys.verification, 'unclear', 1);
+  await redis.hdel(keys.verification, 'unclear');
+  return 0;
+}
+
+/** What this list says about one order in doubt. */
+function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
+  const { listedFrom, end, rows, respelled, evidence, unclear: inARow } = reading;
+  const shown = rows.get(entry.order.purchaseOrderNumber);
+  if (shown) return foundIn(shown, entry, at);
+  const other = respelled.get(entry.order.purchaseOrderNumber);
+  if (other !== undefined) return { kind: 'unlistable', at, answer: otherSpelling(other) };
+  if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: end.said };
+  const { maybeSentAt = 0 } = entry;
+  if (evidence?.kind === 'good' && maybeSentAt > evidence.reaches)
+    return { kind: 'absent', at, listedFrom, needed: evidence.needed };
+  const answer = end.kind === 'complete' ? unclearAnswer(evidence) : end.said;
+  return { kind: 'inconclusive', at, listedFrom, inARow, answer };
+}
+
+async function apply(deps: VerifierDeps, entry: Entry, event: LedgerEvent): Promise<void> {
+  const { ledger, log, policy, onVerdict } = deps;
+  const step = next(entry, event, policy);
+  if (!(await ledger.take(entry, step))) return;
+  const { batch, order } = entry;
+  const { purchaseOrderNumber: number } = order;
+  const outcome = outcomeOf(step);
+  if (step.kind === 'accept') await onVerdict(entry.answer, true);
+  // Only once enough lists agree; the sweeper hands out the retry when it is due.
+  if (event.kind === 'absent' && outcome !== 'unknown') await onVerdict(entry.answer, false);
+  if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome });
+  if (step.kind === 'accept' && step.times) orderCreatedTwice(log, { batch, order: number, times: step.times });
 }
 
 /** The row with our content wins over another row of the number. */

@@ -4,7 +4,6 @@ import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { openQueue } from '../../src/queue/queue.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
@@ -22,7 +21,6 @@ async function openVerifierRig() {
   stack.defer(() => plain.disconnect());
   const log = pino({ level: 'silent' });
   const onVerdict = async () => undefined;
-  const queue = stack.use(openQueue({ store: { plain, keys }, log }));
   const ledger = createLedger({ redis, keys, identity });
   const rig = { now: 1_000_000, shown: [] as string[], lists: 0 };
   const time = { now: () => rig.now, sync: async () => undefined };
@@ -36,10 +34,7 @@ async function openVerifierRig() {
 
   const verifier = createVerifier({
     ledger,
-    queue,
-    redis,
-    keys,
-    time,
+    store: { redis, keys, time },
     owner: 'rig',
     policy,
     log,

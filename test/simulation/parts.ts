@@ -95,7 +95,7 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     },
   });
   const list = around.breach === 'no evidence rule' ? blind(partner.list) : partner.list;
-  const verifier = createVerifier({ ...base, canaries, list, onVerdict: learn });
+  const verifier = createVerifier({ ...base, store, canaries, list, onVerdict: learn });
   const rebuild = createLedgerRebuild({ ...base, store, list, refresh: () => breaker.refresh(true) });
 
   /** As `createReconciliation` does. */

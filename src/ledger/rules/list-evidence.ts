@@ -62,7 +62,8 @@ function absent(entry: Entry, { listedFrom, at, needed }: Event<'absent'>, polic
   if (entry.misnamed) return deadStep(rest, 'inDoubt', entry.answer);
   if (entry.refusal) return deadStep(rest, 'refused', entry.refusal);
   if (entry.used >= policy.attempts) return deadStep(rest, 'failed', entry.answer);
-  return { kind: 'move', entry: { ...rest, state: 'retry', absences: 0 }, due: at + policy.backoff(entry.used) };
+  const again: Entry = { ...rest, state: 'retry', job: '', absences: 0 };
+  return { kind: 'move', entry: again, due: at + policy.backoff(entry.used) };
 }
 
 function inconclusive(entry: Entry, event: Event<'inconclusive'>, policy: Policy): Step {
