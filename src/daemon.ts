@@ -62,7 +62,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const queue = resources.use(openQueue(context));
   const partner = resources.use(openPartner(context, { secrets: input.secrets, hide: input.hide }));
   const breaker = createEnvironmentBreaker(context);
-  const reconciliation = createReconciliation({ context, book, queue, partner, breaker });
+  const reconciliation = createReconciliation({ context, book, partner, breaker });
   const throughput = measureThroughput(clock);
   const on = { accepted: reconciliation.remember, outcome: throughput.count, rolledBack: reconciliation.establish };
   const delivery = createDelivery({ context, book, queue, partner, breaker, on });

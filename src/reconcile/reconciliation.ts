@@ -3,7 +3,6 @@ import { toError } from '../core/errors.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { deliveryTrouble, ledgerRolledBack } from '../events/delivery.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
-import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
 import { createCanaries } from './canaries.ts';
 import { createLedgerRebuild, type LedgerRebuild } from './ledger-rebuild.ts';
@@ -12,7 +11,6 @@ import { createVerifier } from './verifier.ts';
 type ReconciliationDeps = {
   context: Context;
   book: EnvironmentLedger;
-  queue: OrderQueue;
   partner: Pick<Partner, 'list'>;
   breaker: CircuitBreaker;
 };
@@ -29,7 +27,7 @@ export type Reconciliation = {
 };
 
 /** Builds everything that reads the API's list for one environment; starts nothing. */
-export function createReconciliation({ context, book, queue, partner, breaker }: ReconciliationDeps): Reconciliation {
+export function createReconciliation({ context, book, partner, breaker }: ReconciliationDeps): Reconciliation {
   const { config, store, owner, clock, log } = context;
   const { ledger, identity, policy } = book;
   const canaries = createCanaries({ ...store, clock });

@@ -6,7 +6,6 @@ import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
-import { connectRedis } from '../../src/redis/connect.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 
@@ -16,9 +15,7 @@ const LOST = { code: 'no-answer', message: 'no complete answer' };
 /** A verifier over a real Redis; time and what the list shows are the test's. */
 async function openVerifierRig() {
   await using stack = new AsyncDisposableStack();
-  const { server, redis, keys, identity } = stack.use(await openTestRedis());
-  const plain = await connectRedis(server.url, { plain: true });
-  stack.defer(() => plain.disconnect());
+  const { redis, keys, identity } = stack.use(await openTestRedis());
   const log = pino({ level: 'silent' });
   const onVerdict = async () => undefined;
   const ledger = createLedger({ redis, keys, identity });

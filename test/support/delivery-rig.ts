@@ -117,7 +117,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const queue = stack.use(openQueue(context));
   const partner = stack.use(openPartner(context, { secrets }));
   const breaker = createEnvironmentBreaker(context);
-  const reconciliation = createReconciliation({ context, book, queue, partner, breaker });
+  const reconciliation = createReconciliation({ context, book, partner, breaker });
   const on = { accepted: reconciliation.remember, outcome: () => undefined, rolledBack: reconciliation.establish };
   const { deliverJob, held, sweep } = createDelivery({ context, book, queue, partner, breaker, on });
   await reconciliation.establish();
