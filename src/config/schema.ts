@@ -135,7 +135,7 @@ export const configSchema = z.strictObject({
       port: port.prefault(9464).describe('0 takes any free port.'),
     })
     .prefault({})
-    .describe('Health, metrics and the dashboard.'),
+    .describe('Health endpoints.'),
   log: z.strictObject({ level: z.enum(LEVELS).prefault('info') }).prefault({}),
 });
 

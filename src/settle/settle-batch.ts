@@ -18,7 +18,7 @@ import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 import { countAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-fixed.ts';
-import { createPutAway } from './put-away.ts';
+import { createBatchCompletion } from './complete-batch.ts';
 import { reportOrders } from './report-orders.ts';
 import type { SettlementContext } from './settlement-context.ts';
 
@@ -27,7 +27,7 @@ export function createBatchSettlement(context: SettlementContext) {
   const { config, store, side, clock, inspections } = context;
   const { batches, ledger, breaker } = side;
   const reports = config.reports.path;
-  const putAway = createPutAway(context);
+  const putAway = createBatchCompletion(context);
   const reportOf = createReportOfBatch({ breaker, config, clock });
 
   async function settleFinished(batch: Batch): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Entry, versionAfter } from '../entry.ts';
-import { answered, begin, lapsed, requeued } from './attempt.ts';
+import { answered, begin, lapsed, requeued } from './after-attempt.ts';
+import { listed } from './after-list.ts';
 import { decided } from './decision.ts';
-import { listed } from './list-evidence.ts';
 import type { LedgerEvent, Policy, Step } from './step.ts';
 
 /**

@@ -8,7 +8,7 @@ import { fixFilesIn, layBeside } from '../report/beside.ts';
 import type { SettlementContext } from './settlement-context.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
-export function createPutAway({ config, side, clock, log, inspections, onSettled }: SettlementContext) {
+export function createBatchCompletion({ config, side, clock, log, inspections, onSettled }: SettlementContext) {
   const { batches } = side;
   const reports = config.reports.path;
 

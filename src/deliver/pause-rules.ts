@@ -21,15 +21,15 @@ export type Sign = {
   began: number;
 };
 
-export type Health = ReturnType<typeof createHealth>;
+export type PauseRules = ReturnType<typeof createPauseRules>;
 
-type HealthDeps = { breaker: CircuitBreaker; tokens: TokenSource; time: RedisTime; policy: Policy };
+type PauseRulesDeps = { breaker: CircuitBreaker; tokens: TokenSource; time: RedisTime; policy: Policy };
 
 /**
  * Reads from every attempt how the environment is. One rule for all failures: while nothing succeeds, delivery slows
  * down. A success is an answer about the order; everything else counts until the breaker trips.
  */
-export function createHealth({ breaker, tokens, time, policy }: HealthDeps) {
+export function createPauseRules({ breaker, tokens, time, policy }: PauseRulesDeps) {
   const downAfter = Math.max(1, Math.min(DOWN_AFTER, policy.attempts - 1));
   const slowDown = createSlowDown({ breaker, time, policy });
   const acceptedRecently = () => breaker.acceptedSince(time.now() - RECENT);
@@ -103,7 +103,7 @@ function isShort({ retryAfter = 0 }: Busy): boolean {
 }
 
 /** What happens when the API asks everyone to wait: a short wait is no pause the first time; a long one, or a second, is. */
-function createSlowDown({ breaker, time, policy }: Pick<HealthDeps, 'breaker' | 'time' | 'policy'>) {
+function createSlowDown({ breaker, time, policy }: Pick<PauseRulesDeps, 'breaker' | 'time' | 'policy'>) {
   let slowedAt = 0;
 
   return async ({ said, retryAfter }: Busy, began: number): Promise<void> => {
