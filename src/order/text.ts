@@ -3,6 +3,9 @@ import { LIMITS } from './limits.ts';
 /** Printable ASCII without blanks at its ends: true for nearly every cell. */
 const PLAIN = /^[!-~](?:[ -~]{0,254}[!-~])?$/;
 
+/** Letters, digits and what commonly separates them: nothing that a spreadsheet makes of a value. */
+const SIMPLE = /^[A-Za-z0-9](?:[A-Za-z0-9 _/-]{0,254}[A-Za-z0-9])?$/;
+
 const BLANK_ENDS = /^[\p{Zs}\t]+|[\p{Zs}\t]+$/gu;
 
 /** A cell's text without the blanks and tabs around it. Line ends stay and are reported. */
@@ -33,6 +36,7 @@ const ERROR_VALUE =
 
 /** Checks a trimmed order number or article code; undefined when it may be sent. */
 export function textFault(text: string): TextFault | undefined {
+  if (SIMPLE.test(text)) return undefined;
   if (text === '') return 'missing';
   if (isDamaged(text)) return 'spreadsheet-damage';
   if (PLAIN.test(text)) return undefined;

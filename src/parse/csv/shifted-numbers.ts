@@ -51,7 +51,8 @@ export function watchShifted({ header, at }: Columns): ShiftedNumbers {
   /** A quantity that is not a number may be in the wrong column, and so may the order number. */
   function lookMoved(cells: readonly string[], { line }: Row): void {
     if (at.quantity === undefined || numbers.size >= LIMITS.shiftedNumbers / 2) return;
-    if (/^\s*[+-]?[\d.,]/.test(cells[at.quantity] ?? '')) return;
+    const quantity = cells[at.quantity] ?? '';
+    if ((quantity >= '0' && quantity < ':') || /^\s*[+-]?[\d.,]/.test(quantity)) return;
     const reason = `the quantity on line ${line} is not a number: its values may be in other columns`;
     for (const cell of cells) if (cell !== cells[column]) add(trimBlanks(cell), reason, line);
   }

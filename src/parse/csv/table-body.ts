@@ -86,8 +86,8 @@ function reasonToSkip(row: Row, header: Row, patterns: readonly RegExp[]): Skipp
 
 /** The first character of nearly every row shows that it is neither blank nor a rule. */
 function isPlain({ cells }: Row): boolean {
-  const [first = ''] = cells;
-  return first >= '0' && !first.startsWith('=') && !first.startsWith('_') && !first.startsWith('|');
+  const code = cells[0]?.charCodeAt(0) ?? 0;
+  return (code >= 48 && code < 58) || (code >= 65 && code < 91) || (code >= 97 && code < 123);
 }
 
 function isBlank({ cells }: Row): boolean {
