@@ -39,7 +39,7 @@ export type DeliveryEvents = {
 };
 
 /**
- * How an attempt ended: `done` leaves the order to the ledger, `again` goes through all steps once more at once,
+ * How an attempt ended: `done` leaves the order to the ledger, `again` repeats all steps at once,
  * `stopped` hands it back to the queue because the process stops.
  */
 export type AttemptEnd = { kind: 'done' } | { kind: 'again'; entry: Entry } | { kind: 'stopped' };
@@ -175,7 +175,7 @@ async function watchBatch({ guards, context }: Line, { intended: { batch }, seen
   if (await guards.held.hold(batch, reason, context.store.time.now())) batchHeld(context.log, { batch, reason });
 }
 
-/** Records what the attempt showed. An order whose token was renewed goes again at once. */
+/** Records what the attempt showed. An order whose token was renewed is tried again at once. */
 async function record(line: Line, ended: Ended, release: () => void): Promise<AttemptEnd> {
   const { book, queue, context } = line;
   const { intended, seen, pass } = ended;

@@ -23,15 +23,15 @@ type CircuitBreakerDeps = {
 export const OPERATOR = 'operator';
 
 /**
- * The circuit breaker of one environment, shared by all daemons. What says nothing about an order trips it; then one
- * order at a time tries, with growing waits, and the first success resets it. A hold stops every order until it is released.
+ * The circuit breaker of one environment, shared by all daemons. Failures that say nothing about an order trip it. Then one
+ * order at a time is tried, with growing waits, and the first success resets it. A hold stops every order until it is released.
  */
 export function createCircuitBreaker(deps: CircuitBreakerDeps) {
   const view = createBreakerView(deps);
   const run = createBreakerScript(deps);
   const { initial, max } = deps.probe;
 
-  /** Changes the breaker in Redis and looks at it again. */
+  /** Changes the breaker in Redis and reads it again. */
   async function change(verb: string, ...values: (string | number)[]): Promise<boolean> {
     const answer = await run(verb, ...values);
     await view.refresh(true);
@@ -61,9 +61,9 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     trip: (code: string, reason: string, wait = initial) => change('trip', wait, code, reason),
     /** An order got through: delivery resumes for every daemon. */
     reset: async () => view.current() !== undefined && change('reset'),
-    /** No order is sent for so many milliseconds; a longer wait stays. */
+    /** No order is sent for this many milliseconds; a longer wait stays. */
     slowDown: (ms: number) => change('slow', deps.store.time.now() + ms),
-    /** A person does not want to wait: one order tries at once. False when nothing waited. */
+    /** A person ends the wait: one order is tried at once. False when nothing waited. */
     async lift(): Promise<boolean> {
       await view.refresh(true);
       const isSlow = slowUntil() > deps.store.time.now();

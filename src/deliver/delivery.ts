@@ -25,7 +25,7 @@ export type DeliveryDeps = {
 export type Delivery = {
   /** Delivers the orders of a job; returns the numbers that are handed back because the process stops. */
   deliverJob(job: Job): Promise<string[]>;
-  /** Takes care of orders whose time has come. */
+  /** Processes orders that are due. */
   sweep(): Promise<void>;
   held: HeldBatches;
 };
@@ -54,7 +54,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return undone.flat();
   }
 
-  /** Returns the number when no attempt began. What fails here, on Redis or by a bug, the sweeper takes up again. */
+  /** Returns the number when no attempt began. The sweeper picks up an order that fails here because of Redis or a bug. */
   async function deliverOne(entry: Entry, job: string): Promise<string[]> {
     try {
       return (await deliver(entry, job)) === 'stopped' ? [entry.order.purchaseOrderNumber] : [];
@@ -88,7 +88,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   return { deliverJob, sweep: sweeper.tick, held: guards.held };
 }
 
-/** Only an order that waits, and only for the job that carries it now: an older job of the same order sends nothing. */
+/** Whether the order waits and the current job carries it. An older job of the same order sends nothing. */
 function isSendable(entry: Entry, job: string): boolean {
   return (entry.state === 'queued' || entry.state === 'retry') && entry.job === job;
 }

@@ -26,7 +26,7 @@ export type PauseRules = ReturnType<typeof createPauseRules>;
 type PauseRulesDeps = { breaker: CircuitBreaker; tokens: TokenSource; time: RedisTime; policy: Policy };
 
 /**
- * Reads from every attempt how the environment is. One rule for all failures: while nothing succeeds, delivery slows
+ * Derives the state of the environment from every attempt. One rule for all failures: while nothing succeeds, delivery slows
  * down. A success is an answer about the order; everything else counts until the breaker trips.
  */
 export function createPauseRules({ breaker, tokens, time, policy }: PauseRulesDeps) {
@@ -34,7 +34,7 @@ export function createPauseRules({ breaker, tokens, time, policy }: PauseRulesDe
   const slowDown = createSlowDown({ breaker, time, policy });
   const acceptedRecently = () => breaker.acceptedSince(time.now() - RECENT);
   let failures = 0;
-  /** The grant that the last 401 took away, until an order is answered. */
+  /** The grant that the last 401 ended, until an order is answered. */
   let renewed: string | undefined;
 
   async function note({ seen, pass, token, began }: Sign): Promise<void> {

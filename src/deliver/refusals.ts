@@ -4,7 +4,7 @@ import type { Seen } from '../api/classify.ts';
 export type RefusalRule = { share: number; of: number };
 
 export type Refusals = {
-  /** Takes note of an answer; returns the reason when the batch is to be held. */
+  /** Records an answer; returns the reason when the batch is to be held. */
   take(batch: string, seen: Seen): string | undefined;
   /** Forgets the answers of a batch that a person released. */
   forget: (batch: string) => void;
@@ -37,7 +37,7 @@ export function watchRefusals({ share, of }: RefusalRule): Refusals {
   };
 }
 
-/** The words that refusals of one kind share, without what names a single order. */
+/** The message that refusals of one kind share, without parts that identify an order. */
 function wordingOf({ code, message }: { code: string; message: string }): string {
   return `${code} ${message.replace(/"[^"]*"|'[^']*'/g, '…').replace(/\S*\d\S*/g, '…')}`;
 }

@@ -23,7 +23,7 @@ export function createBatchControl({ redis, keys }: { redis: Redis; keys: Keys }
     return redis.smembers(keys.held);
   }
 
-  /** From now on nothing more of the batch is admitted to be sent. */
+  /** No further order of the batch is admitted to be sent. */
   async function cancel(batch: string, at: number): Promise<void> {
     await redis.hset(keys.batch(batch), 'cancelled', String(at));
   }

@@ -49,7 +49,7 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
     } while (cursor !== '0');
   }
 
-  /** What people did with an order goes once the order is gone and the last of it is as old. */
+  /** Operator actions are removed when the order is gone and the last action is as old. */
   async function forgetOperatorActions(key: string, before: number): Promise<void> {
     const number = key.slice(keys.operatorActions('').length);
     const [isOpen, isSettled, [last]] = await Promise.all([

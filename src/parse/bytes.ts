@@ -101,7 +101,12 @@ function requireWhole(gunzip: Gunzip, size: number): void {
 
 function tooLarge(): PoSyncError {
   const limit = LIMITS.inflatedBytes;
-  return unreadable('too-large', `The gzip file contains more than ${limit} bytes.`, { limit }, 'Drop it in parts.');
+  return unreadable(
+    'too-large',
+    `The gzip file contains more than ${limit} bytes.`,
+    { limit },
+    'Split the file and drop the parts.',
+  );
 }
 
 function asGzipError(error: unknown): unknown {

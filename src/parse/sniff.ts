@@ -22,7 +22,7 @@ export type Sniffed = {
 
 const LOOKED_AT = 64 * 1024;
 
-/** Looks at the beginning of a file. PoSyncError `unreadable-empty`, or `unreadable-format` for what is not text. */
+/** Examines the beginning of a file. PoSyncError `unreadable-empty`, or `unreadable-format` for what is not text. */
 export async function sniff(handle: FileHandle, stamp: Stamp, mapping: Mapping): Promise<Sniffed> {
   const gzip = await isGzip(handle);
   const bytes = await readStart(handle, stamp, gzip, LOOKED_AT);
@@ -95,7 +95,7 @@ const ZIP = Buffer.from('PK\x03\x04', 'latin1');
 function isWorkbook(bytes: Buffer, gzip: boolean, { format }: Mapping): boolean {
   if (!bytes.subarray(0, ZIP.length).equals(ZIP)) return false;
   if (gzip) {
-    const message = 'The gzip file holds an Excel workbook or another zip archive.';
+    const message = 'The gzip file contains an Excel workbook or another zip archive.';
     throw unreadable('format', message, {}, 'Drop the workbook itself: it is compressed already.');
   }
   if (format === 'auto' || format === 'xlsx') return true;
@@ -103,7 +103,7 @@ function isWorkbook(bytes: Buffer, gzip: boolean, { format }: Mapping): boolean 
   throw unreadable('format', message, { line: 1 }, `Save it as CSV (UTF-8), or set format: xlsx in the mapping.`);
 }
 
-/** A file without any content: nothing to send, and hardly what its sender wanted. */
+/** A file without any content, probably sent by mistake. */
 export function emptyFile() {
   const remedy = 'Drop the complete file again.';
   return unreadable('empty', 'The file is empty: it has no header and no orders.', {}, remedy);
@@ -127,7 +127,7 @@ function refuseMarkup(start: string): void {
   const [, kind] = /^\s*<(!doctype html|html|\?xml)\b/i.exec(start) ?? [];
   if (kind === undefined) return;
   const what = kind === '?xml' ? 'an XML document' : 'a web page';
-  const remedy = 'Drop CSV, JSON or XLSX. A server that answers with a page may want other credentials.';
+  const remedy = 'Drop CSV, JSON or XLSX. A server that answers with a page may require other credentials.';
   throw unreadable('format', `The file is ${what}.`, { line: 1 }, remedy);
 }
 

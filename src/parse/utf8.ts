@@ -1,4 +1,4 @@
-/** How many bytes at the end begin a character that is not whole yet (0 to 3). */
+/** How many bytes at the end begin an incomplete character (0 to 3). */
 export function unfinishedUtf8(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -8,7 +8,7 @@ export function unfinishedUtf8(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Where the first byte stands that is not UTF-8; the length when all are. */
+/** The index of the first byte that is not UTF-8; the length if all are. */
 export function firstInvalidUtf8(bytes: Uint8Array): number {
   let at = 0;
   while (at < bytes.length) {
@@ -19,7 +19,7 @@ export function firstInvalidUtf8(bytes: Uint8Array): number {
   return at;
 }
 
-/** Whether any character beyond ASCII is written rightly in UTF-8. */
+/** Whether any character beyond ASCII is valid UTF-8. */
 export function hasUtf8Letters(bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; ) {
     const length = validAt(bytes, at);

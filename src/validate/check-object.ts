@@ -9,7 +9,7 @@ import { isUncertain, readingsOf } from '../parse/encoding-readings.ts';
 import { type Found, find, textOf } from '../parse/json/find-key.ts';
 import { type Fault, problemOf } from './problem.ts';
 
-/** One JSON object, read as one order. `items` is there when nothing is wrong. */
+/** One JSON object, read as one order. `items` is present when nothing is wrong. */
 export type CheckedObject = { number: string; items?: Item[]; problems: Problem[] };
 
 export type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
@@ -35,7 +35,7 @@ export function checkObject(record: ObjectRecord, rules: ObjectRules): CheckedOb
 
 type TextField = 'purchaseOrderNumber' | 'articleCode';
 
-/** The text of a field, "" when it has none. Whole numbers count as their digits, as long as those are exact. */
+/** The text of a field, "" when it has none. Whole numbers count as their digits, if those are exact. */
 function textIn(value: object, field: TextField, place: Place, rules: ObjectRules, problems: Problem[]): string {
   const { mapping, isGuess } = rules;
   const found = find(value, mapping.fields[field]);

@@ -90,7 +90,7 @@ function unsureProblems(record: RowRecord, rules: RowRules): Problem[] {
   return [...problems, problemOf('cut-off', record.place, columns.header.at(-1) ?? '', record.cells.at(-1) ?? '')];
 }
 
-/** Looks at the cells as they are: what is a letter in one encoding is a blank in another. */
+/** Checks the unchanged cells, because a letter in one encoding can be a blank in another. */
 function uncertainFields(record: RowRecord, rules: RowRules): Field[] {
   return (['purchaseOrderNumber', 'articleCode'] as const).filter((field) => isUncertain(rawOf(record, field, rules)));
 }

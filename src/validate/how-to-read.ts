@@ -12,7 +12,7 @@ export type HowToRead = { mapping: Mapping | undefined; originals?: Originals };
 /** Rows of a fix file that are compared with their originals: they are in memory. */
 const MOST_ROWS = 50_000;
 
-/** Finds out how to read a file of a source. Throws nothing: a file that cannot be read fails when it is inspected. */
+/** Finds out how to read a file of a source. Does not throw: a file that cannot be read fails when it is inspected. */
 export async function howToRead(
   file: string,
   source: string,

@@ -5,14 +5,14 @@ import { type Compact, type Entry, isSameContent, type Listed, versionAfter } fr
 /** What the ledger knows about a number. */
 export type Known = { kind: 'nothing' } | { kind: 'open'; entry: Entry } | { kind: 'accepted'; compact: Compact };
 
-/** An order as a file brings it. `again`: a person sends it on purpose, in a fix file. */
+/** An order as a file brings it. `again`: a person sends it deliberately, in a fix file. */
 export type Candidate = { digest: string; batch: string; ordinal: number; again: boolean; fromExport: boolean };
 
-/** What admission makes of an order (docs/contract.md, "What becomes of an order"). */
+/** The result of admission for an order (docs/contract.md, "What becomes of an order"). */
 export type Admission =
   /** New, or corrected: it is sent. `before` is the dead letter that it replaces. */
   | { kind: 'queue'; before: Entry | undefined }
-  /** This very order of this very batch, read again after a crash. */
+  /** The same order of the same batch, read again after a crash. */
   | { kind: 'mine' }
   /** Accepted already. `batchNo` names the batch that brought it; 0: it was at the API before po-sync. */
   | { kind: 'duplicate'; batchNo: number }

@@ -6,7 +6,7 @@ type Answered = Extract<LedgerEvent, { kind: 'answered' }>;
 /** Attempts that an entry remembers. */
 const REMEMBERED = 10;
 
-/** After this many attempts turned away while others passed, the order itself is refused. */
+/** After this many rejected attempts while others passed, the order itself is refused. */
 const TURNED_AWAY = 5;
 
 /** An attempt begins: its number and deadline are durable before its first byte. */

@@ -3,10 +3,10 @@ import { deadStep, IGNORE, type ListEvent, type Policy, type Step } from './step
 
 type Event<Kind extends ListEvent['kind']> = Extract<ListEvent, { kind: Kind }>;
 
-/** Doubt ends with a person after this many settle times without a list that can tell. */
+/** Doubt ends with a person after this many settle times without a conclusive list. */
 const PATIENCE = 10;
 
-/** And not before this many lists in a row could not tell: a daemon that was stopped has asked nobody. */
+/** And not before this many inconclusive lists in a row: a daemon that was stopped has read none. */
 const LEAST_LISTS = 3;
 
 const OTHER_CONTENT = { code: 'other-content', message: 'the API already has this number with other items' };

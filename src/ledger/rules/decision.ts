@@ -37,7 +37,7 @@ function queued(entry: Entry, at: number, job: string, delay = 0): Step {
   return { kind: 'move', entry: again, due: delay > 0 ? at + delay : at + SWEEP_AFTER };
 }
 
-/** The person knows that nothing of it arrived, or wants it sent all the same: the next refusal is final. */
+/** The person knows that the order did not arrive, or decides to send it anyway: the next refusal is final. */
 function resent(entry: Entry, at: number, job: string): Step {
   const { maybeSentAt: _, misnamed: __, known: ___, ...rest } = entry;
   return queued(rest, at, job);
@@ -54,7 +54,7 @@ function cancelled(entry: Entry, { at, heir }: Extract<Decision, { kind: 'cancel
   return { kind: 'cancel', at, heir: { entry: inherited(entry, heir.follower, heir.job), due: at + SWEEP_AFTER } };
 }
 
-/** The same order, from now on the follower's. */
+/** The same order, now of the follower. */
 function inherited({ order, digest, attempt, version }: Entry, follower: Follower, job: string): Entry {
   return { version, state: 'queued', order, digest, ...follower, job, attempt, used: 0, absences: 0 };
 }

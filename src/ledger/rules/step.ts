@@ -7,10 +7,10 @@ export type Verdict =
   | { kind: 'refused'; answer: Answer }
   /** `free`: the attempt failed for a reason other than this order and does not use up its budget. */
   | { kind: 'unknown'; answer: Answer; free?: boolean }
-  /** A complete success answer that names another number: the API created something, and the list cannot tell what. */
+  /** A complete success answer that names another number: the API created something, and the list does not show what. */
   | { kind: 'misnamed'; answer: Answer }
   /**
-   * Says nothing about the order: it goes again at `until`, and its budget stays. `turnedAway`: a status that says
+   * Says nothing about the order: it is sent again at `until`, and its budget stays. `turnedAway`: a status that says
    * nothing about orders, while the API accepted others since this order's last attempt.
    */
   | { kind: 'postponed'; answer: Answer; until: number; turnedAway?: boolean };
@@ -42,7 +42,7 @@ export type ListEvent =
 export type Decision =
   /** Send a refused or failed order again, `delay` milliseconds from now. */
   | { kind: 'retry'; at: number; job: string; delay: number }
-  /** Ask the API's list again about an order in doubt. */
+  /** Look up an order in doubt in the API's list again. */
   | { kind: 'ask'; at: number }
   /** The person knows that the API has the order. */
   | { kind: 'confirm'; at: number }
@@ -56,7 +56,7 @@ export type Decision =
 /** A duplicate that waits for the order it repeats: it shares that order's outcome, or takes its place. */
 export type Follower = { batch: string; batchNo: number; ordinal: number; place: Place };
 
-/** What follows. `due`: when the sweeper looks after the order; `doubt`: when the list may be asked; both Redis time. */
+/** What follows. `due`: when the sweeper processes the order; `doubt`: when the list may be read; both Redis time. */
 export type Step =
   | { kind: 'ignore' }
   | { kind: 'move'; entry: Entry; due?: number; doubt?: number }

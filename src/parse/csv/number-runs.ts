@@ -62,12 +62,12 @@ export function createRuns(columns: Columns, expected: number): Runs {
 }
 
 function tooMany() {
-  const message = `The file holds more than ${LIMITS.records} rows.`;
-  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Drop it in parts.');
+  const message = `The file contains more than ${LIMITS.records} rows.`;
+  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
 }
 
 function tooLarge(number: string, line: number) {
   const shown = shorten(number, 60);
   const message = `Up to line ${line}, the order ${JSON.stringify(shown)} has more rows than one order may have.`;
-  return unreadable('order-too-large', message, { line, value: shown }, 'Look whether that is an order number.');
+  return unreadable('order-too-large', message, { line, value: shown }, 'Check whether that is an order number.');
 }

@@ -139,6 +139,6 @@ function tooLarge(line: number) {
     'too-large',
     message,
     facts,
-    'Look there for a quote that is never closed, or set quote: none in the mapping.',
+    'Check for a quote that is never closed, or set quote: none in the mapping.',
   );
 }

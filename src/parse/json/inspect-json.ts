@@ -146,11 +146,11 @@ function hasKeyIn(value: unknown, keys: ReadonlySet<string>): boolean {
 }
 
 function goesOn(line: number) {
-  const message = `Line ${line}: the file has more data after its JSON value has ended.`;
+  const message = `Line ${line}: the file has more data after its JSON value.`;
   return unreadable('json', message, { line }, 'Give one array of orders, or one order a line as NDJSON.');
 }
 
 function tooMany() {
-  const message = `The file holds more than ${LIMITS.records} orders.`;
-  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Drop it in parts.');
+  const message = `The file contains more than ${LIMITS.records} orders.`;
+  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
 }
