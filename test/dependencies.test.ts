@@ -21,7 +21,7 @@ const direct = { ...manifest.dependencies, ...manifest.optionalDependencies, ...
 
 const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-test('every package that we chose is explained, and none that we did not', () => {
+test('every chosen package is explained, and no other', () => {
   const rows = read('docs/dependencies.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'));
@@ -35,17 +35,17 @@ test('versions are exact', () => {
   expect(Object.entries(direct).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
-test('the lock file holds a hash of every package and no address', () => {
+test('the lock file contains a hash of every package and no address', () => {
   expect(locked.filter(([, one]) => !one.integrity).map(([place]) => place)).toEqual([]);
   expect(locked.filter(([, one]) => one.resolved).map(([place]) => place)).toEqual([]);
 });
 
-test('every install script was read and answered', () => {
+test('every install script has a decision', () => {
   const scripted = locked.filter(([, one]) => one.hasInstallScript).map(([place]) => nameOf(place));
   expect(scripted.filter((name) => manifest.allowScripts[name] === undefined)).toEqual([]);
 });
 
-test('what the program runs on has a permissive license', () => {
+test('runtime packages have a permissive license', () => {
   const permissive = ['MIT', 'ISC', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD'];
   const others = locked.filter(([, one]) => !one.dev && !permissive.includes(one.license ?? 'none'));
   expect(others.map(([place, one]) => `${nameOf(place)}: ${one.license}`)).toEqual([]);

@@ -4,7 +4,7 @@ import path from 'node:path';
 /** What these tests want of the machine, and how Debian calls it. */
 const PACKAGES = { soffice: 'libreoffice-calc-nogui', chromium: 'chromium' } as const;
 
-/** The path of a desktop program. These tests are asked for by name, so one that is missing fails them. */
+/** The path of a desktop program. These tests run on request only, so a missing program fails them. */
 export function programOf(name: keyof typeof PACKAGES): string {
   const places = (process.env['PATH'] ?? '').split(path.delimiter).map((folder) => path.join(folder, name));
   const found = places.find(isProgram);

@@ -203,21 +203,18 @@ afterAll(async () => {
 describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
   const file = () => path.join(temp.path, name, 'report.html');
 
-  it.each(Object.entries(LOOKS))(
-    'on %s fits, is readable, asks for nothing and complains of nothing',
-    async (look, how) => {
-      const page = await browser.show(file(), how);
-      await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
-      await page.picture(path.join(PICTURES, `${name}-${look}.png`));
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-      expect(await page.evaluate(CLIPPED)).toEqual([]);
-      expect(await page.evaluate(FAINT)).toEqual([]);
-      expect(page.requests).toEqual([]);
-      expect(page.complaints).toEqual([]);
-      expect(await page.evaluate('document.images.length')).toBe(0);
-      expect(await page.evaluate('[...document.scripts].map(({ src }) => src)')).toEqual(['']);
-    },
-  );
+  it.each(Object.entries(LOOKS))('on %s fits, is readable, and loads nothing and logs no error', async (look, how) => {
+    const page = await browser.show(file(), how);
+    await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
+    await page.picture(path.join(PICTURES, `${name}-${look}.png`));
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    expect(await page.evaluate(CLIPPED)).toEqual([]);
+    expect(await page.evaluate(FAINT)).toEqual([]);
+    expect(page.requests).toEqual([]);
+    expect(page.complaints).toEqual([]);
+    expect(await page.evaluate('document.images.length')).toBe(0);
+    expect(await page.evaluate('[...document.scripts].map(({ src }) => src)')).toEqual(['']);
+  });
 
   it('prints', async () => {
     const page = await browser.show(file(), { width: 1280, height: 900 });
@@ -226,7 +223,7 @@ describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
     expect((await readFile(pdf)).subarray(0, 5).toString()).toBe('%PDF-');
   });
 
-  it('links to files that are there', async () => {
+  it('links to files that exist', async () => {
     const page = await browser.show(file(), { width: 1280, height: 900 });
     const links = await page.evaluate<string[]>(`[...document.links].map((one) => one.getAttribute('href'))`);
     for (const link of links) await access(path.join(temp.path, name, link));
@@ -246,7 +243,7 @@ it('shows times in the zone of the reader, with UTC on hover', async () => {
   expect(await page.evaluate(`document.querySelector('[data-zone]').textContent`)).not.toBe('');
 });
 
-it('shows on paper what is behind a click on a screen', async () => {
+it('prints what a screen shows after a click', async () => {
   const page = await browser.show(path.join(temp.path, 'fixed', 'report.html'), {
     width: 720,
     height: 1000,

@@ -150,7 +150,7 @@ describe('a workbook', () => {
     expect(await articles()).toEqual(ARTICLES);
   });
 
-  it('that was only opened and saved sends nothing, and its orders wait on, now in the newest batch', async () => {
+  it('that was only opened and saved sends nothing, and its orders wait in the newest batch', async () => {
     await using office = await openSpreadsheet('en-US');
     const { code } = await around(office, 'orders.xlsx', await writeWorkbook(sheet), form, 'unmended.csv', []);
     expect(code).toBe(2);

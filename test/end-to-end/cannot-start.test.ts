@@ -95,7 +95,7 @@ describe('start', () => {
     await refuses(place, ['start', '--once'], credentials('UAT'), /staging/, /uat/);
   });
 
-  it('wants a confirmation for a protected environment', async () => {
+  it('requires a confirmation for a protected environment', async () => {
     await using place = await openWorkplace();
     const { baseUrl, authUrl } = place.api;
     await writeFile(
@@ -118,7 +118,7 @@ describe('start', () => {
     expect(await place.run(['start', '--twice'])).toMatchObject({ code: 1, err: expect.stringContaining('--twice') });
   });
 
-  it('says the error as one JSON document with --json', async () => {
+  it('prints the error as one JSON document with --json', async () => {
     await using place = await openWorkplace();
     const { code, out } = await place.run(['start', '--json'], { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });
     expect(code).toBe(1);

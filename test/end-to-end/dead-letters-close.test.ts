@@ -74,7 +74,7 @@ describe('a dead letter', () => {
     expect((await openNow(place)).filter((open) => open > 0)).toEqual([1]);
   });
 
-  it('of other content stays open when the order that was under way then is accepted', async () => {
+  it('of other content stays open when the order that was in progress is accepted', async () => {
     const faults = [{ kind: 'delay', by: '2s', on: 'create' }];
     await using place = await openWorkplace({ faults: { faults }, pace: 'settle: 1s, timeout: 10s' });
     const daemon = place.start(['start']);

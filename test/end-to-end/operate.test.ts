@@ -117,7 +117,7 @@ describe("the operator's commands", () => {
     expect(document).toMatchObject({ error: { code, message: expect.stringContaining(message), facts: {} } });
   });
 
-  it('--limit limits the list also as JSON, whose total and groups cover all, and what an action acts on', async () => {
+  it('--limit limits the list, also as JSON, and actions; total and groups cover all', async () => {
     const { document } = await json('dead-letters', 'list', '--limit', '1');
     expect(document.deadLetters).toHaveLength(1);
     expect(document).toMatchObject({ total: 6 });

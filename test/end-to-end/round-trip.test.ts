@@ -179,7 +179,7 @@ describe('a fix file goes around', () => {
   });
 });
 
-it('a fix file that comes back unmended moves every order to the newest batch, where each waits once', async () => {
+it('a fix file that comes back uncorrected moves every order to the newest batch, where each waits once', async () => {
   const refused = 'U-3;NO-SUCH-ARTICLE;7;\r\n';
   await settled('before-orders.csv', own(BEFORE, 'U'));
   const first = await settled('orders.csv', own(csv(';', '\r\n'), 'U') + refused);

@@ -135,7 +135,7 @@ async function withoutIntervals(random: () => number, run: () => Promise<void>):
 
 /** Orders that every good list holds, as the verifier will know them. */
 function grownCanaries(store: Store, { settle }: Weather): string[] {
-  // A take-over does not judge the list that it is given.
+  // A ledger rebuild does not judge the list that it gets.
   if (store.hget(KEYS.rebuild, 'why') !== null) return [];
   const grown = store.ranked(KEYS.canaries).filter(([, since]) => store.now() - since >= 2 * settle + 1000);
   return grown.map(([number]) => number);
