@@ -203,7 +203,7 @@ afterAll(async () => {
 describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
   const file = () => path.join(temp.path, name, 'report.html');
 
-  it.each(Object.entries(LOOKS))('on %s fits, is readable, and loads nothing and logs no error', async (look, how) => {
+  it.each(Object.entries(LOOKS))('on %s fits, is readable, loads nothing and logs no error', async (look, how) => {
     const page = await browser.show(file(), how);
     await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
     await page.picture(path.join(PICTURES, `${name}-${look}.png`));
