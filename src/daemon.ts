@@ -39,7 +39,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     resources.use(startLoop(async () => void (await tick()), { pause, clock, onTrouble }));
   }
   const { sources, delivery, queue, breaker, book } = parts;
-  const checks = createReadiness({ redis: store.redis, sources });
+  const checks = createReadiness({ ...store, folders: { data: config.data, reports: config.reports.path }, sources });
   const token = input.adminToken ? { token: input.adminToken } : {};
   const admin = input.admin ? resources.use(await startAdmin({ ...config.admin, ...token, checks })) : undefined;
   // Last, so that it stops first, and so that nothing was sent when the start fails.

@@ -1,5 +1,9 @@
+import { rm, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { codeOf, toError } from '../core/errors.ts';
+import { draftPath } from '../core/regular-file.ts';
 import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
 import { jsonReply, type Route } from './route.ts';
 
 /** Whether the daemon can do its work: each check with `ok` or the problem. */
@@ -55,16 +59,50 @@ function oneAtATime<Result>(run: () => Promise<Result>): () => Promise<Result> {
   };
 }
 
-/** Whether the daemon can do its work: Redis answers, and the folders of its sources are there. */
-export function createReadiness({ redis, sources }: { redis: Redis; sources: { healthy(): boolean } }): Checks {
+type ReadinessDeps = {
+  redis: Redis;
+  keys: Keys;
+  /** Folders that must be writable, by the name of their setting. */
+  folders: Readonly<Record<string, string>>;
+  sources: { healthy(): boolean };
+};
+
+/** Milliseconds that the mark of a readiness check stays in Redis. */
+const MARK_LASTS = 60_000;
+
+/**
+ * Whether the daemon can do its work: Redis takes writes, the folders can be written, and the folders of the sources are
+ * there. A Redis that is full or read-only, or a full disk, answers reads as if all were well.
+ */
+export function createReadiness({ redis, keys, folders, sources }: ReadinessDeps): Checks {
   return {
     async ready() {
-      const answer = await redis.ping();
+      const writable = Object.entries(folders).map(
+        async ([name, folder]) => [name, await folderCheck(folder)] as const,
+      );
       const checks = {
-        redis: answer === 'PONG' ? 'ok' : answer,
+        redis: await checkOf(() => redis.set(keys.readiness, '1', 'PX', MARK_LASTS)),
+        ...Object.fromEntries(await Promise.all(writable)),
         sources: sources.healthy() ? 'ok' : 'a folder is missing',
       };
       return { ok: Object.values(checks).every((check) => check === 'ok'), checks };
     },
   };
+}
+
+async function folderCheck(folder: string): Promise<string> {
+  const draft = draftPath(folder);
+  return checkOf(async () => {
+    await writeFile(draft, 'po-sync', { flag: 'wx' }).finally(() => rm(draft, { force: true }));
+  });
+}
+
+/** `ok`, or the code of what failed: the words of an error may contain paths and addresses. */
+async function checkOf(write: () => Promise<unknown>): Promise<string> {
+  try {
+    await write();
+    return 'ok';
+  } catch (error) {
+    return `cannot be written (${codeOf(error) ?? (/^[A-Z]{3,12}(?= )/.exec(toError(error).message)?.[0] || 'unknown error')})`;
+  }
 }

@@ -106,6 +106,8 @@ function daemonKeys(prefix: string) {
   return {
     /** The heartbeat of a daemon; expires after its end. */
     daemon: (id: string) => `${prefix}:daemon:${id}`,
+    /** Written by readiness checks, to see whether Redis takes writes. */
+    readiness: `${prefix}:readiness`,
     /** Sorted set: daemon → time of its last heartbeat. */
     daemons: `${prefix}:daemons`,
     /** Hash: notice about a lasting state (a pause, a held batch, a silent source) → when it was sent. */
