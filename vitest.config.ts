@@ -43,7 +43,7 @@ export default defineConfig({
           // Tests clean up after themselves, so files can share a worker and what it has loaded.
           isolate: false,
           // More than two cores: most of these tests wait for a process, a disk or a timer.
-          maxWorkers: 4,
+          maxWorkers: 5,
         },
       },
       { test: { ...common, name: 'process', include: ['test/process/**/*.test.ts'] } },
@@ -63,7 +63,7 @@ export default defineConfig({
           name: 'trouble',
           include: ['test/trouble/**/*.test.ts'],
           // They wait for most of their time.
-          maxWorkers: 4,
+          maxWorkers: 5,
           disableConsoleIntercept: true,
         },
       },

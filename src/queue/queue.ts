@@ -88,6 +88,8 @@ function startWorker(
     // Short, so that a dead daemon's jobs come back soon; a live one that loses its lock is stopped by the ledger.
     lockDuration: 10_000,
     stalledInterval: 5_000,
+    // After a failed fetch; the default of 15 s would leave a daemon idle that long after one lost command.
+    runRetryDelay: 1_000,
     // A job may lose its worker any number of times, because the ledger counts the attempts.
     maxStalledCount: 1_000_000,
     removeOnComplete: KEEP_NOTHING,
