@@ -11,7 +11,7 @@ type Frame = { role: Role; isArray: boolean; key: string };
 type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
 
 /** An array that may be the list: how many orders it contains, and whether it contains anything else. */
-type Candidate = { orders: number; hasOthers: boolean };
+type Candidate = { key: string; orders: number; hasOthers: boolean };
 
 type Row = { number: unknown; items: Item[] | undefined; areItemsGood: boolean };
 
@@ -29,6 +29,7 @@ const MORE = /^has(More|Next|NextPage)$/i;
  */
 export class ListReader {
   readonly #fields: RecordKind['fields'];
+  readonly #listName: string;
   readonly #onOrder: (order: ShownRecord) => void;
   readonly #tokenizer = new Tokenizer();
   readonly #stack: Frame[] = [];
@@ -43,8 +44,9 @@ export class ListReader {
   #row: Row = { number: undefined, items: undefined, areItemsGood: true };
   #item: Partial<Item> = {};
 
-  constructor({ fields }: Pick<RecordKind, 'fields'>, onOrder: (order: ShownRecord) => void) {
+  constructor({ fields, listName }: Pick<RecordKind, 'fields' | 'listName'>, onOrder: (order: ShownRecord) => void) {
     this.#fields = fields;
+    this.#listName = listName;
     this.#onOrder = onOrder;
     this.#tokenizer.onToken = ({ token, value }) => this.#take(token, value);
     this.#tokenizer.onError = () => this.#fail();
@@ -63,14 +65,16 @@ export class ListReader {
     if (this.#broken || this.#expected !== 'nothing' || !isSuccess) return undefined;
     const lists = this.#candidates.filter(({ orders, hasOthers }) => orders > 0 && !hasOthers);
     const orders = lists.reduce((sum, list) => sum + list.orders, 0);
-    // Without any order, only empty arrays show an empty list.
-    const isUnderstood = this.#candidates.length > 0 && this.#candidates.every((one) => this.#isHarmless(one, orders));
+    // Without any order, only empty arrays show an empty list, or an empty array with the name of the list.
+    const isNamed = this.#candidates.some(({ key, hasOthers }) => key === this.#listName && !hasOthers);
+    const isFound = orders > 0 || isNamed;
+    const isUnderstood = this.#candidates.length > 0 && this.#candidates.every((one) => this.#isHarmless(one, isFound));
     return isUnderstood && !this.#hasMore && this.#total <= orders ? orders : undefined;
   }
 
   /** An array next to the list may contain anything but a mix of orders and other values. */
-  #isHarmless({ orders, hasOthers }: Candidate, all: number): boolean {
-    return !hasOthers || (orders === 0 && all > 0);
+  #isHarmless({ orders, hasOthers }: Candidate, isListFound: boolean): boolean {
+    return !hasOthers || (orders === 0 && isListFound);
   }
 
   #fail(): void {
@@ -127,11 +131,12 @@ export class ListReader {
 
   #open(isArray: boolean): void {
     this.#beginValue();
-    const role = this.#roleOf(this.#stack.at(-1), isArray);
+    const above = this.#stack.at(-1);
+    const role = this.#roleOf(above, isArray);
     this.#stack.push({ role, isArray, key: '' });
     if (this.#stack.length > DEEPEST) this.#fail();
     this.#expected = isArray ? 'value or end' : 'key or end';
-    if (role === 'list') this.#candidates.push({ orders: 0, hasOthers: false });
+    if (role === 'list') this.#candidates.push({ key: above?.key ?? '', orders: 0, hasOthers: false });
     if (role === 'row') this.#row = { number: undefined, items: undefined, areItemsGood: true };
     if (role === 'items') this.#row.items = [];
     if (role === 'item') this.#item = {};

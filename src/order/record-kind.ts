@@ -10,6 +10,8 @@ export type ShownRecord = { purchaseOrderNumber: string; items?: Item[] };
 export type RecordKind = {
   /** Path of create and list, below the base address. */
   path: `/${string}`;
+  /** Property of `data` that contains the list where nothing else tells, e.g. while the list is empty. */
+  listName: string;
   /** Names of the fields in the API's JSON; also the default column names of a mapping. */
   fields: { number: string; state: string; items: string; article: string; quantity: string };
   /** The only state in which a record can be created. */
@@ -22,6 +24,11 @@ export type RecordKind = {
 
 type Facts = Pick<RecordKind, 'path' | 'fields' | 'state'>;
 
+/** `/purchase-orders` → `purchaseOrders`. */
+function listNameOf(path: string): string {
+  return path.slice(1).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** Builds a kind whose records have a number, a state and a list of items. */
 export function createRecordKind({ path, fields, state }: Facts): RecordKind {
   function itemOf(value: unknown): Item | undefined {
@@ -32,6 +39,7 @@ export function createRecordKind({ path, fields, state }: Facts): RecordKind {
 
   return {
     path,
+    listName: listNameOf(path),
     fields,
     state,
     payload({ purchaseOrderNumber, items }) {

@@ -84,6 +84,12 @@ describe('listOrders', () => {
     });
   });
 
+  it('accepts an empty list by its name beside an array of other values', async () => {
+    const data = '{"links":["self","next"],"purchaseOrders":[]}';
+    const { end } = await listOf(`{"status":"success","data":${data},"error":null}`);
+    expect(end).toEqual({ kind: 'complete', orders: 0 });
+  });
+
   it.each<[string, string]>([
     ['truncated', '{"status":"success","data":[{"purchaseOrderNumber":"1"}'],
     ['an error with HTTP 200', '{"status":"error","error":{"code":500,"message":"no"},"data":[]}'],
@@ -96,6 +102,7 @@ describe('listOrders', () => {
     ['an empty number', '{"status":"success","data":[{"purchaseOrderNumber":""}],"error":null}'],
     ['orders among other things', `{"status":"success","data":[{"purchaseOrderNumber":"1"},"2"],"error":null}`],
     ['an empty list beside strings', '{"status":"success","data":{"orders":[],"numbers":["1"]},"error":null}'],
+    ['the named list with strings', '{"status":"success","data":{"purchaseOrders":["1"],"warnings":[]},"error":null}'],
     ['lists in a list', '{"status":"success","data":[["1"]],"error":null}'],
     [
       'a part of the total',
