@@ -10,7 +10,7 @@ export type ShownRecord = { purchaseOrderNumber: string; items?: Item[] };
 export type RecordKind = {
   /** Path of create and list, below the base address. */
   path: `/${string}`;
-  /** Property of `data` that contains the list where nothing else tells, e.g. while the list is empty. */
+  /** Property of `data` that contains the list; decides while the list is empty. */
   listName: string;
   /** Names of the fields in the API's JSON; also the default column names of a mapping. */
   fields: { number: string; state: string; items: string; article: string; quantity: string };
