@@ -6,8 +6,12 @@ export type BatchError = { code: string; message: string; remedy?: string; line?
 
 /** Control of batches: held because of their answers, released or cancelled by a person. */
 export function createBatchControl({ redis, keys }: { redis: Redis; keys: Keys }) {
-  /** Holds a batch: none of its orders is sent until it is released. False when it was held already. */
+  /**
+   * Holds a batch: none of its orders is sent until it is released. False when it was held already, or is done: orders
+   * of a batch that is done are sent only because a person asks for it, and no list would show the hold.
+   */
   async function hold(batch: string, reason: string, since: number): Promise<boolean> {
+    if ((await redis.hget(keys.batch(batch), 'state')) === 'done') return false;
     const fresh = await redis.hsetnx(keys.batch(batch), 'held', JSON.stringify({ reason, since }));
     await redis.sadd(keys.held, batch);
     return fresh === 1;

@@ -161,6 +161,9 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
     await redis
       .multi()
       .hset(keys.batch(batch), { state: 'done' })
+      // Its last answers may have held it, although no order was left to wait.
+      .hdel(keys.batch(batch), 'held')
+      .srem(keys.held, batch)
       .del(keys.counted(batch))
       .srem(keys.finished, batch)
       .srem(keys.active, batch)

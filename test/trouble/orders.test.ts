@@ -251,6 +251,24 @@ describe('people', () => {
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
   });
 
+  it('a batch whose last answers are refused alike is not held: its orders can be sent again', async () => {
+    let isFixed = false;
+    await using api = await openOddApi(({ endpoint }) =>
+      endpoint === 'create' && !isFixed ? { status: 400, body: envelope(400, 'article is unknown') } : undefined,
+    );
+    await using place = await openTroublePlace(api);
+    // As many orders as answers decide about a hold.
+    const numbers = numbered(40);
+    await place.drop('orders.csv', csv(numbers));
+    expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['refused']));
+    const { out } = await place.run('batches', 'list', '--json');
+    expect(JSON.parse(out).batches).toMatchObject([{ state: 'finished' }]);
+    isFixed = true;
+    expect((await place.run('dead-letters', 'retry', '--yes')).code).toBe(0);
+    await until('all orders', () => api.stored.length === 40);
+    expect(new Set(numbers.map((number) => times(api, number)))).toEqual(new Set([1]));
+  });
+
   it('canceling a batch passes an order to the other file that waits for it', async () => {
     await using api = await openOddApi();
     await using place = await openTroublePlace(api);
