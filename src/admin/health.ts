@@ -93,7 +93,11 @@ export function createReadiness({ redis, keys, folders, sources }: ReadinessDeps
 async function folderCheck(folder: string): Promise<string> {
   const draft = draftPath(folder);
   return checkOf(async () => {
-    await writeFile(draft, 'po-sync', { flag: 'wx' }).finally(() => rm(draft, { force: true }));
+    try {
+      await writeFile(draft, 'po-sync', { flag: 'wx' });
+    } finally {
+      await rm(draft, { force: true });
+    }
   });
 }
 
