@@ -50,15 +50,15 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
     const batch = await batches.begin(file, claimedAt);
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
-    const inspection = await prove(file, batch, await deps.howToRead(file.path, file.source), signal);
+    const inspection = await inspect(file, batch, await deps.howToRead(file.path, file.source), signal);
     if (inspection instanceof PoSyncError) {
       const someAdmitted = batch.begunWith !== undefined;
       batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
       return { end: 'unreadable', sha256: await deps.onUnreadable(batch, inspection) };
     }
     const { sha256, bytes, records, shape, warnings } = inspection;
-    keepProof(deps.inspections, file.batch, inspection);
-    await batches.proved(file.batch, { sha256, bytes, records, shape, warnings });
+    keepInspection(deps.inspections, file.batch, inspection);
+    await batches.inspected(file.batch, { sha256, bytes, records, shape, warnings });
     fileInspected(log, { ...named(file), records, bytes });
     await deps.onProgress(file.batch);
     const total = await admitAll(file, batch, inspection, signal, deps);
@@ -75,13 +75,13 @@ export async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestD
 }
 
 /** Keeps only the newest: settlement inspects a file again if its inspection is gone. */
-function keepProof(inspections: Map<string, Inspection>, batch: string, inspection: Inspection): void {
+function keepInspection(inspections: Map<string, Inspection>, batch: string, inspection: Inspection): void {
   inspections.set(batch, inspection);
   const [oldest] = inspections.keys();
   if (inspections.size > PROOFS && oldest !== undefined) inspections.delete(oldest);
 }
 
-async function prove(
+async function inspect(
   file: ClaimedFile,
   batch: Batch,
   { mapping, originals }: HowToRead,

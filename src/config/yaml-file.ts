@@ -48,9 +48,9 @@ export function readYaml(text: string): YamlFile {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const told = [...document.errors, ...document.warnings];
-  const faults = told.map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) }));
-  if (told.some((error) => !READABLE_FAULTS.includes(error.code))) return unusable(faults.slice(0, 20));
+  const found = [...document.errors, ...document.warnings];
+  const faults = found.map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) }));
+  if (found.some((error) => !READABLE_FAULTS.includes(error.code))) return unusable(faults.slice(0, 20));
 
   faults.push(...keyFaults(document).map(({ offset, ...fault }) => ({ ...place(offset), ...fault })));
   const positionOf = (path: KeyPath, at: 'key' | 'value' = 'value') => place(offsetOf(document, path, at));

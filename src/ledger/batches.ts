@@ -137,7 +137,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
   }
 
   /** The first pass read the file to its end. */
-  async function proved(batch: string, inspection: NonNullable<Batch['inspection']>): Promise<void> {
+  async function inspected(batch: string, inspection: NonNullable<Batch['inspection']>): Promise<void> {
     await redis.hset(keys.batch(batch), { inspection: JSON.stringify(inspection) });
   }
 
@@ -170,7 +170,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
       .exec();
   }
 
-  return { begin, proved, admitting, admitted, putAway, done };
+  return { begin, inspected, admitting, admitted, putAway, done };
 }
 
 /** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */

@@ -4,7 +4,7 @@
 -- ARGV prefix, number, batch, version of the entry ('' leaves the entry), compact to keep instead ('' none), closing,
 --      operator action ('' none), then the fields of the dead letters in `closed`
 -- Returns how many were closed, -1 when the entry was changed meanwhile.
--- include close-letters.lua
+-- include close-open-dead-letters.lua
 local prefix, number, batch, version, compact, closing, action = unpack(ARGV, 1, 7)
 if version ~= '' then
   local current = redis.call('GET', KEYS[1])

@@ -11,7 +11,7 @@
 -- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held.
 -- Key names are those of keys.ts.
 -- include count-orders.lua
--- include close-letters.lua
+-- include close-open-dead-letters.lua
 local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker = unpack(KEYS)
 local prefix, travels, made = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local FIELDS = '^' .. string.rep('([^\n]*)\n', 17) .. '$'

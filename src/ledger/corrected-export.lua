@@ -2,7 +2,7 @@
 -- KEYS waiting, batch that shows them
 -- ARGV prefix, source whose dead letters close ('' any), then for each order: number, closing
 -- Returns how many were closed.
--- include close-letters.lua
+-- include close-open-dead-letters.lua
 local prefix, source = ARGV[1], ARGV[2]
 local no = tonumber(redis.call('HGET', KEYS[2], 'no') or '0')
 local function isOlder(batch)

@@ -126,7 +126,7 @@ function createTakeIn({ store, ledger, policy }: Pick<RebuildDeps, 'store' | 'le
   const adopt = createAdoption(store);
 
   /** The list is read once: what it proves is not lost because the order was changed meanwhile. */
-  async function prove(entry: Entry, digest: string, operatorAction?: OperatorAction): Promise<void> {
+  async function settleAsListed(entry: Entry, digest: string, operatorAction?: OperatorAction): Promise<void> {
     let open: Entry | undefined = entry;
     while (open) {
       const step = next(open, { kind: 'found', at: time.now(), listed: { digest } }, policy);
@@ -146,7 +146,7 @@ function createTakeIn({ store, ledger, policy }: Pick<RebuildDeps, 'store' | 'le
       added += page.length - old.length;
       const known = await ledger.lookup(old.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
       for (const [n, one] of known.entries()) {
-        if (one.kind === 'open') await prove(one.entry, old[n]?.digest ?? UNSHOWN, operatorAction);
+        if (one.kind === 'open') await settleAsListed(one.entry, old[n]?.digest ?? UNSHOWN, operatorAction);
       }
     }
     return added;

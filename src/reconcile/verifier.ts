@@ -1,4 +1,5 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
+import { growingWait } from '../core/backoff.ts';
 import { doubtSettled, listRead, orderCreatedTwice } from '../events/delivery.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
@@ -117,7 +118,7 @@ async function pause({ store, policy }: VerifierDeps, end: ListEnd, durationMs: 
   const isFailed = end.kind !== 'complete' && end.kind !== 'unavailable';
   const failed = isFailed ? await redis.hincrby(keys.verification, 'failed', 1) : 0;
   const ms = isFailed
-    ? Math.min(settle, settle * SHORTEST_PAUSE * 2 ** (failed - 1))
+    ? growingWait(failed, { initial: settle * SHORTEST_PAUSE, max: settle })
     : Math.min(LONGEST_PAUSE * settle, Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE));
   const notBefore = time.now() + Math.max(LEAST_PAUSE, ms);
   await redis.hset(keys.verification, { notBefore, ...(isFailed ? {} : { failed: 0 }) });

@@ -61,7 +61,7 @@ async function openPlace() {
   const { batches } = daemon('first');
   const { batch } = await batches.begin(file, store.time.now());
   const { sha256, bytes, records, shape, warnings } = await inspectFile(file.path, undefined, {});
-  await batches.proved(batch, { sha256, bytes, records, shape, warnings });
+  await batches.inspected(batch, { sha256, bytes, records, shape, warnings });
   const invalid = { outcome: 'invalid', attempts: 0, at: store.time.now(), code: 'empty', message: '' } as const;
   await ledger.count(batch, store.time.now(), [{ ordinal: 0, number: 'PO-1', result: invalid }]);
   await batches.admitted(batch, 1);

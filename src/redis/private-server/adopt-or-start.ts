@@ -107,11 +107,11 @@ async function waitUntilOurs(server: ChildProcess, state: ServerState, folder: s
 
 /** Waits while the server loads its data. */
 async function waitUntilReady(client: Redis, folder: string, state: ServerState, deps: Deps): Promise<void> {
-  let told = false;
+  let isReported = false;
   try {
     while ((await readinessOf(client)) === 'loading') {
-      if (deps.log && !told) tell.privateRedisLoading(deps.log, { port: state.port });
-      told = true;
+      if (deps.log && !isReported) tell.privateRedisLoading(deps.log, { port: state.port });
+      isReported = true;
       await pause(deps);
     }
   } catch (error) {
