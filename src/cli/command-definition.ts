@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../config/fields.ts';
 import type { Shell } from './shell.ts';
 
-/** A command as data: what its help shows, and the code that runs it, which is loaded only then. */
+/** A command as data: what its help shows, and the code that runs it, which is loaded on demand. */
 export type CommandDefinition = {
   /** Words after `po-sync`, such as `batches list`. */
   name: string;

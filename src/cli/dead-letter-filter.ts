@@ -15,10 +15,10 @@ export type DeadLetterArgs = CommonArgs & {
   limit?: number;
 };
 
-/** The arguments of a command that changes something: filters, and how careful it is. */
+/** The arguments of a command that changes something: filters, confirmation and dry run. */
 export type ActingArgs = DeadLetterArgs & { yes: boolean; dryRun: boolean };
 
-/** In the spelling of the reports. */
+/** Spelled as in the reports. */
 export const KINDS: readonly DeadLetterKind[] = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
 
 /**

@@ -126,7 +126,7 @@ function shortest(file: string, cwd: string): string {
 
 /**
  * Opens the daemons' store for a command. `confirm`: the command changes something, so a protected environment must be
- * confirmed. Throws PoSyncError as `openConfig` and `openStore`.
+ * confirmed. Throws like `openConfig` and `openStore`.
  */
 export async function openOperatorContext(
   args: CommonArgs,

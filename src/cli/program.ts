@@ -115,7 +115,7 @@ function treeOf(command: Command): CommandTree {
   };
 }
 
-/** Subcommands print help as the program does. */
+/** Subcommands print help in the same way as the program. */
 function inherit(parent: Command): void {
   for (const child of parent.commands) {
     child.copyInheritedSettings(parent);
@@ -123,7 +123,7 @@ function inherit(parent: Command): void {
   }
 }
 
-/** A wrong command line throws a PoSyncError that names the help of the command at hand. */
+/** A wrong command line throws a PoSyncError that names the help of the current command. */
 function throwUsageErrors(command: Command, isJson: boolean, path = 'po-sync'): void {
   command.exitOverride((error) => {
     const isHelp = error.exitCode === 0 || (error.code === 'commander.help' && !isJson);

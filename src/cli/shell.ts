@@ -22,7 +22,7 @@ export type Shell = {
   ask(question: string): Promise<string | undefined>;
   /** Aborts at the first SIGINT, SIGTERM or SIGHUP; `reason` is the name of the signal. */
   signal: AbortSignal;
-  /** Notifies a process manager (pm2, systemd) that the work has begun. */
+  /** Notifies a process manager (pm2, systemd) that po-sync is ready. */
   ready: () => void;
 };
 

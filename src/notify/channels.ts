@@ -5,7 +5,7 @@ import type { Notice } from './notice.ts';
 /** `timeout`: of one call, in milliseconds. */
 type Deps = { http: Http; timeout: number; signal: AbortSignal };
 
-/** Bytes of an answer that are read. */
+/** Maximum number of bytes read from an answer. */
 const MOST_BYTES = 64 * 1024;
 
 /** Posts a notice as JSON; any 2xx is success. Errors never contain the address, which may be a secret. */
@@ -44,7 +44,7 @@ type Options = {
   signal: AbortSignal;
 };
 
-/** Characters of a program's output that are kept. */
+/** Maximum number of characters kept of a program's output. */
 const MOST_OUTPUT = 2_000;
 /** Milliseconds to wait for output after the program has ended: a child process may keep the pipe open. */
 const OUTPUT_WAIT = 200;
@@ -77,7 +77,7 @@ export function runCommand(command: readonly string[], notice: Notice, options: 
       const late = setTimeout(settle, OUTPUT_WAIT);
       child.once('close', settle);
     });
-    // A program need not read its input.
+    // A program is not required to read its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(notice)}\n`);
   });

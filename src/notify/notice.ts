@@ -40,7 +40,7 @@ export function batchNeedsPerson(
   return noticeOf('attention', 'finished', text, facts);
 }
 
-/** A file cannot be read as orders; nothing of it was sent. */
+/** A file cannot be read as orders; no part of it was sent. */
 export function fileUnreadable(facts: BatchFacts): Notice {
   return noticeOf('attention', 'unreadable', `${facts.batch}: the file is unreadable; nothing of it was sent.`, facts);
 }
@@ -97,7 +97,7 @@ function shown(text: string): string {
   return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
 }
 
-/** The API's words, after the colon, may name orders and articles: quoted words and words with digits are left out. */
+/** The API's text, after the colon, may name orders and articles: quoted words and words with digits are removed. */
 function withoutContent(reason: string): string {
   const [ours = '', ...theirs] = reason.split(': ');
   const plain = theirs

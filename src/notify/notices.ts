@@ -54,7 +54,7 @@ export function openNotices(deps: Deps) {
   });
   const running = new Set<Promise<void>>();
 
-  /** Runs work that nobody waits for. */
+  /** Runs work in the background. */
   function runAside(work: Promise<void>): void {
     const kept = work
       .catch((error: unknown) => noticeTrouble(log, { reason: codeOf(error) ?? toError(error).message }))

@@ -28,20 +28,20 @@ export type NotifierDeps = {
 
 /** A shorter pause is not reported. Milliseconds. */
 const SHORTEST_PAUSE = 2_000;
-/** How long it is remembered that a batch was reported, in seconds. */
+/** How long Redis remembers that a batch was reported, in seconds. */
 const REMEMBERED = 30 * 86_400;
 
 /**
- * Decides what is reported, once over all daemons and restarts: what was reported is a field in Redis, and the daemon
- * that creates the field sends the notice.
+ * Decides what to report, once across all daemons and restarts: each report is a field in Redis, and the daemon that
+ * creates the field sends the notice.
  */
 export function createNotifier(deps: NotifierDeps) {
   const { redis, keys, time } = deps.store;
   const startedAt = deps.clock.monotonic();
 
-  /** Checks everything that lasts: pauses, held batches, silent sources. */
+  /** Checks all ongoing conditions: pauses, held batches, silent sources. */
   async function tick(): Promise<void> {
-    // Read first: every daemon must see the end of what was reported before it checks the current state.
+    // Read first: every daemon must see when a reported condition ends before it checks the current state.
     const reported = await redis.hkeys(keys.notices);
     const reportedAs = (prefix: string) => reported.filter((field) => field.startsWith(prefix));
     await checkPause(reportedAs('paused:'), deps);

@@ -18,11 +18,11 @@ type OutboxDeps = {
   retry?: Backoff & { attempts: number };
 };
 
-/** Notices that may wait; older ones are dropped. */
+/** Maximum number of waiting notices; older ones are dropped. */
 const MOST = 100;
 /** About nine minutes in total. */
 const RETRY = { attempts: 10, initial: 1_000, max: 300_000 };
-/** Milliseconds for the notices that are left at the end. */
+/** Time limit for sending the remaining notices on disposal, in milliseconds. */
 const DRAIN = 3_000;
 
 /** Opens the outbox of one receiver; its failures do not affect others. */

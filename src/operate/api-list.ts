@@ -7,16 +7,16 @@ import { type Lease, takeLease } from '../redis/lease.ts';
 import type { OperatorContext } from './operator-context.ts';
 import type { Listed } from './retry-dead-letters.ts';
 
-/** Reads the API's list and reports each order; how reading ended is returned. Throws PoSyncError `interrupted`. */
+/** Reads the API's list and reports each order; returns how the reading ended. Throws PoSyncError `interrupted`. */
 export type ReadList = Partner['list'];
 
-/** Milliseconds that a lease on the list lasts, and between two attempts to get it. */
+/** Duration of a lease on the list, and pause between two attempts to get it, in milliseconds. */
 const LEASE = 15_000;
 const TRY_AGAIN = 200;
 
 /**
  * Opens the API's list with the environment's own token. It is never read while a daemon reads it.
- * Throws PoSyncError as `loadSecrets`.
+ * Throws like `loadSecrets`.
  */
 export async function openApiList(context: OperatorContext, env: Variables) {
   const partner = openPartner(context, { secrets: await loadSecrets(context.config, env) });

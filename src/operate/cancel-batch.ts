@@ -26,7 +26,7 @@ export async function cancelBatch({ batch: name, no }: Batch, context: OperatorC
   await batches.cancel(name, store.time.now());
   let cancelled = 0;
   for (let look = 0; look < LOOKS; look += 1) {
-    // Its duplicates of other orders first: none of them takes the place of an order that is canceled.
+    // Cancel its duplicates of other orders first, so that none of them replaces a canceled order.
     const waiting = await ledger.followers.cancelOf(name, no, cancelledResult(store.time.now()));
     const found = waiting + (await cancelUnsent(name, context));
     cancelled += found;
@@ -55,7 +55,7 @@ async function cancelUnsent(batch: string, context: OperatorContext): Promise<nu
   return cancelled;
 }
 
-/** Where a duplicate of another file waits for the order, that file sends it. */
+/** If a duplicate in another file waits for the order, that file sends it. */
 async function cancelOrder(
   entry: Entry,
   { ledger, queue, store, config, operator }: OperatorContext,

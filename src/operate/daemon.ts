@@ -19,7 +19,7 @@ export type DaemonInput = {
   clock: Clock;
   log: Log;
   self: Self;
-  /** Ends the wait for a Redis that loads. */
+  /** Stops waiting for a Redis that is loading its data. */
   signal?: AbortSignal;
   /** Keeps a value out of the log. */
   hide?: (secret: string) => void;
@@ -31,7 +31,7 @@ export type DaemonInput = {
   admin: boolean;
 };
 
-/** A daemon that is open; disposing hands its work back. */
+/** An open daemon; disposing hands back its unfinished work. */
 export type Daemon = AsyncDisposable &
   Backlog & {
     adminPort: number | undefined;
@@ -93,7 +93,7 @@ type BacklogDeps = {
 
 export type Backlog = ReturnType<typeof createBacklog>;
 
-/** The work that is left, over all daemons of an environment. */
+/** The remaining work of all daemons of an environment. */
 export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps) {
   /** How many orders, batches and reports are not finished. */
   async function unfinished(): Promise<number> {

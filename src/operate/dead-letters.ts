@@ -62,7 +62,7 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
 }
 
 /**
- * Makes sure that the batch and the order of a filter exist, so that a typing error is not taken for "nothing to do".
+ * Makes sure that the batch and the order of a filter exist, so that a typo is not mistaken for "nothing to do".
  * Throws PoSyncError `batch-unknown`, `order-unknown`.
  */
 export async function checkFilter({ batch, order }: DeadLetterFilter, context: OperatorContext): Promise<void> {
@@ -85,7 +85,7 @@ async function isKnownOrder(order: string, context: OperatorContext): Promise<bo
   return (await findAppearances(order, context)).length > 0;
 }
 
-/** No file brought this order number, and nobody worked on it. */
+/** Neither ledger nor reports contain this order number, and no person acted on it. */
 export function unknownOrder(order: string, environment: string): PoSyncError {
   return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.`, {
     remedy:

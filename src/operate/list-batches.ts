@@ -31,7 +31,7 @@ export async function* allNames(batches: Pick<Batches, 'names'>): AsyncGenerator
   }
 }
 
-/** No batch has this name, or a name that ends like this. */
+/** No batch has this name or a name that ends with this text. */
 export function unknownBatch(text: string): PoSyncError {
   return new PoSyncError('batch-unknown', `Batch ${text} not found.`, {
     remedy: 'Run po-sync batches list to see all batches. The last eight characters of a name are enough.',
@@ -77,10 +77,10 @@ export async function listBatches(filter: BatchFilter, context: ReportContext): 
   return found;
 }
 
-/** Batches to look at for unreadable files, newest first. */
+/** How many batches are searched for unreadable files, newest first. */
 const LOOK_BACK = 200;
 
-/** Unreadable files among the newest batches that nobody has replaced yet. */
+/** Unreadable files of the newest batches that have not been replaced yet. */
 export async function unreadableFiles(context: ReportContext): Promise<BatchView[]> {
   const found: BatchView[] = [];
   const readLater = new Set<string>();

@@ -16,7 +16,7 @@ export type OperatorContext = Context & {
   operator: Operator;
 };
 
-/** The person who acts. `who` is the name in the history of orders; `did` describes an action of theirs now. */
+/** The person who acts. `who` is the name in the history of orders; `did` describes an action at the current time. */
 export type Operator = { who: string; did(what: OperatorAction['what']): OperatorAction };
 
 /** The name of the user who ran `sudo` takes precedence over the current user; names are cut to 64 characters. */

@@ -12,7 +12,7 @@ import type { OperatorContext } from './operator-context.ts';
 /** The API's list, read once from `listedFrom` (Redis time), and where it differs from the ledger. */
 export type Comparison = { listed: readonly ListedOrder[]; listedFrom: number; found: Differences };
 
-/** What a repair added to the ledger, and the differences that are left. */
+/** What a repair added to the ledger, and the remaining differences. */
 export type Repaired = { added: number; left: Differences };
 
 export type Reconciliation = ReturnType<typeof createReconciliation>;
@@ -85,11 +85,11 @@ function listUnavailable(message: string, deliveryWaits: boolean): PoSyncError {
 
 /** Where the ledger and the API's list differ. */
 export type Differences = {
-  /** Accepted in the ledger, and not in the list. */
+  /** Accepted in the ledger, but not in the list. */
   missing: { order: string; acceptedAt: number }[];
-  /** In the list, and not in the ledger. */
+  /** In the list, but not in the ledger. */
   unknown: { order: string }[];
-  /** Accepted in the ledger with other items than in the list; or in the list though not accepted in the ledger. */
+  /** Accepted in the ledger with different items than in the list; or in the list, but not accepted in the ledger. */
   differing: { order: string; here: 'accepted' | EntryState; sameItems: boolean }[];
   /** Orders in the list, orders accepted in the ledger, and how many of these are too recent to be in the list. */
   listed: number;
@@ -131,12 +131,12 @@ async function comparePage(page: readonly ListedOrder[], found: Differences, led
   }
 }
 
-/** The daemon settles these without help. */
+/** The daemon settles these without a person. */
 function isInProgress(state: EntryState): boolean {
   return state === 'sending' || state === 'unknown';
 }
 
-/** If either side does not show the items, nothing differs. */
+/** If either side does not show the items, they count as the same. */
 function isSame(here: string, listed: string | undefined): boolean {
   return listed === undefined || here === UNSHOWN || here === listed;
 }

@@ -11,7 +11,7 @@ import { createDeadLetterClosing, type KnownDeadLetter } from '../settle/close-d
 import type { FoundDeadLetter } from './dead-letters-in-progress.ts';
 import type { OperatorContext } from './operator-context.ts';
 
-/** What the person decides: the API has the order (`accepted`), or it is sent, whatever the API has (`resend`). */
+/** What the person decides: the API has the order (`accepted`), or the order is sent again (`resend`). */
 export type Resolution = 'accepted' | 'resend';
 
 /**

@@ -60,7 +60,7 @@ export function judgeRetry(deadLetter: FoundDeadLetter, known: Known, listed: Li
   }
 }
 
-/** Retries the orders of a page of dead letters; `before` orders were retried already. Returns a verdict for each. */
+/** Retries the orders of a page of dead letters; `before` counts those retried so far. Returns a verdict for each. */
 export async function retryDeadLetters(
   page: readonly FoundDeadLetter[],
   before: number,
@@ -78,7 +78,7 @@ export async function retryDeadLetters(
       return one.kind === 'open' ? act(one.entry, verdict, delay, context) : Promise.resolve<Act>({ verdict });
     }),
   );
-  // The ledger first: the sweeper finds an order that is in the ledger and was not queued.
+  // Update the ledger first: the sweeper finds an order that is in the ledger but was not queued.
   await enqueue(acts, context);
   return acts.map(({ verdict }) => verdict);
 }
@@ -112,7 +112,7 @@ async function act(entry: Entry, verdict: RetryVerdict, delay: number, context: 
 const LATE: Act = { verdict: 'under-way' };
 
 async function enqueue(acts: readonly Act[], { queue }: OperatorContext): Promise<void> {
-  // The sweeper hands out the others when they are due.
+  // The sweeper queues the others when they are due.
   await queue.add(acts.flatMap(({ job, delay = 0 }) => (job && delay === 0 ? [job] : [])));
 }
 

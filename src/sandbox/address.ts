@@ -9,13 +9,13 @@ import { cutLater } from './request.ts';
 
 /** A host and port that receives calls, and that can disappear and come back. */
 export type Address = {
-  /** `http://127.0.0.1:40123`, also while nothing listens there. */
+  /** `http://127.0.0.1:40123`, even while nothing listens there. */
   readonly url: string;
   /** Stops listening and closes every open connection. */
   vanish(): Promise<void>;
   /** Listens on the same port again. */
   comeBack(): Promise<void>;
-  /** Takes no more calls, gives calls in progress two seconds, then closes their connections. */
+  /** Accepts no more calls, gives calls in progress two seconds, then closes their connections. */
   [Symbol.asyncDispose](): Promise<void>;
 };
 

@@ -8,8 +8,9 @@ import { PRIVATE_FOLDER } from '../core/folder.ts';
 export type TableDefinition = { table: string; columns: string; reset: boolean };
 
 /**
- * Opens or creates a database file of an environment, in memory without a folder, and locks it until it is closed or the process ends. A commit
- * returns when it is on disk. Throws PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`.
+ * Opens or creates a database file of an environment (in memory without a folder) and locks it until it is closed or
+ * the process ends. A commit returns when it is on disk.
+ * Throws PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`.
  */
 export function openDatabase(folder: string | undefined, name: string, definition: TableDefinition): DatabaseSync {
   const { table, columns, reset } = definition;

@@ -148,7 +148,7 @@ function securityScheme(tokenUrl: string): Json {
   return { type: 'oauth2', flows: { clientCredentials: { tokenUrl: url, scopes } } };
 }
 
-/** Requests may contain further fields; answers contain exactly the described fields. */
+/** Requests may contain additional fields; answers contain only the described fields. */
 function schemas({ listShape, listItems }: Described): Json {
   const order = listedOrder(listItems);
   const asked = { Item: itemSchema, PurchaseOrder: purchaseOrderSchema, TokenRequest: tokenRequest };

@@ -20,7 +20,7 @@ export type OrderThread = RemoteTable & AsyncDisposable & { ended: Promise<Error
 
 /**
  * Opens the order table of an environment in a worker thread, which ends after its last call when disposed.
- * Rejects with PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`. After the thread has ended every call
+ * Rejects with PoSyncError `sandbox-data-in-use` or `sandbox-data-unusable`. After the thread has ended, every call
  * rejects, and `ended` resolves with the reason.
  */
 export async function openOrderThread(opening: TableOpening): Promise<OrderThread> {

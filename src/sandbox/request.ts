@@ -86,7 +86,7 @@ export function refuseHeaders({ contentType, contentEncoding, accept }: CallHead
   return undefined;
 }
 
-/** Any parameters are allowed; JSON is UTF-8 (RFC 8259), so another charset is refused. */
+/** Allows any parameters, except a charset other than UTF-8 (RFC 8259). */
 function isJsonType(type: string): boolean {
   const parameters = /^application\/json[ \t]*(|;.*)$/i.exec(type)?.[1];
   if (parameters === undefined) return false;

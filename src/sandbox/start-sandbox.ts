@@ -19,7 +19,7 @@ export type Sandbox = {
   baseUrl: string;
   /** `{auth_url}` of the specification. */
   authUrl: string;
-  /** Resolves with the reason when the sandbox can store no more orders, at the latest when it is disposed of. */
+  /** Resolves with the reason when the sandbox can no longer store orders, at the latest when it is disposed of. */
   ended: Promise<Error>;
   [Symbol.asyncDispose](): Promise<void>;
 };

@@ -57,7 +57,7 @@ function judgeForm(field: (name: string) => string, settings: SandboxSettings): 
   if (field('grant_type') !== 'client_credentials') {
     return no('unsupported_grant_type', 'The parameter grant_type must be client_credentials.');
   }
-  // Compare both in any case, so that timing reveals nothing.
+  // Always compare both, so that timing reveals nothing.
   const idFits = same(field('client_id'), settings.clientId);
   const secretFits = same(field('client_secret'), settings.clientSecret);
   if (!(idFits && secretFits)) return no('invalid_client', 'The client is unknown or its secret is wrong.');

@@ -10,7 +10,7 @@ export type Grant = { scopes: ReadonlySet<Scope>; expiresAt: number };
 export type TokenStore = {
   /** Stores a new token on disk and returns it. */
   issue(scopes: readonly Scope[]): string;
-  /** The grant of a token issued to this client, also an expired one. */
+  /** The grant of a token issued to this client, even if the token has expired. */
   find(token: string): Grant | undefined;
   /** Invalidates a token before it expires. */
   revoke(token: string): void;

@@ -19,7 +19,7 @@ export type CheckArgs = CommonArgs & { files: readonly string[]; source?: string
 /**
  * `check`: reads, maps and checks files as the daemon would, and sends nothing. Without a configuration the standard
  * columns apply. Exit code 0: every order is valid; 2: something needs a person; 1: a file could not be read.
- * Throws PoSyncError `source-unknown`, and as `openConfig` if a configuration was named.
+ * Throws PoSyncError `source-unknown`, and like `openConfig` if a configuration was named.
  */
 export async function checkCommand(args: CheckArgs, shell: Shell): Promise<number> {
   return checkFiles(args, shell, await configIfAny(args, shell));
@@ -68,7 +68,7 @@ async function checkOne(
   }
 }
 
-/** Throws PoSyncError as `inspectFile`. */
+/** Throws like `inspectFile`. */
 async function checkOrders(
   file: string,
   mapping: Mapping | undefined,

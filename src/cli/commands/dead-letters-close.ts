@@ -77,7 +77,7 @@ export async function deadLettersResolveCommand({ order, as, ...args }: ResolveA
   await using context = await openOperatorContext(args, shell, { confirm: true });
   const entry = await findInDoubt(order, context.ledger, as);
   const { listed, trouble } = await checkList(new Set([order]), context, shell.env);
-  // Of a conflict the list shows the other content: to send the order anyway is the person's decision.
+  // For a conflict, the list shows the other content: the person decides whether to send the order anyway.
   if (as === 'resend' && entry.state !== 'conflict' && listed?.has(order)) throw isListed(order);
   if (!args.json && trouble !== undefined) {
     shell.out(`The API's list could not be read: ${printable(trouble)}.\n`);

@@ -74,7 +74,7 @@ async function printTables(
   shell.out(`\n${await nextText([...batches], config.reports.path)}\n`);
 }
 
-/** Fix files to name. */
+/** Maximum number of fix files shown. */
 const FIX_FILES_SHOWN = 5;
 
 /** What to do next: the fix files first, if there are any. */

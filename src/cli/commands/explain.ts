@@ -80,7 +80,7 @@ function isWaiting({ deadLetter }: Appearance): boolean {
   return deadLetter !== undefined && !deadLetter.closed;
 }
 
-/** Items that are shown. */
+/** Maximum number of items shown. */
 const ITEMS_SHOWN = 20;
 
 function contentOf({ open }: OrderHistory): string[] {
@@ -92,7 +92,7 @@ function contentOf({ open }: OrderHistory): string[] {
   return items.length > shown.length ? [...shown, `  … and ${items.length - shown.length} more`] : shown;
 }
 
-/** In order of time; events of the same moment in the order in which an order passes them. */
+/** In chronological order; simultaneous events are in the sequence in which they happen to an order. */
 function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory): HistoryEvent[] {
   const isReported = (batch: string | undefined) => appearances.some((one) => one.batch === batch);
   const all: HistoryEvent[] = [

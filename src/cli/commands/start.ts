@@ -80,10 +80,10 @@ type SettledBatch = {
   needPerson: number;
 };
 
-/** Why the run ended: nothing is left, a person must decide, the longest wait is over, or a signal. */
+/** Why the run ended: nothing is left, a person must decide, the maximum wait is over, or a signal. */
 type End = 'done' | 'held' | 'waited' | 'interrupted';
 
-/** Milliseconds between two checks whether the run is done. */
+/** Milliseconds between two checks of whether the run is done. */
 const LOOK_AGAIN = 100;
 
 /**

@@ -109,7 +109,7 @@ function share(settled: number, total: number): number {
   return total === 0 ? 1 : Math.min(1, settled / total);
 }
 
-/** The last column stays free: on some terminals a full line begins the next one. */
+/** The last column stays free: some terminals start a new line after a full one. */
 function fitted(parts: readonly Part[], { paint, columns }: Format): string {
   let left = columns - 1;
   const texts: string[] = [];
@@ -122,7 +122,7 @@ function fitted(parts: readonly Part[], { paint, columns }: Format): string {
   return texts.join('  ').trimEnd();
 }
 
-/** The line that stays of a finished batch: its outcomes and its report. */
+/** The line that remains for a finished batch: its outcomes and its report. */
 export function finalLine(batch: Batch, page: string, paint: Paint): string {
   const { total, counts, startedAt, lastAt } = batch;
   const name = paint('strong', printable(batch.name));

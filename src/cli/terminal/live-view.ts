@@ -101,7 +101,7 @@ export type LivePace = {
   keep(batches: ReadonlySet<string>): void;
 };
 
-/** Milliseconds that are measured. */
+/** Length of the measured window, in milliseconds. */
 const WINDOW = 15_000;
 /** A shorter time is too short to measure. */
 const LEAST = 1_000;
@@ -129,7 +129,7 @@ export function measureLivePace(): LivePace {
 export type LiveScreen = {
   /** Writes above the lines that are shown. */
   target: LogTarget;
-  /** Replaces the lines that are shown. No lines: removes them without a trace. */
+  /** Replaces the lines that are shown. No lines: removes them. */
   show(lines: readonly string[]): void;
 };
 

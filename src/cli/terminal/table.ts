@@ -7,9 +7,9 @@ export type Column<Row> = {
   right?: boolean;
   /** Where text may be cut on a narrow terminal; without it the column keeps its width. */
   cut?: 'start' | 'end';
-  /** The width that a column needs which may be cut. */
+  /** The preferred width of a column that may be cut. */
   wish?: number;
-  /** Columns with a number are left out when the wishes of others are not met, lowest number first. */
+  /** Columns with a number are omitted, lowest number first, when other columns do not get their preferred width. */
   leaves?: number;
   tone?: (row: Row) => Tone;
 };
@@ -20,8 +20,8 @@ const GAP = 2;
 const LEAST = 6;
 
 /**
- * Rows below their titles, fitted into `columns` characters: dispensable columns are left out, the others are cut;
- * undefined: nothing is cut. Hidden characters are escaped. Empty if there are no rows.
+ * Rows below their titles, fitted into `columns` characters: optional columns are omitted, the others are cut. If
+ * `columns` is undefined, nothing is cut. Hidden characters are escaped. Empty if there are no rows.
  */
 export function table<Row>(rows: readonly Row[], all: readonly Column<Row>[], format: Format): string {
   if (rows.length === 0) return '';
@@ -51,7 +51,7 @@ function cellsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): st
   return rows.map((row) => columns.map(({ of }) => printable(String(of(row)))));
 }
 
-/** Leaves out dispensable columns until those that may be cut get the width they wish. */
+/** Omits optional columns until those that may be cut get their preferred width. */
 function chosen<Row>(
   columns: readonly Column<Row>[],
   natural: readonly number[],
@@ -76,7 +76,7 @@ function widthsOf<Row>(columns: readonly Column<Row>[], cells: readonly string[]
 
 /**
  * Narrows the widest column that may be cut until all fit or all have the smallest width. No column gets narrower than
- * its wish while another is still wider than its own.
+ * its preferred width while another is still wider than its own.
  */
 function fitted<Row>(
   columns: readonly Column<Row>[],

@@ -79,7 +79,7 @@ async function exportPath({ name, path: place }: ExportSource): Promise<Finding[
   }
 }
 
-/** The permissions of a network share say little: only writing shows whether it is possible. */
+/** The permissions of a network share are not reliable: only a test write shows whether the folder is writable. */
 async function tryWriting(folder: string): Promise<void> {
   const probe = path.join(folder, `.po-sync-doctor-${randomBytes(4).toString('hex')}.tmp`);
   try {

@@ -43,7 +43,7 @@ ${segments(
 )}</svg>`;
 }
 
-/** Orders that needed a person and were settled since are not drawn as open ones. */
+/** Orders that needed a person and have been settled since are not drawn as open. */
 function partsOf({ outcome, number, settled }: Share): { look: Look; number: number }[] {
   if (!needsPerson(outcome)) return [{ look: lookOf(outcome), number }];
   return [

@@ -3,9 +3,9 @@ import { type AffectedOrder, byWeight, type ErrorGroup, type Story } from '../st
 import { type Html, html, reportLink, visible } from './html.ts';
 import { timeText } from './times.ts';
 
-/** Rows of the page in total, so that a browser shows it at once. */
+/** Maximum number of rows on the page, so that a browser shows it quickly. */
 const MOST_ROWS = 2000;
-/** Rows of a group that show without a click. */
+/** Rows of a group that are visible without a click. */
 const ROWS_AT_ONCE = 10;
 const MOST_GROUPS_SHOWN = 100;
 /** The list of all entries. */
@@ -59,7 +59,7 @@ function seen({ firstAt, lastAt }: ErrorGroup): Html {
 
 type Column = { name: string; show: (order: AffectedOrder) => Html | undefined; kind: 'figure' | 'data' | 'prose' };
 
-/** Always line and order; the other columns only if their values differ. */
+/** Line and order always; other columns only if they add information. */
 function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   const differs = (pick: (order: AffectedOrder) => string) => new Set(rows.map(pick)).size > 1;
   const occurs = (pick: (order: AffectedOrder) => string) => rows.some((order) => pick(order) !== '');
@@ -79,7 +79,7 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
 }
 
-/** Items that do not break inside. */
+/** The items as a list; no line break occurs inside an item. */
 function itemList(items: readonly string[]): Html {
   if (items.length === 0) return html`<span class="soft">not available</span>`;
   return html`${items.map((item, index) => html`<bdi class="item">${item}${index < items.length - 1 ? ',' : ''}</bdi> `)}`;

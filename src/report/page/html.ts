@@ -3,12 +3,12 @@ import { escapeHidden } from '../../order/text.ts';
 /** Markup that is safe to show; only `html` creates it. */
 export type Html = { readonly markup: string };
 
-/** What a template takes; everything but Html is text and gets escaped. */
+/** The values that a template accepts; everything except Html is text and is escaped. */
 export type HtmlPart = Html | readonly Html[] | string | number | undefined;
 
 /**
- * Builds markup from a template. Escapes every text value for elements and quoted attributes, and writes out its
- * invisible characters; undefined shows nothing.
+ * Builds markup from a template. Escapes every text value for elements and quoted attributes, and shows
+ * invisible characters as escapes; undefined shows nothing.
  */
 export function html(template: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const markup = template.map((fixed, index) => fixed + markupOf(parts[index])).join('');
@@ -28,7 +28,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** The text with its hidden characters escaped; longer than `longest` characters, it is cut and ends with an ellipsis. */
+/** The text with hidden characters escaped. Text longer than `longest` characters is cut and ends with an ellipsis. */
 export function visible(text: string, longest = 2000): string {
   return escapeHidden(text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text);
 }

@@ -7,7 +7,7 @@ import { fixLink, type Html, html } from './html.ts';
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
 const NUMBERS_SHOWN = 3;
 
-/** What a person does now, in order; undefined when nothing is open. */
+/** The next steps for a person, in order; undefined when nothing is open. */
 export function nextSection(report: Report, story: Story, fixFiles: readonly string[]): Html | undefined {
   const steps = stepsFor(report, story, fixFiles);
   if (steps.length === 0) return undefined;
@@ -98,7 +98,7 @@ function command(...words: readonly string[]): Html {
   return html`<code class="command">${words.map((word) => html`<span>${shellWord(word)}</span> `)}</code>`;
 }
 
-/** A word as a shell takes it. */
+/** A word, quoted for a shell if necessary. */
 function shellWord(text: string): string {
   return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

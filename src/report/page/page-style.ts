@@ -1,5 +1,5 @@
 /**
- * The page's style: one column, the reader's own fonts, and two meanings of color (done, needs a person), each also
+ * The page's style: one column, system fonts, and two meanings of color (done, needs a person), each also
  * shown by words and a hatch. For light and dark screens, phones and paper.
  */
 export const PAGE_STYLE = `

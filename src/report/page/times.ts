@@ -15,7 +15,7 @@ export function shortTime(stamp: string, reference: string): Html {
 export const ZONE: Html = html`<span data-zone>UTC</span>`;
 
 /**
- * The page's only script. It changes nothing but times, needs no network, and the page is complete without it.
+ * The page's only script. It changes only times and needs no network; the page is complete without it.
  * The page's policy allows it by its hash.
  */
 export const TIME_SCRIPT = `

@@ -6,7 +6,7 @@ import type { Story } from '../story.ts';
 /** The first line of the page and the sentence below it. `mood` sets its color. */
 export type Verdict = { mood: 'well' | 'care' | 'neutral'; verdict: string; lead: string };
 
-/** How the batch is, in one line. */
+/** The state of the batch in one line. */
 export function verdictOf(report: Report, story: Story): Verdict {
   switch (report.state) {
     case 'unreadable':
@@ -34,7 +34,7 @@ function unreadableLead(report: Report): string {
   return `${orders(done)} had ${done === 1 ? 'its' : 'their'} outcome before that; the rest was not sent.`;
 }
 
-/** The progress; the total is not known while the file is read. */
+/** The progress; the total is unknown while the file is read. */
 function soFar(report: Report): string {
   const done = outcomesIn(report);
   const { orders: total } = report.counts;

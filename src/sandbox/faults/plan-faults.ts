@@ -15,7 +15,7 @@ export type Plan = {
   /** Orders newer than this are left out of the list. */
   lag: number;
   cap: Extract<Fault, { kind: 'cap' }> | undefined;
-  /** With a `late` ending: how long afterwards the work is done. */
+  /** With a `late` ending: the delay between the end of the connection and the work. */
   lateBy: number;
   ending: Ending | undefined;
   struck: readonly Fault[];

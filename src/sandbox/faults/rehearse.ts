@@ -10,7 +10,7 @@ export type Act = {
   revoke: () => Reply;
 };
 
-/** Answers a call as planned: with its delays, its work if it is to be done, and its ending. */
+/** Answers a call as planned: with its delays, its work if planned, and its ending. */
 export function rehearse(plan: Plan, act: Act, tasks: Tasks): Promise<Reply> {
   return tasks.follow(perform(plan, act, tasks));
 }
