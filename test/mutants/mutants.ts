@@ -565,9 +565,16 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'a list that holds something else proving nothing',
     file: 'src/api/list-reader.ts',
-    find: 'return !hasOthers || (orders === 0 && all > 0);',
-    replace: 'return !hasOthers || orders >= 0 || all > 0;',
+    find: 'return !hasOthers || (orders === 0 && isListFound);',
+    replace: 'return !hasOthers || orders >= 0 || isListFound;',
     tests: ['test/api/list.test.ts'],
+  },
+  {
+    without: 'the write that readiness tries in Redis',
+    file: 'src/admin/health.ts',
+    find: "redis.set(keys.readiness, '1', 'PX', MARK_LASTS)",
+    replace: '(keys && MARK_LASTS && redis.ping())',
+    tests: ['test/admin/health.test.ts'],
   },
   {
     without: 'other spellings in the list',
