@@ -6,10 +6,13 @@ export type HeldBatches = ReturnType<typeof createHeldBatches>;
 export function createHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onReleased: (batch: string) => void) {
   let held = new Set<string>();
   let holds = 0;
+  /** Holds on their way to Redis: what it answers meanwhile may lack them. */
+  let storing = 0;
 
   /** Reads the held batches from Redis; call about twice a second. */
   async function refresh(): Promise<void> {
     const before = holds;
+    if (storing > 0) return;
     const now = new Set(await batches.held());
     // A result that was read while a hold was being stored may lack it.
     if (holds !== before) return;
@@ -21,10 +24,11 @@ export function createHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onRel
   async function hold(batch: string, reason: string, at: number): Promise<boolean> {
     held.add(batch);
     holds += 1;
+    storing += 1;
     try {
       return await batches.hold(batch, reason, at);
     } finally {
-      holds += 1;
+      storing -= 1;
     }
   }
 

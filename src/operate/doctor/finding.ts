@@ -16,7 +16,7 @@ export function failure(check: string, thrown: unknown, remedy?: string): Findin
   return { check, state: 'fail', message: error.message, ...(advice === undefined ? {} : { remedy: advice }) };
 }
 
-/** A larger difference makes the times in reports and logs misleading. HTTP headers show whole seconds only. */
+/** A larger difference makes the times in reports and logs misleading. HTTP dates have a resolution of one second. */
 const LARGEST_DIFFERENCE = 5_000;
 
 /** `ahead`: milliseconds by which our clock is ahead of the other. */
