@@ -166,7 +166,12 @@ function scores(step: { due?: number; doubt?: number }): Pick<Change, 'due' | 'd
   };
 }
 
-function acceptance(entry: Entry, { attempts, at, times = 1 }: Extract<Step, { kind: 'accept' }>): Settling {
+function acceptance(entry: Entry, step: Extract<Step, { kind: 'accept' }>): Settling {
+  const { attempts, at, times = 1, isEarlier } = step;
+  if (isEarlier) {
+    const compact = encodeCompact({ digest: entry.digest, attempts, at, batchNo: 0 });
+    return { compact, outcome: 'duplicate', closes: true, at };
+  }
   const compact = encodeCompact({ digest: entry.digest, attempts, at, batchNo: entry.batchNo });
   const words = times > 1 ? createdTwice(times) : foundWords(entry);
   const result: StoredResult | undefined = words && { outcome: 'accepted', attempts, at, ...words };

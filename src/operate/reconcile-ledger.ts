@@ -44,7 +44,7 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
 
   /** `epoch`: the rebuild that was pending before the list was read; it is complete now. */
   async function repair({ listed, listedFrom }: Comparison, epoch: string | undefined): Promise<Repaired> {
-    const added = await rebuild.takeIn(listed.map(existingOf), operator.did('rebuilt'));
+    const added = await rebuild.takeIn(listed.map(existingOf), { operatorAction: operator.did('rebuilt') });
     if (epoch !== undefined) await rebuild.finish(epoch);
     return { added, left: await differences(listed, listedFrom) };
   }

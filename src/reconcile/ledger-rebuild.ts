@@ -63,7 +63,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     const listed: Existing[] = [];
     const end = await deps.list((order: ListedOrder) => listed.push(existingOf(order)));
     if (end.kind === 'complete') {
-      const added = await takeIn(listed);
+      const added = await takeIn(listed, { isFirst: why === 'new' });
       ledgerRebuilt(log, { orders: listed.length, added });
       return (await finish(epoch)) ? 'done' : 'pending';
     }
@@ -120,16 +120,19 @@ function createFirstRead(
   };
 }
 
+/** `isFirst`: the ledger is new, so what was never sent was at the API before po-sync. */
+type Why = { isFirst?: boolean; operatorAction?: OperatorAction };
+
 /** Builds the step that takes listed orders into the ledger. */
 function createTakeIn({ store, ledger, policy }: Pick<RebuildDeps, 'store' | 'ledger' | 'policy'>) {
   const { time } = store;
   const adopt = createAdoption(store);
 
   /** The list is read once: what it proves is not lost because the order was changed meanwhile. */
-  async function settleAsListed(entry: Entry, digest: string, operatorAction?: OperatorAction): Promise<void> {
+  async function settleAsListed(entry: Entry, digest: string, { isFirst = false, operatorAction }: Why): Promise<void> {
     let open: Entry | undefined = entry;
     while (open) {
-      const step = next(open, { kind: 'found', at: time.now(), listed: { digest } }, policy);
+      const step = next(open, { kind: 'found', at: time.now(), listed: { digest }, isFirst }, policy);
       if (step.kind === 'ignore' || (await ledger.take(open, step, operatorAction))) return;
       const [now] = await ledger.lookup([open.order.purchaseOrderNumber]);
       open = now?.kind === 'open' ? now.entry : undefined;
@@ -137,7 +140,7 @@ function createTakeIn({ store, ledger, policy }: Pick<RebuildDeps, 'store' | 'le
   }
 
   /** The ledger knows what the API has from now on. Returns how many orders were new to it. */
-  return async (listed: readonly Existing[], operatorAction?: OperatorAction): Promise<number> => {
+  return async (listed: readonly Existing[], why: Why = {}): Promise<number> => {
     let added = 0;
     for (let i = 0; i < listed.length; i += PAGE) {
       const page = listed.slice(i, i + PAGE);
@@ -146,7 +149,7 @@ function createTakeIn({ store, ledger, policy }: Pick<RebuildDeps, 'store' | 'le
       added += page.length - old.length;
       const known = await ledger.lookup(old.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
       for (const [n, one] of known.entries()) {
-        if (one.kind === 'open') await settleAsListed(one.entry, old[n]?.digest ?? UNSHOWN, operatorAction);
+        if (one.kind === 'open') await settleAsListed(one.entry, old[n]?.digest ?? UNSHOWN, why);
       }
     }
     return added;

@@ -24,6 +24,18 @@ describe('ledger rebuild', () => {
     expect(known).toMatchObject({ kind: 'accepted', compact: { batchNo: 0, attempts: 0 } });
   });
 
+  it('reports an order as a duplicate that came while the list of a new ledger could not be read', async () => {
+    await using rig = await openDeliveryRig({ isNew: true });
+    const token = await rig.api.token();
+    await rig.api.create(orderOf('PO-0001'), token);
+    await rig.submit('b1', ['PO-0001']);
+    await rig.reconciliation.rebuild.first(new AbortController().signal);
+    await rig.settled();
+    const [known] = await rig.ledger.lookup(['PO-0001']);
+    expect(known).toMatchObject({ kind: 'accepted', compact: { batchNo: 0, attempts: 0 } });
+    expect(rig.stored()).toEqual(new Map([['PO-0001', 1]]));
+  });
+
   it('sends nothing after a flush until the list has been read, and nothing twice afterwards', async () => {
     await using rig = await openDeliveryRig();
     await using _mending = mending(rig);

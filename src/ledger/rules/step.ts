@@ -29,8 +29,8 @@ export type LedgerEvent =
 
 /** What a read of the API's list, begun at `listedFrom`, says about an order. */
 export type ListEvent =
-  /** The list shows the number, `times` times. */
-  | { kind: 'found'; at: number; listed: Listed; times?: number }
+  /** The list shows the number, `times` times. `isFirst`: it is the list that a new ledger reads before its first order. */
+  | { kind: 'found'; at: number; listed: Listed; times?: number; isFirst?: boolean }
   /** The list is good evidence and does not show the number; `needed` such lists prove absence. */
   | { kind: 'absent'; at: number; listedFrom: number; needed: number }
   /** The list could not be read, or proves nothing; `inARow` lists in a row. */
@@ -60,8 +60,8 @@ export type Follower = { batch: string; batchNo: number; ordinal: number; place:
 export type Step =
   | { kind: 'ignore' }
   | { kind: 'move'; entry: Entry; due?: number; doubt?: number }
-  /** Settled. `times`: how often the API's list shows the order, where it does. */
-  | { kind: 'accept'; attempts: number; at: number; times?: number }
+  /** Settled. `times`: how often the API's list shows the order, where it does. `isEarlier`: the API had it before po-sync. */
+  | { kind: 'accept'; attempts: number; at: number; times?: number; isEarlier?: boolean }
   /** Withdrawn. `heir` is the order that takes its place. */
   | { kind: 'cancel'; at: number; heir?: { entry: Entry; due: number } }
   | { kind: 'dead'; entry: DeadEntry }

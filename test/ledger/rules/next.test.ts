@@ -24,6 +24,7 @@ function short(step: Step): string {
     case 'dead':
       return `dead ${step.entry.state}`;
     case 'accept':
+      if (step.isEarlier) return 'accept as earlier';
       return step.times === undefined ? 'accept' : `accept created ${step.times} times`;
     case 'cancel':
       return step.heir === undefined ? 'cancel' : `cancel, then ${step.heir.entry.batch} queued`;
@@ -125,6 +126,18 @@ describe('next', () => {
       'found with the same content settles',
       UNKNOWN,
       { kind: 'found', at: 1, listed: { digest: UNKNOWN.digest } },
+      'accept',
+    ],
+    [
+      'found by a new ledger before it was sent was at the API before',
+      queued,
+      { kind: 'found', at: 1, listed: { digest: queued.digest }, isFirst: true },
+      'accept as earlier',
+    ],
+    [
+      'found by a new ledger after an attempt settles',
+      UNKNOWN,
+      { kind: 'found', at: 1, listed: { digest: UNKNOWN.digest }, isFirst: true },
       'accept',
     ],
     ['found without items settles', UNKNOWN, { kind: 'found', at: 1, listed: { digest: UNSHOWN } }, 'accept'],
