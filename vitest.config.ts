@@ -7,11 +7,11 @@ const SLOW = ['process', 'volume', 'worlds', 'faults', 'trouble', 'desktop', 'co
 /** Files with properties that are worth more cases than `npm test` draws. */
 const PROPERTIES = [
   'config/yaml-file',
-  'ledger/rules/next.property',
+  'ledger/transitions/next.property',
   'parse/dialect',
   'parse/xlsx/workbook',
-  'report/fix-file',
-  'report/fix-workbook',
+  'report/fix-file/fix-file',
+  'report/fix-file/workbook',
   'report/refresh-report',
   'report/round-trip',
   'sandbox/fuzz',

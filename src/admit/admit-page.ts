@@ -1,12 +1,12 @@
-import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import { createDeadLetters, type DeadLetters } from '../ledger/dead-letters.ts';
 import { type Job, jobSize } from '../ledger/job.ts';
 import { createKnownInvalid, type KnownInvalid } from '../ledger/known-invalid.ts';
 import type { Counted, Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
-import { entered } from '../ledger/rules/admission.ts';
-import { discarded } from '../ledger/rules/decision.ts';
-import { SWEEP_AFTER } from '../ledger/rules/step.ts';
+import { entered } from '../ledger/transitions/admission.ts';
+import { discarded } from '../ledger/transitions/decision.ts';
+import { SWEEP_AFTER } from '../ledger/transitions/step.ts';
 import { fingerprintOf } from '../order/digest.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
@@ -35,7 +35,7 @@ type Admitting = AdmitPageDeps & { knownInvalid: KnownInvalid; deadLetters: Dead
 
 /**
  * Builds the step that admits a page of a batch's orders, ledger first, then queue. All rules of admission apply here:
- * the rule book decides (`ledger/rules/admission.ts`), and this step applies the decision. Repeatable after a crash.
+ * the rule book decides (`ledger/transitions/admission.ts`), and this step applies the decision. Repeatable after a crash.
  */
 export function createAdmitPage(deps: AdmitPageDeps) {
   const { store, ledger, batches } = deps;

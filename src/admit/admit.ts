@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { createSemaphore } from '../core/semaphore.ts';
-import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import { ordersUnderWay } from '../ledger/orders-under-way.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { type AdmitPageDeps, createAdmitPage } from './admit-page.ts';

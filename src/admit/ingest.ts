@@ -1,6 +1,6 @@
 import { PoSyncError } from '../core/errors.ts';
-import { batchAdmitted, batchUnreadable, fileInspected } from '../events/batch.ts';
-import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { batchAdmitted, batchUnreadable, fileInspected } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { createPager } from '../order/order.ts';

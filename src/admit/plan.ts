@@ -1,7 +1,7 @@
-import type { Batch } from '../ledger/batches.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
 import { cancelledResult } from '../ledger/ledger.ts';
-import { type Admission, admit, type Known } from '../ledger/rules/admission.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
+import { type Admission, admit, type Known } from '../ledger/transitions/admission.ts';
 import { digestOf } from '../order/digest.ts';
 import { LEADING_ZEROS_LOST } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';

@@ -2,7 +2,7 @@ import { environmentOf } from '../config/config.ts';
 import type { Secrets } from '../config/secrets.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { type Http, type HttpEnd, openHttp } from '../core/http.ts';
-import { tokenRenewed } from '../events/delivery.ts';
+import { tokenRenewed } from '../log/events/delivery.ts';
 import type { Order } from '../order/order.ts';
 import type { Context } from '../redis/store.ts';
 import { createOrder, type Endpoint } from './create.ts';

@@ -1,8 +1,8 @@
 import { PoSyncError } from '../core/errors.ts';
-import { checkFilter, type DeadLetterFilter } from '../operate/dead-letters.ts';
+import { checkFilter, type DeadLetterFilter } from '../operate/dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operate/operator-context.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
-import type { Since } from './command-definition.ts';
+import type { Since } from './commands/definitions/command-definition.ts';
 import type { CommonArgs } from './load-config.ts';
 
 /** The filters of `dead-letters` as entered. */

@@ -10,7 +10,7 @@ import { systemClock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
 import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
-import { createBatches } from '../ledger/batches.ts';
+import { createBatches } from '../ledger/batches/batches.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createLog } from '../log/log.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';

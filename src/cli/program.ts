@@ -1,9 +1,9 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { PoSyncError } from '../core/errors.ts';
-import { addCommand, type CommandDefinition, helpEnd } from './command-definition.ts';
 import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
-import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from './definitions/environment-commands.ts';
-import { ORDER_COMMANDS } from './definitions/order-commands.ts';
+import { addCommand, type CommandDefinition, helpEnd } from './commands/definitions/command-definition.ts';
+import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from './commands/definitions/environment-commands.ts';
+import { ORDER_COMMANDS } from './commands/definitions/order-commands.ts';
 import { type Shell, versionOf } from './shell.ts';
 import { errorDocument, errorText, printJson } from './terminal/print.ts';
 

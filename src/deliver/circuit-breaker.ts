@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import { deliveryPaused, deliveryResumed } from '../events/delivery.ts';
+import { deliveryPaused, deliveryResumed } from '../log/events/delivery.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Context, Store } from '../redis/store.ts';
 import { createBreakerView, type Pause, REFRESH } from './breaker-view.ts';

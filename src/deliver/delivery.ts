@@ -1,10 +1,10 @@
 import type { Partner } from '../api/partner.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import { createSemaphore } from '../core/semaphore.ts';
-import { deliveryTrouble } from '../events/delivery.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { type Job, LARGEST } from '../ledger/job.ts';
+import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import { createSweeper } from '../queue/sweeper.ts';
 import type { Context } from '../redis/store.ts';

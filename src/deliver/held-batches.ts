@@ -1,4 +1,4 @@
-import type { Batches } from '../ledger/batches.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 
 export type HeldBatches = ReturnType<typeof createHeldBatches>;
 

@@ -1,6 +1,6 @@
 import type { Seen } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
-import type { Policy } from '../ledger/rules/step.ts';
+import type { Policy } from '../ledger/transitions/step.ts';
 import type { RedisTime } from '../redis/connect.ts';
 import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
 

@@ -1,5 +1,5 @@
 import type { Seen } from '../api/classify.ts';
-import type { Policy, Verdict } from '../ledger/rules/step.ts';
+import type { Policy, Verdict } from '../ledger/transitions/step.ts';
 
 /** What an attempt says about its order, for the ledger. `now` is Redis time in milliseconds. */
 export function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {

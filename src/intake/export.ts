@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { PRIVATE_FOLDER } from '../core/folder.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
-import { exportCopied, exportEmpty, exportUnchanged } from '../events/intake.ts';
+import { exportCopied, exportEmpty, exportUnchanged } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';

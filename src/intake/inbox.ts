@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { fileNameTrouble, fileRenamed } from '../events/intake.ts';
+import { fileNameTrouble, fileRenamed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { environmentOf } from './environment-marker.ts';
 import { folderError, OWN_FOLDERS, refuseLinkedFolders } from './folders.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
-import { fileInUse, fileTrouble } from '../events/intake.ts';
+import { fileInUse, fileTrouble } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { ReadyFile } from './stability.ts';
 

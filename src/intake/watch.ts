@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { watch } from 'chokidar';
 import type { Source } from '../config/config.ts';
+import { createLoop } from '../core/backoff/loop.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
-import { createLoop } from '../core/loop.ts';
-import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../events/intake.ts';
+import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { createOffers } from './offers.ts';
 import { createStability, type ReadyFile } from './stability.ts';

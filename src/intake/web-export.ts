@@ -1,10 +1,10 @@
 import type { ExportSource } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
+import { createLoop } from '../core/backoff/loop.ts';
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { openHttp } from '../core/http.ts';
-import { createLoop } from '../core/loop.ts';
-import { exportAbsent, exportCopied, exportEmpty, exportUnchanged } from '../events/intake.ts';
+import { exportAbsent, exportCopied, exportEmpty, exportUnchanged } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { LIMITS } from '../order/limits.ts';

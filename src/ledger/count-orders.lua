@@ -1,5 +1,5 @@
 -- Counts outcomes of orders for their batches, each order once. `count` takes one order; `write` stores the sums.
--- include finish-batch.lua
+-- include batches/finish-batch.lua
 local function openTallies(prefix, waiting, finished)
   local tallies = {}
 

@@ -3,10 +3,10 @@ import { placeText } from '../order/fixing.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Batch, Batches } from './batches.ts';
+import type { Batch, Batches } from './batches/batches.ts';
 import { type Entry, encodeCompact } from './entry.ts';
 import type { OperatorAction } from './operator-action.ts';
-import { discarded } from './rules/decision.ts';
+import { discarded } from './transitions/decision.ts';
 
 /** An open dead letter: its batch, and the field in the batch's `closed` that would close it. */
 export type OpenDeadLetter = { batch: string; field: string };

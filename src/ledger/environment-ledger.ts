@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { backoff } from '../core/backoff.ts';
+import { backoff } from '../core/backoff/backoff.ts';
 import type { Context } from '../redis/store.ts';
-import { type Batches, createBatches } from './batches.ts';
+import { type Batches, createBatches } from './batches/batches.ts';
 import { createCheckpointFile } from './checkpoint-file.ts';
 import { createIdentity, type Identity } from './identity.ts';
 import { sendingSpan } from './intent.ts';
 import { createLedger, type Ledger } from './ledger.ts';
-import type { Policy } from './rules/step.ts';
+import type { Policy } from './transitions/step.ts';
 
 /** What is known of the orders and batches of one environment, and the rules that decide about them. */
 export type EnvironmentLedger = { ledger: Ledger; batches: Batches; identity: Identity; policy: Policy };

@@ -1,5 +1,5 @@
 import type { Entry } from './entry.ts';
-import type { Step } from './rules/step.ts';
+import type { Step } from './transitions/step.ts';
 
 /** The few orders that one job carries; the truth about each is in the ledger. */
 export type Job = { id: string; name: string; batch: string; numbers: readonly string[] };

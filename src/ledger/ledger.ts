@@ -6,9 +6,9 @@ import { type Change, createCommits, type LedgerIdentity } from './commits.ts';
 import { decodeCompact, decodeEntry, type Entry, encodeCompact } from './entry.ts';
 import { createFollowers } from './followers.ts';
 import type { OperatorAction } from './operator-action.ts';
-import type { Known } from './rules/admission.ts';
-import { type DeadEntry, type Step, SWEEP_AFTER } from './rules/step.ts';
 import type { StoredResult } from './stored-result.ts';
+import type { Known } from './transitions/admission.ts';
+import { type DeadEntry, type Step, SWEEP_AFTER } from './transitions/step.ts';
 
 /** One order that ends at admission. */
 export type Counted = { ordinal: number; number: string; result: StoredResult };
@@ -19,8 +19,8 @@ const LOOKUP = 500;
 export type Ledger = ReturnType<typeof createLedger>;
 
 /**
- * What is known of every order of one environment, apart from the queue. The rules decide (`rules/next.ts`,
- * `rules/admission.ts`); this commits: compare the version, store, and count the outcome for its batch, in one script.
+ * What is known of every order of one environment, apart from the queue. The rules decide (`transitions/next.ts`,
+ * `transitions/admission.ts`); this commits: compare the version, store, and count the outcome for its batch, in one script.
  */
 export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity }) {
   const countScript = readScript(new URL('./count.lua', import.meta.url));

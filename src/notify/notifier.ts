@@ -1,7 +1,7 @@
 import type { Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
-import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Store } from '../redis/store.ts';
 import {
   batchIsHeld,

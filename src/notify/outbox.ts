@@ -1,7 +1,7 @@
-import { type Backoff, growingWait } from '../core/backoff.ts';
+import { type Backoff, growingWait } from '../core/backoff/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
-import { noticeDelayed, noticeDropped, noticeLost, noticeSent } from '../events/notify.ts';
+import { noticeDelayed, noticeDropped, noticeLost, noticeSent } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
 import type { Notice } from './notice.ts';
 

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
-import type { Batches } from '../ledger/batches.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { OperatorAction } from '../ledger/operator-action.ts';
 import type { OrderQueue } from '../queue/queue.ts';

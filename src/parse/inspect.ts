@@ -7,9 +7,9 @@ import { readContent } from './content.ts';
 import { inspectTable } from './csv/inspect-table.ts';
 import { EncodingFault } from './encoding.ts';
 import { encodingError, isSingleByteText } from './fault-place.ts';
-import type { Originals } from './fix-file.ts';
 import type { Inspection } from './inspection.ts';
 import { inspectJson } from './json/inspect-json.ts';
+import type { Originals } from './read-fix-file.ts';
 import { type Sniffed, sniff } from './sniff.ts';
 import { inspectWorkbook } from './xlsx/inspect-workbook.ts';
 

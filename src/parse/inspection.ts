@@ -4,8 +4,8 @@ import type { FileShape } from '../order/record.ts';
 import type { Columns } from './columns.ts';
 import type { NumberFilter } from './csv/number-filter.ts';
 import type { Encoding } from './encoding.ts';
-import type { Originals } from './fix-file.ts';
 import type { JsonLayout } from './json/json-layout.ts';
+import type { Originals } from './read-fix-file.ts';
 
 /** What the first pass found out about a readable file, and how the second pass reads it. */
 export type Inspection = {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Queue, type Job as QueueJob, WaitingError, Worker } from 'bullmq';
 import { toError } from '../core/errors.ts';
-import { redisTrouble } from '../events/delivery.ts';
 import type { Job } from '../ledger/job.ts';
+import { redisTrouble } from '../log/events/delivery.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Context, Store } from '../redis/store.ts';
 

@@ -1,9 +1,9 @@
-import { ordersSwept } from '../events/delivery.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { aloneOf } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { next } from '../ledger/rules/next.ts';
-import { type Policy, SWEEP_AFTER } from '../ledger/rules/step.ts';
+import { next } from '../ledger/transitions/next.ts';
+import { type Policy, SWEEP_AFTER } from '../ledger/transitions/step.ts';
+import { ordersSwept } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisTime } from '../redis/connect.ts';
 import type { OrderQueue } from './queue.ts';

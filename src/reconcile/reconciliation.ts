@@ -1,8 +1,8 @@
 import type { Partner } from '../api/partner.ts';
 import { toError } from '../core/errors.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
-import { deliveryTrouble, ledgerRolledBack } from '../events/delivery.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
+import { deliveryTrouble, ledgerRolledBack } from '../log/events/delivery.ts';
 import type { Context } from '../redis/store.ts';
 import { createCanaries } from './canaries.ts';
 import { createLedgerRebuild, type LedgerRebuild } from './ledger-rebuild.ts';

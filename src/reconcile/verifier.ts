@@ -1,11 +1,11 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
-import { growingWait } from '../core/backoff.ts';
-import { doubtSettled, listRead, orderCreatedTwice } from '../events/delivery.ts';
+import { growingWait } from '../core/backoff/backoff.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { next } from '../ledger/rules/next.ts';
-import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/rules/step.ts';
+import { next } from '../ledger/transitions/next.ts';
+import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/transitions/step.ts';
+import { doubtSettled, listRead, orderCreatedTwice } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { Redis, RedisTime } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';

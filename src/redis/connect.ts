@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { withoutCredentials } from '../config/problem.ts';
-import { growingWait } from '../core/backoff.ts';
+import { growingWait } from '../core/backoff/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { PRIVATE_FOLDER } from '../core/folder.ts';
-import { redisTrouble } from '../events/delivery.ts';
+import { redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { connectRedis, createRedisTime, type Redis, type RedisTime, redisRefused } from './connect.ts';
 import { type Keys, keysOf } from './keys.ts';

@@ -5,7 +5,7 @@ import { PoSyncError } from '../core/errors.ts';
 import { syncFolder } from '../core/regular-file.ts';
 import { sameBytes, written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
-import { FIX_FILE_NAMES, type FixFileName } from './fix-file.ts';
+import { FIX_FILE_NAMES, type FixFileName } from './fix-file/fix-file.ts';
 import { batchMarkIn, pageBeside } from './page/html.ts';
 import { findBeside, placeBeside } from './place-file.ts';
 

@@ -4,12 +4,12 @@ import { type Closings, closingFor, type DeadLetter } from '../order/dead-letter
 import { fixFilesIn } from './beside.ts';
 import { createDeadLetterList, readDeadLetters } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
-import { fixFileName } from './fix-file.ts';
+import { fixFileName } from './fix-file/fix-file.ts';
+import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
 import { addDeadLetter, addTime, newStory, type Story } from './story.ts';
-import { openThinning, type Thinning } from './thin-fix-file.ts';
 import { removeFixFiles, sealFixes } from './write-report.ts';
 
 /**

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import { draftPath } from '../core/regular-file.ts';
-import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { FileShape } from '../order/record.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Batches } from '../ledger/batches.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { discarded } from '../ledger/rules/decision.ts';
+import { discarded } from '../ledger/transitions/decision.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { needsPerson } from '../order/outcome.ts';

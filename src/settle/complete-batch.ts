@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
-import { batchFinished } from '../events/batch.ts';
 import { dropCopy, settleFile } from '../intake/put-away.ts';
-import type { Batch } from '../ledger/batches.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
+import { batchFinished } from '../log/events/batch.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { fixFilesIn, layBeside } from '../report/beside.ts';
 import type { SettlementContext } from './settlement-context.ts';

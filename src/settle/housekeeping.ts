@@ -2,10 +2,10 @@ import { basename } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
-import { expiryFailed, reportsExpired } from '../events/batch.ts';
-import { ordersForgotten } from '../events/delivery.ts';
-import type { Batches } from '../ledger/batches.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 import type { Retention } from '../ledger/retention.ts';
+import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
+import { ordersForgotten } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 

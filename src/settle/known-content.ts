@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import type { Batch, Batches } from '../ledger/batches.ts';
-import type { Known } from '../ledger/rules/admission.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { Known } from '../ledger/transitions/admission.ts';
 import { digestOf } from '../order/digest.ts';
 import type { Order } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { toError } from '../core/errors.ts';
-import type { Batches } from '../ledger/batches.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 import { closingsOf } from '../order/dead-letter.ts';
 import { refreshBeside } from '../report/beside.ts';
 import { refreshReport } from '../report/refresh-report.ts';

@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts';
 import { iso } from '../core/format.ts';
-import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Known } from '../ledger/rules/admission.ts';
 import type { StoredResult } from '../ledger/stored-result.ts';
+import type { Known } from '../ledger/transitions/admission.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';

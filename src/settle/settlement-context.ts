@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
-import type { Batch, Batches } from '../ledger/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { Inspection } from '../parse/inspection.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type PoSyncError, toError } from '../core/errors.ts';
 import { createSemaphore } from '../core/semaphore.ts';
-import { batchTrouble } from '../events/batch.ts';
-import type { Batch, BatchRight } from '../ledger/batches.ts';
+import type { Batch, BatchRight } from '../ledger/batches/batches.ts';
+import { batchTrouble } from '../log/events/batch.ts';
 import { writeProgress } from '../report/write-report.ts';
 import { refreshReports } from './refresh-reports.ts';
 import { createBatchSettlement } from './settle-batch.ts';

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import type { Batches } from '../ledger/batches.ts';
-import { batchNamedIn, fixMapping, type Originals } from '../parse/fix-file.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 import { inspectFile } from '../parse/inspect.ts';
+import { batchNamedIn, fixMapping, type Originals } from '../parse/read-fix-file.ts';
 import { readRecords } from '../parse/records.ts';
 
 /** How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects. */

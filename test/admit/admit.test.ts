@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createAdmission } from '../../src/admit/admit.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { createBatches } from '../../src/ledger/batches.ts';
+import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import { orderOf } from '../support/entry.ts';

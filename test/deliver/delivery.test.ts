@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { next } from '../../src/ledger/rules/next.ts';
+import { next } from '../../src/ledger/transitions/next.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { policy } from '../support/entry.ts';
 import { until } from '../support/until.ts';

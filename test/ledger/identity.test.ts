@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCheckpointFile } from '../../src/ledger/checkpoint-file.ts';
 import { createIdentity } from '../../src/ledger/identity.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { next } from '../../src/ledger/rules/next.ts';
+import { next } from '../../src/ledger/transitions/next.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';

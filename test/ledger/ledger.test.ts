@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Batches, createBatches } from '../../src/ledger/batches.ts';
+import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
-import { next } from '../../src/ledger/rules/next.ts';
-import type { LedgerEvent } from '../../src/ledger/rules/step.ts';
+import { next } from '../../src/ledger/transitions/next.ts';
+import type { LedgerEvent } from '../../src/ledger/transitions/step.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 

@@ -10,31 +10,31 @@ export type Mutant = {
 };
 
 const SEVERAL_WORLDS = ['test/simulation/several-worlds.test.ts'];
-const NEXT = ['test/ledger/rules/next.test.ts', 'test/ledger/rules/next.property.test.ts'];
+const NEXT = ['test/ledger/transitions/next.test.ts', 'test/ledger/transitions/next.property.test.ts'];
 const DELIVERY = ['test/deliver/delivery.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   // Waits
   {
     without: 'full jitter',
-    file: 'src/core/backoff.ts',
+    file: 'src/core/backoff/backoff.ts',
     find: 'Math.round(random() * growingWait(failures, curve))',
     replace: 'growingWait(failures, curve)',
-    tests: ['test/core/backoff.test.ts'],
+    tests: ['test/core/backoff/backoff.test.ts'],
   },
   {
     without: 'growing waits',
-    file: 'src/core/backoff.ts',
+    file: 'src/core/backoff/backoff.ts',
     find: 'initial * 2 **',
     replace: 'initial * 1 **',
-    tests: ['test/core/backoff.test.ts'],
+    tests: ['test/core/backoff/backoff.test.ts'],
   },
   {
     without: 'a bound of waits',
-    file: 'src/core/backoff.ts',
+    file: 'src/core/backoff/backoff.ts',
     find: 'Math.min(max, initial',
     replace: 'Math.max(0, initial',
-    tests: ['test/core/backoff.test.ts'],
+    tests: ['test/core/backoff/backoff.test.ts'],
   },
   {
     without: 'fairness of the semaphore',
@@ -372,45 +372,45 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the settle before the list is asked',
-    file: 'src/ledger/rules/after-attempt.ts',
+    file: 'src/ledger/transitions/after-attempt.ts',
     find: 'doubt: sentAt + policy.settle }',
     replace: 'doubt: sentAt }',
     tests: NEXT,
   },
   {
     without: 'the doubt of a refusal after a lost attempt',
-    file: 'src/ledger/rules/after-attempt.ts',
+    file: 'src/ledger/transitions/after-attempt.ts',
     find: 'return entry.maybeSentAt === undefined\n',
     replace: 'return entry.maybeSentAt !== null\n',
     tests: NEXT,
   },
   {
     without: 'the end of an attempt before it counts as lapsed',
-    file: 'src/ledger/rules/after-attempt.ts',
+    file: 'src/ledger/transitions/after-attempt.ts',
     find: "if (state !== 'sending' || at < deadline) return IGNORE;",
     replace: "if (state !== 'sending') return IGNORE;",
     tests: NEXT,
   },
   {
     without: 'late answers that change nothing',
-    file: 'src/ledger/rules/after-attempt.ts',
+    file: 'src/ledger/transitions/after-attempt.ts',
     find: "if (entry.state !== 'sending' || attempt !== entry.attempt) return IGNORE;",
     replace: '',
     tests: NEXT,
   },
   {
     without: 'the other content of a found order',
-    file: 'src/ledger/rules/after-list.ts',
+    file: 'src/ledger/transitions/after-list.ts',
     find: 'if (isSameContent(shown.digest, entry.digest))',
     replace: 'if (shown.digest !== entry.batch)',
     tests: NEXT,
   },
   {
     without: 'conflicts of admission',
-    file: 'src/ledger/rules/admission.ts',
+    file: 'src/ledger/transitions/admission.ts',
     find: 'return isSameContent(known.compact.digest, candidate.digest)\n',
     replace: 'return known.compact.digest !== null\n',
-    tests: ['test/ledger/rules/admission.test.ts'],
+    tests: ['test/ledger/transitions/admission.test.ts'],
   },
   // Evidence
   {
@@ -600,14 +600,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: "a person's word before an order in doubt is sent again",
-    file: 'src/ledger/rules/decision.ts',
+    file: 'src/ledger/transitions/decision.ts',
     find: "return entry.state === 'refused' || entry.state === 'failed'",
     replace: "return entry.state === 'inDoubt' || entry.state === 'refused' || entry.state === 'failed'",
-    tests: ['test/ledger/rules/decision.test.ts'],
+    tests: ['test/ledger/transitions/decision.test.ts'],
   },
   {
     without: 'the end of an order that is turned away while others pass',
-    file: 'src/ledger/rules/after-attempt.ts',
+    file: 'src/ledger/transitions/after-attempt.ts',
     find: 'const TURNED_AWAY = 5;',
     replace: 'const TURNED_AWAY = 5_000_000;',
     tests: NEXT,
@@ -629,45 +629,45 @@ export const MUTANTS: readonly Mutant[] = [
   // Orders that more than one file brings
   {
     without: 'the settle between two absences',
-    file: 'src/ledger/rules/after-list.ts',
+    file: 'src/ledger/transitions/after-list.ts',
     find: 'if (entry.absentAt !== undefined && listedFrom < entry.absentAt + policy.settle) return IGNORE;',
     replace: '',
     tests: NEXT,
   },
   {
     without: 'lists that began a settle after the attempt',
-    file: 'src/ledger/rules/after-list.ts',
+    file: 'src/ledger/transitions/after-list.ts',
     find: 'if (listedFrom < (entry.maybeSentAt ?? 0) + policy.settle) return IGNORE;',
     replace: '',
     tests: NEXT,
   },
   {
     without: 'the doubt of an order that the API created under another number',
-    file: 'src/ledger/rules/after-list.ts',
+    file: 'src/ledger/transitions/after-list.ts',
     find: "if (entry.misnamed) return deadStep(rest, 'inDoubt', entry.answer);",
     replace: '',
     tests: NEXT,
   },
   {
     without: 'an end of doubt that no list resolves',
-    file: 'src/ledger/rules/after-list.ts',
+    file: 'src/ledger/transitions/after-list.ts',
     find: 'const PATIENCE = 10;',
     replace: 'const PATIENCE = 1_000_000;',
     tests: NEXT,
   },
   {
     without: 'duplicates that follow the order in progress',
-    file: 'src/ledger/rules/admission.ts',
+    file: 'src/ledger/transitions/admission.ts',
     find: "return same ? { kind: 'follow', entry } : underWay(entry);",
     replace: "return same ? { kind: 'duplicate', batchNo: entry.batchNo } : underWay(entry);",
-    tests: ['test/ledger/rules/admission.test.ts'],
+    tests: ['test/ledger/transitions/admission.test.ts'],
   },
   {
     without: 'conflicts that stay conflicts',
-    file: 'src/ledger/rules/admission.ts',
+    file: 'src/ledger/transitions/admission.ts',
     find: "if (same) return { kind: 'repeat', entry };\n  return { kind: 'conflict', batchNo: 0",
     replace: "if (!same) return { kind: 'queue', before: entry };\n  return { kind: 'conflict', batchNo: 0",
-    tests: ['test/ledger/rules/admission.test.ts'],
+    tests: ['test/ledger/transitions/admission.test.ts'],
   },
   // Reports
   {
@@ -686,17 +686,17 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'a limit to the cells of the fix workbook',
-    file: 'src/report/fix-workbook.ts',
+    file: 'src/report/fix-file/workbook.ts',
     find: 'const LONGEST_CELL = 32_767;',
     replace: 'const LONGEST_CELL = 99_999_999;',
-    tests: ['test/report/fix-workbook.test.ts'],
+    tests: ['test/report/fix-file/workbook.test.ts'],
   },
   {
     without: 'escaped escapes in the fix workbook',
-    file: 'src/report/workbook-xml.ts',
+    file: 'src/report/fix-file/workbook-xml.ts',
     find: '|_(?=x[0-9A-Fa-f]{4}_)',
     replace: '',
-    tests: ['test/report/fix-workbook.test.ts'],
+    tests: ['test/report/fix-file/workbook.test.ts'],
   },
   {
     without: 'a script that the page allows by its hash',
@@ -735,7 +735,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the fix file kept when it does not match the list',
-    file: 'src/report/thin-fix-file.ts',
+    file: 'src/report/fix-file/thin-fix-file.ts',
     find: 'return isComplete && isAtEnd;',
     replace: 'return true;',
     tests: ['test/report/refresh-report.test.ts'],

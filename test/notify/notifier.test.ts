@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Source } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
-import { createBatches } from '../../src/ledger/batches.ts';
+import { createBatches } from '../../src/ledger/batches/batches.ts';
 import type { Notice } from '../../src/notify/notice.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import type { RedisTime } from '../../src/redis/connect.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { startLoop } from '../../src/core/backoff/loop.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { startLoop } from '../../src/core/loop.ts';
 import { type DeliveryRig, numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf } from '../support/entry.ts';
 import { until } from '../support/until.ts';

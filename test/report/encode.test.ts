@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { encoderFor, fixEncodingOf } from '../../src/report/encode.ts';
-import { fixFile } from '../../src/report/fix-file.ts';
+import { fixFile } from '../../src/report/fix-file/fix-file.ts';
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 

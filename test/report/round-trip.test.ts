@@ -7,7 +7,7 @@ import type { CheckedOrder } from '../../src/order/order.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
 import { encoderFor } from '../../src/report/encode.ts';
-import { fixFile } from '../../src/report/fix-file.ts';
+import { fixFile } from '../../src/report/fix-file/fix-file.ts';
 import { csvLine } from '../../src/report/lines.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
 import { AT } from '../support/reported.ts';

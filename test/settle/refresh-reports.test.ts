@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createBatches } from '../../src/ledger/batches.ts';
+import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { writeReport } from '../../src/report/write-report.ts';
 import { refreshReports } from '../../src/settle/refresh-reports.ts';
 import { openTestRedis } from '../support/open-redis.ts';

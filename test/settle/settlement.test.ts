@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { claimFile } from '../../src/intake/claim.ts';
-import { createBatches } from '../../src/ledger/batches.ts';
+import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { unreadable } from '../../src/parse/unreadable.ts';

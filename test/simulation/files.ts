@@ -1,4 +1,4 @@
-import type { Batch } from '../../src/ledger/batches.ts';
+import type { Batch } from '../../src/ledger/batches/batches.ts';
 import type { CheckedOrder, Item } from '../../src/order/order.ts';
 import type { Machine } from './machine.ts';
 import { UNKNOWN_ARTICLE } from './partner-api.ts';

@@ -5,7 +5,7 @@ import { createTokenSource } from '../../src/api/token.ts';
 import type { Config } from '../../src/config/config.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createDelivery } from '../../src/deliver/delivery.ts';
-import { type Batches, createBatches } from '../../src/ledger/batches.ts';
+import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
 import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
 import { sendingSpan } from '../../src/ledger/intent.ts';
 import type { Job } from '../../src/ledger/job.ts';

@@ -20,7 +20,7 @@ const SCRIPTS = new Map<string, Script>(
     'ledger/unfollow.lua',
     'ledger/close-dead-letters.lua',
     'ledger/corrected-export.lua',
-    'ledger/total.lua',
+    'ledger/batches/total.lua',
     'ledger/adopt.lua',
     'ledger/identity.lua',
     'deliver/circuit-breaker.lua',
@@ -171,7 +171,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ batch, total: fc.nat(4) }).map((one) => ({
-      file: 'ledger/total.lua',
+      file: 'ledger/batches/total.lua',
       keys: [KEYS.batch(one.batch), KEYS.finished],
       args: [one.batch, one.total],
     })),

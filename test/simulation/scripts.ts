@@ -24,7 +24,7 @@ export function loadScripts(): ReadonlyMap<string, Port> {
     [sha('ledger/unfollow.lua'), unfollow],
     [sha('ledger/close-dead-letters.lua'), closeDeadLetters],
     [sha('ledger/corrected-export.lua'), correctedExport],
-    [sha('ledger/total.lua'), total],
+    [sha('ledger/batches/total.lua'), total],
     [sha('ledger/adopt.lua'), adopt],
     [sha('ledger/identity.lua'), identity],
     [sha('deliver/circuit-breaker.lua'), breaker],

@@ -1,5 +1,5 @@
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { Step } from '../../src/ledger/rules/step.ts';
+import type { Step } from '../../src/ledger/transitions/step.ts';
 
 /** Takes a line of what happens in a world: who did what. */
 export type Story = (who: string, what: string) => void;

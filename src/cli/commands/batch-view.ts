@@ -1,5 +1,5 @@
 import { ago, count, counted, iso, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
-import { type BatchStanding, type BatchView, neededPerson, settledIn } from '../../operate/list-batches.ts';
+import { type BatchStanding, type BatchView, neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
 import { countSettled, OUTCOMES } from '../../order/outcome.ts';
 import { type Format, printable, type Tone } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';

@@ -1,13 +1,13 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
-import type { Batch } from '../../ledger/batches.ts';
-import { type Cancelled, cancelBatch, releaseBatch } from '../../operate/cancel-batch.ts';
-import { findBatch, listBatches, settledIn, viewOf } from '../../operate/list-batches.ts';
-import type { Since } from '../command-definition.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
+import { type Cancelled, cancelBatch, releaseBatch } from '../../operate/batches/cancel-batch.ts';
+import { findBatch, listBatches, settledIn, viewOf } from '../../operate/batches/list-batches.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, formatOf, printJson } from '../terminal/print.ts';
 import { batchJson, batchTable, batchText } from './batch-view.ts';
+import type { Since } from './definitions/command-definition.ts';
 
 type ListArgs = CommonArgs & { since?: Since; open: boolean; limit: number };
 type ActArgs = CommonArgs & { batch: string; yes: boolean; dryRun: boolean };

@@ -1,8 +1,8 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { orders } from '../../core/format.ts';
-import { checkList } from '../../operate/api-list.ts';
-import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters.ts';
-import type { FoundDeadLetter } from '../../operate/dead-letters-in-progress.ts';
+import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters/dead-letters.ts';
+import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
+import { checkList } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import {
   createDiscard,
@@ -10,7 +10,7 @@ import {
   findInDoubt,
   type Resolution,
   resolveOrder,
-} from '../../operate/resolve-order.ts';
+} from '../../operate/orders/resolve-order.ts';
 import { refreshReports } from '../../settle/refresh-reports.ts';
 import { type ActingArgs, deadLetterFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
-import { deadLetters } from '../../operate/dead-letters.ts';
-import type { FoundDeadLetter } from '../../operate/dead-letters-in-progress.ts';
+import { deadLetters } from '../../operate/dead-letters/dead-letters.ts';
+import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { escapeHiddenInJson } from '../../order/text.ts';
 import { fixFilesIn } from '../../report/beside.ts';

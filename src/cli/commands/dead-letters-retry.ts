@@ -1,9 +1,14 @@
 import { orders } from '../../core/format.ts';
-import { checkList, type ListCheck } from '../../operate/api-list.ts';
-import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters.ts';
-import type { FoundDeadLetter } from '../../operate/dead-letters-in-progress.ts';
+import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters/dead-letters.ts';
+import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
+import {
+  judgeRetry,
+  type LeftAlone,
+  type RetryVerdict,
+  retryDeadLetters,
+} from '../../operate/dead-letters/retry-dead-letters.ts';
+import { checkList, type ListCheck } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
-import { judgeRetry, type LeftAlone, type RetryVerdict, retryDeadLetters } from '../../operate/retry-dead-letters.ts';
 import { refreshReports } from '../../settle/refresh-reports.ts';
 import { type ActingArgs, deadLetterFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';

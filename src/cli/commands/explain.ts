@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { counted, iso, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
-import type { Appearance } from '../../operate/appearances.ts';
-import { explainOrder, type OpenOrder, type OrderHistory } from '../../operate/explain-order.ts';
+import type { Appearance } from '../../operate/orders/appearances.ts';
+import { explainOrder, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';

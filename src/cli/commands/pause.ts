@@ -1,4 +1,4 @@
-import { pauseDelivery, resumeDelivery } from '../../operate/pause-delivery.ts';
+import { pauseDelivery, resumeDelivery } from '../../operate/delivery/pause-delivery.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { pauseEndText, pauseJson } from '../terminal/pause-view.ts';

@@ -1,14 +1,14 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, iso, orders, outcomeWord, stamp } from '../../core/format.ts';
-import { openApiList, type ReadList } from '../../operate/api-list.ts';
-import type { OperatorContext } from '../../operate/operator-context.ts';
+import { openApiList, type ReadList } from '../../operate/delivery/api-list.ts';
 import {
   createReconciliation,
   type Differences,
   differenceCount,
   type Reconciliation,
   repairable,
-} from '../../operate/reconcile-ledger.ts';
+} from '../../operate/delivery/reconcile-ledger.ts';
+import type { OperatorContext } from '../../operate/operator-context.ts';
 import { refreshReports } from '../../settle/refresh-reports.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';

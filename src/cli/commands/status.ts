@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, counted, duration, iso, orders } from '../../core/format.ts';
-import { readStatus, type SourceStatus, type Status } from '../../operate/read-status.ts';
+import { readStatus, type SourceStatus, type Status } from '../../operate/delivery/read-status.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen } from '../terminal/live-view.ts';

@@ -1,7 +1,7 @@
 import { count, cutText, duration, orders, outcomeWord, textWidth } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
-import type { Batch } from '../../ledger/batches.ts';
-import { neededPerson, settledIn } from '../../operate/list-batches.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
+import { neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import { pauseEndText } from './pause-view.ts';
 import { type Paint, printable, type Tone } from './print.ts';

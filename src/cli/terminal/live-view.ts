@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { startLoop } from '../../core/backoff/loop.ts';
 import type { Clock } from '../../core/clock.ts';
 import { textWidth } from '../../core/format.ts';
-import { startLoop } from '../../core/loop.ts';
-import type { Batch } from '../../ledger/batches.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
 import type { LogTarget } from '../../log/log.ts';
+import { settledIn } from '../../operate/batches/list-batches.ts';
 import type { Daemon } from '../../operate/daemon.ts';
-import { settledIn } from '../../operate/list-batches.ts';
 import type { Shell } from '../shell.ts';
 import { finalLine, liveLines } from './live-lines.ts';
 import { createPaint } from './print.ts';

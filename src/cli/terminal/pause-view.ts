@@ -1,7 +1,7 @@
 import { duration, iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
-import { endOf } from '../../operate/pause-delivery.ts';
+import { endOf } from '../../operate/delivery/pause-delivery.ts';
 
 /** A pause in JSON output. */
 export function pauseJson({ since, nextTryAt, ...pause }: Pause) {

@@ -1,8 +1,8 @@
 import type { Mapping } from '../../config/config.ts';
 import { type Columns, resolveColumns } from '../columns.ts';
 import { watchDecimals } from '../decimal-evidence.ts';
-import type { Originals } from '../fix-file.ts';
 import type { TableReading } from '../inspection.ts';
+import type { Originals } from '../read-fix-file.ts';
 import { emptyFile } from '../sniff.ts';
 import { unreadable } from '../unreadable.ts';
 import { type Delimiter, findDelimiter } from './delimiter.ts';

@@ -1,7 +1,7 @@
 import { restore } from '../../order/spreadsheet.ts';
 import { shorten } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
-import { createFixColumns, type FixRow, type Originals } from '../fix-file.ts';
+import { createFixColumns, type FixRow, type Originals } from '../read-fix-file.ts';
 import type { Row } from './row-parser.ts';
 
 /** The rows of a table as they are meant; call for each row once, in the order of the rows. */

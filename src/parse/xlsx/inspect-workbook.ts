@@ -5,8 +5,8 @@ import type { Stamp } from '../../core/regular-file.ts';
 import { readBytes } from '../bytes.ts';
 import { hasNeededColumns, resolveColumns } from '../columns.ts';
 import { inspectRows } from '../csv/inspect-table.ts';
-import type { Originals } from '../fix-file.ts';
 import type { Inspection } from '../inspection.ts';
+import type { Originals } from '../read-fix-file.ts';
 import { tableRows } from './sheet-row.ts';
 import { openWorkbook } from './workbook.ts';
 

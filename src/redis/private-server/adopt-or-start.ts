@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
-import * as tell from '../../events/daemon.ts';
+import * as tell from '../../log/events/daemon.ts';
 import type { Log } from '../../log/log.ts';
 import { lastWords, newState, readState, type ServerState } from './server-folder.ts';
 import {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
-import { growingWait } from '../../core/backoff.ts';
+import { growingWait } from '../../core/backoff/backoff.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, toError } from '../../core/errors.ts';
-import * as tell from '../../events/daemon.ts';
+import * as tell from '../../log/events/daemon.ts';
 import type { Log } from '../../log/log.ts';
 import { adoptOrStart, lockFolder, type RunningServer } from './adopt-or-start.ts';
 import { prepareFolder } from './server-folder.ts';

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { statusText } from '../../../src/cli/commands/status.ts';
 import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
-import type { Batch } from '../../../src/ledger/batches.ts';
-import type { Status } from '../../../src/operate/read-status.ts';
+import type { Batch } from '../../../src/ledger/batches/batches.ts';
+import type { Status } from '../../../src/operate/delivery/read-status.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { finalLine, type LiveState, liveLines } from '../../../src/cli/terminal/live-lines.ts';
 import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
-import type { Batch } from '../../../src/ledger/batches.ts';
+import type { Batch } from '../../../src/ledger/batches/batches.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
 
 const plain = createPaint({ isTTY: true, env: { NO_COLOR: '1' } });

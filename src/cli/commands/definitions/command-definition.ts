@@ -1,0 +1,113 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../../config/fields.ts';
+import type { Shell } from '../../shell.ts';
+
+/** A command as data: what its help shows, and the code that runs it, which is loaded on demand. */
+export type CommandDefinition = {
+  /** Words after `po-sync`, such as `batches list`. */
+  name: string;
+  summary: string;
+  /** `key`: the name of the argument in `run`'s arguments. */
+  argument?: { flags: string; key: string; text: string };
+  options?: readonly OptionDefinition[];
+  examples: readonly string[];
+  exits: readonly ExitCode[];
+  load: () => Promise<(args: never, shell: Shell) => Promise<number>>;
+};
+
+export type OptionDefinition = {
+  flags: string;
+  text: string;
+  /** Throws InvalidArgumentError. */
+  parse?: (text: string) => unknown;
+  choices?: readonly string[];
+  default?: { value: unknown; shown: string };
+  isRequired?: true;
+};
+
+export type ExitCode = readonly [code: string, meaning: string];
+
+/** Adds a command to the program, and its group if the name has two words. */
+export function addCommand(
+  program: Command,
+  definition: CommandDefinition,
+  groups: Readonly<Record<string, string>>,
+  run: (result: Promise<number>) => Promise<void>,
+  shell: Shell,
+): void {
+  const words = definition.name.split(' ');
+  const name = words.at(-1) ?? '';
+  const parent = words.length === 1 ? program : groupOf(program, words[0] ?? '', groups);
+  const command = parent.command(name).description(definition.summary);
+  const { argument } = definition;
+  if (argument) command.argument(argument.flags, argument.text);
+  for (const option of definition.options ?? []) command.addOption(optionOf(option));
+  command.addHelpText('after', helpEnd(definition.examples, definition.exits));
+  command.action(async (value: unknown) => {
+    const start = await definition.load();
+    const given = { ...flagsOf(command), ...command.optsWithGlobals(), ...(argument ? { [argument.key]: value } : {}) };
+    // Commander does not know the types of options; each command declares what its definition produces.
+    await run(start(given as never, shell));
+  });
+}
+
+function groupOf(program: Command, name: string, groups: Readonly<Record<string, string>>): Command {
+  const existing = program.commands.find((one) => one.name() === name);
+  return (
+    existing ??
+    program
+      .command(name)
+      .description(groups[name] ?? '')
+      .helpCommand(false)
+  );
+}
+
+function optionOf({ flags, text, parse, choices, default: value, isRequired }: OptionDefinition): Option {
+  const option = new Option(flags, text);
+  if (choices) option.choices(choices);
+  if (parse) option.argParser(parse);
+  if (value) option.default(value.value, value.shown);
+  if (isRequired) option.makeOptionMandatory();
+  return option;
+}
+
+/** Flags that are not given are false. A default in the option itself would show as "(default: false)". */
+function flagsOf(command: Command): Record<string, false> {
+  const all = [...command.options, ...(command.parent?.options ?? [])];
+  const root = command.parent?.parent?.options ?? [];
+  const flags = [...all, ...root].filter((option) => option.isBoolean());
+  return Object.fromEntries(flags.map((option) => [option.attributeName(), false]));
+}
+
+/** The end of a command's help: examples and exit codes. */
+export function helpEnd(examples: readonly string[], exits: readonly ExitCode[]): string {
+  const lines = exits.map(([code, meaning]) => `  ${code.padEnd(8)} ${meaning}`);
+  return ['', 'Examples:', ...examples.map((one) => `  ${one}`), '', 'Exit codes:', ...lines, ''].join('\n');
+}
+
+/** A point in time, given the current time; both milliseconds since 1970. */
+export type Since = (now: number) => number;
+
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+
+/** Parses `--since`: a duration (`24h`, `7d`) or a date (`2026-11-21`, `2026-11-21T07:15Z`). */
+export function readSince(text: string): Since {
+  const ago = parseDuration(text);
+  if (ago !== undefined) return (now) => now - ago;
+  const at = DATE.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) throw new InvalidArgumentError('Enter a duration such as 24h or 7d, or a date: 2026-11-21.');
+  return () => at;
+}
+
+/** Parses a whole number above 0, such as that of `--limit`. */
+export function readWhole(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Enter a whole number above 0, such as 100.');
+  return Number(text);
+}
+
+/** Parses a duration as in the configuration: 250ms, 30s, 5m, 1h, 90d. Returns milliseconds. */
+export function readDuration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('Enter a duration such as 30s, 15m or 1h.');
+  return ms;
+}

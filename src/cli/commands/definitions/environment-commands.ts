@@ -1,0 +1,148 @@
+import {
+  type CommandDefinition,
+  type ExitCode,
+  type OptionDefinition,
+  readDuration,
+  readWhole,
+} from './command-definition.ts';
+import { LIMIT, YES } from './order-commands.ts';
+
+const COULD_NOT: ExitCode = ['1', 'the configuration is wrong, or Redis is not reachable'];
+
+/** Commands about an environment. */
+export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
+  {
+    name: 'status',
+    summary: 'Show daemons, sources, queue, batches in progress, unreadable files, token and pauses.',
+    options: [{ flags: '--watch', text: 'repeat every 2 s until Ctrl-C' }],
+    examples: ['po-sync status', 'po-sync status --watch', 'po-sync status --json | jq .deadLetters'],
+    exits: [['0', 'shown, whatever the state'], COULD_NOT],
+    load: async () => (await import('../status.ts')).statusCommand,
+  },
+  {
+    name: 'reconcile',
+    summary: "Compare the ledger with the API's list.",
+    options: [
+      { flags: '--limit <count>', text: `${LIMIT} of each kind (default: 50; with --json all)`, parse: readWhole },
+      { flags: '--repair', text: 'add to the ledger what only the API has' },
+      { flags: '--without-list', text: 'with --repair: resume delivery after a rollback if the API offers no list' },
+      YES,
+    ],
+    examples: ['po-sync reconcile', 'po-sync reconcile --repair --yes'],
+    exits: [
+      ['0', 'ledger and API agree'],
+      ['1', 'the list could not be read, or the repair was not confirmed'],
+      ['2', 'they differ, also after --repair'],
+    ],
+    load: async () => (await import('../reconcile.ts')).reconcileCommand,
+  },
+  {
+    name: 'pause',
+    summary: 'Pause delivery. Files are still taken.',
+    options: [{ flags: '--reason <text>', text: 'shown wherever the pause is shown' }],
+    examples: ['po-sync pause --reason "API maintenance until 18:00"'],
+    exits: [['0', 'delivery is paused'], COULD_NOT],
+    load: async () => (await import('../pause.ts')).pauseCommand,
+  },
+  {
+    name: 'resume',
+    summary: 'End a pause.',
+    examples: ['po-sync resume', 'po-sync resume --environment production --confirm production'],
+    exits: [['0', "no operator's pause is left"], COULD_NOT],
+    load: async () => (await import('../pause.ts')).resumeCommand,
+  },
+  {
+    name: 'doctor',
+    summary: 'Check configuration, folders, Redis, token, API and clock, each problem with its remedy.',
+    examples: ['po-sync doctor', 'po-sync doctor --environment uat --json'],
+    exits: [
+      ['0', 'no failures; there may be warnings'],
+      ['1', 'at least one check failed'],
+    ],
+    load: async () => (await import('../doctor.ts')).doctorCommand,
+  },
+];
+
+const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
+  { flags: '--port <port>', text: 'port of the API (default: any free port)' },
+  { flags: '--auth-port <port>', text: 'separate port for the token endpoint' },
+  { flags: '--host <address>', text: 'address to listen on' },
+  { flags: '--token-path <path>', text: '/oauth2/token or /oauth/token' },
+  { flags: '--scopes <names>', text: 'scopes that the client may have, such as "read write"' },
+  { flags: '--data <folder>', text: 'folder for its data' },
+  { flags: '--memory', text: 'keep all data in memory' },
+  { flags: '--reset', text: 'remove the orders and tokens of earlier runs first' },
+  { flags: '--allow-ip <cidr...>', text: 'answer only these addresses' },
+  { flags: '--on-duplicate <what>', text: 'accept or refuse a number that already exists' },
+  { flags: '--faults <file>', text: 'inject the faults that this file describes' },
+  { flags: '--record', text: 'serve GET /rehearsal on the token address' },
+  { flags: '--token-lifetime <seconds>', text: 'how long tokens are valid' },
+  { flags: '--list-shape <shape>', text: 'array or object' },
+  { flags: '--list-items <yes|no>', text: 'whether the list contains items' },
+];
+
+/** Commands that run or configure po-sync. */
+export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
+  {
+    name: 'start',
+    summary: 'Run the daemon; with --once process the files that are present now, then exit.',
+    options: [
+      { flags: '--once', text: 'exit when nothing is left to do; for cron, CI and trials' },
+      {
+        flags: '--max-wait <duration>',
+        text: 'how long --once waits through pauses',
+        parse: readDuration,
+        default: { value: 900_000, shown: '15m' },
+      },
+    ],
+    examples: ['po-sync start --environment staging', 'po-sync start --once --max-wait 5m --json'],
+    exits: [
+      ['0', 'everything succeeded, or the daemon was stopped'],
+      ['1', 'it could not work: configuration, folder, port, Redis, refused token'],
+      ['2', 'with --once: orders or files need a person, or are left'],
+      ['130, 143', '--once was interrupted by SIGINT or SIGTERM'],
+    ],
+    load: async () => (await import('../start.ts')).startCommand,
+  },
+  {
+    name: 'check',
+    summary: 'Read, map and validate files without sending anything. Uses neither Redis nor network.',
+    argument: { flags: '<file...>', key: 'files', text: 'order files' },
+    options: [{ flags: '--source <name>', text: 'source whose mapping applies' }],
+    examples: ['po-sync check orders.csv', 'po-sync check --source erp export.csv --json'],
+    exits: [
+      ['0', 'every order is valid'],
+      ['1', 'a file could not be opened, or the configuration is wrong'],
+      ['2', 'an order is invalid, or a file is unreadable'],
+    ],
+    load: async () => (await import('../check.ts')).checkCommand,
+  },
+  {
+    name: 'config show',
+    summary: 'Show the resolved configuration, secrets redacted.',
+    examples: ['po-sync config show --environment uat'],
+    exits: [
+      ['0', 'shown'],
+      ['1', 'the configuration is missing or wrong'],
+    ],
+    load: async () => (await import('../config.ts')).configShowCommand,
+  },
+  {
+    name: 'config schema',
+    summary: 'Show the JSON Schema of the configuration file.',
+    examples: ['po-sync config schema > po-sync.schema.json'],
+    exits: [['0', 'shown']],
+    load: async () => (await import('../config.ts')).configSchemaCommand,
+  },
+  {
+    name: 'sandbox',
+    summary: 'Run the reference Purchase-Order API for trials and rehearsals.',
+    options: SANDBOX_OPTIONS,
+    examples: ['po-sync sandbox --environment staging --port 8081 --data data/sandbox'],
+    exits: [
+      ['0', 'stopped by a signal'],
+      ['1', 'an option, a variable, the port or its data cannot be used'],
+    ],
+    load: async () => (await import('../sandbox.ts')).sandboxCommand,
+  },
+];

@@ -1,0 +1,132 @@
+import { KINDS } from '../../dead-letter-filter.ts';
+import {
+  type CommandDefinition,
+  type ExitCode,
+  type OptionDefinition,
+  readSince,
+  readWhole,
+} from './command-definition.ts';
+
+/** The beginning of the help text of `--limit`. */
+export const LIMIT = 'show at most this many';
+export const YES: OptionDefinition = { flags: '-y, --yes', text: 'do not ask for confirmation' };
+const DRY_RUN: OptionDefinition = { flags: '--dry-run', text: 'only show what would happen' };
+const MOST: OptionDefinition = { flags: '--limit <count>', text: 'act on at most this many orders', parse: readWhole };
+
+const FILTERS: readonly OptionDefinition[] = [
+  { flags: '--batch <batch>', text: 'of this batch: its name, or the end of it' },
+  { flags: '--kind <kind>', text: KINDS.join(', ') },
+  { flags: '--signature <signature>', text: 'with this error, as dead-letters list groups them' },
+  { flags: '--since <time>', text: 'last answer since: 24h, 7d, 2026-11-21', parse: readSince },
+  { flags: '--order <number>', text: 'only this order' },
+];
+
+const BATCH = { flags: '<batch>', key: 'batch', text: 'its name, or the end of it' };
+const ORDER = { flags: '<order>', key: 'order', text: 'order number' };
+const SHOWN: ExitCode = ['0', 'shown'];
+const NOT_DONE: ExitCode = ['1', 'nothing was changed: not found, not confirmed, or Redis is not reachable'];
+
+/** Commands about batches and single orders. */
+export const ORDER_COMMANDS: readonly CommandDefinition[] = [
+  {
+    name: 'explain',
+    summary: 'Show the complete history of one order.',
+    argument: ORDER,
+    examples: ['po-sync explain PO-4711'],
+    exits: [SHOWN, ['1', 'the order is unknown, or Redis is not reachable']],
+    load: async () => (await import('../explain.ts')).explainCommand,
+  },
+  {
+    name: 'batches list',
+    summary: 'Show what happened to each file, newest first.',
+    options: [
+      { flags: '--limit <count>', text: LIMIT, parse: readWhole, default: { value: 20, shown: '20' } },
+      { flags: '--since <time>', text: 'taken since: 24h, 7d, 2026-11-21', parse: readSince },
+      { flags: '--open', text: 'only those that need a person, unreadable files included' },
+    ],
+    examples: ['po-sync batches list --open', 'po-sync batches list --since 7d --limit 100 --json'],
+    exits: [SHOWN, ['1', 'Redis is not reachable']],
+    load: async () => (await import('../batches.ts')).batchesListCommand,
+  },
+  {
+    name: 'batches show',
+    summary: 'Show one batch.',
+    argument: BATCH,
+    examples: ['po-sync batches show 3f2a91c0'],
+    exits: [SHOWN, ['1', 'the batch is unknown, or Redis is not reachable']],
+    load: async () => (await import('../batches.ts')).batchesShowCommand,
+  },
+  {
+    name: 'batches release',
+    summary: 'Resume delivery of a held batch.',
+    argument: BATCH,
+    options: [DRY_RUN, YES],
+    examples: ['po-sync batches release 3f2a91c0'],
+    exits: [['0', 'released'], NOT_DONE],
+    load: async () => (await import('../batches.ts')).batchesReleaseCommand,
+  },
+  {
+    name: 'batches cancel',
+    summary: 'Cancel the orders of a batch that were certainly never sent.',
+    argument: BATCH,
+    options: [DRY_RUN, YES],
+    examples: ['po-sync batches cancel 3f2a91c0 --dry-run'],
+    exits: [['0', 'cancelled'], NOT_DONE, ['2', 'some orders were or may have been sent']],
+    load: async () => (await import('../batches.ts')).batchesCancelCommand,
+  },
+  {
+    name: 'dead-letters list',
+    summary: 'Show which orders need a person and why, grouped by error.',
+    options: [
+      { flags: '--limit <count>', text: `${LIMIT} (default: 50; with --json all)`, parse: readWhole },
+      ...FILTERS,
+      { flags: '--all', text: 'include closed dead letters' },
+    ],
+    examples: ['po-sync dead-letters list --kind refused', 'po-sync dead-letters list --batch 3f2a91c0 --json'],
+    exits: [SHOWN, ['1', 'the named order or batch is unknown, or Redis is not reachable']],
+    load: async () => (await import('../dead-letters-list.ts')).deadLettersListCommand,
+  },
+  {
+    name: 'dead-letters retry',
+    summary: "Send orders again unchanged, after checking the ledger and the API's list.",
+    options: [
+      ...FILTERS,
+      MOST,
+      DRY_RUN,
+      YES,
+      { flags: '--rate <orders>', text: 'at most this many orders a second', parse: readWhole },
+    ],
+    examples: [
+      'po-sync dead-letters retry --kind failed --dry-run',
+      'po-sync dead-letters retry --order PO-4711 --yes',
+    ],
+    exits: [['0', 'all of them are sent again'], NOT_DONE, ['2', 'some cannot be sent again']],
+    load: async () => (await import('../dead-letters-retry.ts')).deadLettersRetryCommand,
+  },
+  {
+    name: 'dead-letters discard',
+    summary: 'Close dead letters without sending; their order numbers can be used again.',
+    options: [...FILTERS, MOST, DRY_RUN, YES],
+    examples: ['po-sync dead-letters discard --batch 3f2a91c0 --kind invalid'],
+    exits: [['0', 'all of them are discarded'], NOT_DONE, ['2', 'some cannot be discarded']],
+    load: async () => (await import('../dead-letters-close.ts')).deadLettersDiscardCommand,
+  },
+  {
+    name: 'dead-letters resolve',
+    summary: 'Settle an order in doubt.',
+    argument: ORDER,
+    options: [
+      {
+        flags: '--as <what>',
+        text: 'accepted: the API has it; resend: it does not',
+        choices: ['accepted', 'resend'],
+        isRequired: true,
+      },
+      DRY_RUN,
+      YES,
+    ],
+    examples: ['po-sync dead-letters resolve PO-4711 --as accepted'],
+    exits: [['0', 'settled'], NOT_DONE],
+    load: async () => (await import('../dead-letters-close.ts')).deadLettersResolveCommand,
+  },
+];

@@ -1,0 +1,232 @@
+import type { ClaimedFile } from '../../order/batch.ts';
+import type { Closing } from '../../order/dead-letter.ts';
+import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
+import type { FileShape } from '../../order/record.ts';
+import type { Redis } from '../../redis/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { type Lease, takeLease } from '../../redis/lease.ts';
+import { readScript, runScript } from '../../redis/script.ts';
+import type { StoredResult } from '../stored-result.ts';
+import { type BatchError, createBatchControl } from './batch-control.ts';
+
+/** Milliseconds until the lease of a daemon that died expires. */
+const LEASE = 10_000;
+
+/** `reading` until every order is admitted, then `open` until the last is counted, then `done`. */
+export type BatchState = 'reading' | 'open' | 'done';
+
+/** A batch as Redis keeps it. Times are milliseconds. */
+export type Batch = {
+  batch: string;
+  no: number;
+  source: string;
+  kind: 'inbox' | 'export';
+  name: string;
+  path: string;
+  state: BatchState;
+  startedAt: number;
+  lastAt: number;
+  /** What the first pass found. */
+  inspection?: { sha256: string; bytes: number; records: number; shape: FileShape; warnings: string[] };
+  /** SHA-256 of the content whose orders were admitted; absent before the first. */
+  begunWith?: string;
+  /** Orders in all; absent while reading. */
+  total?: number;
+  /** It waits for a person, and why. */
+  held?: { reason: string; since: number };
+  /** A person canceled what was not sent yet. */
+  cancelled: boolean;
+  /** Why its file can no longer be read, although some of its orders were admitted. */
+  unreadable?: BatchError;
+  counts: OutcomeCounts;
+  /** Dead letters that are open. */
+  open: number;
+  /** Where its file is since it was settled; absent for a copy of an export. */
+  settledPath?: string;
+};
+
+export type Batches = ReturnType<typeof createBatches>;
+
+/** Which lease: to read or settle a batch, or to write its `report.json`. */
+export type BatchRight = 'lease' | 'reportLease';
+
+/** The batches of one environment: who reads each, its progress, and the outcomes of its orders. */
+export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; owner: string }) {
+  /** A lease to read or settle a batch, or to write its `report.json`; undefined while somebody else has it. */
+  function lease(batch: string, right: BatchRight = 'lease'): Promise<Lease | undefined> {
+    return takeLease(redis, keys[right](batch), owner, LEASE);
+  }
+
+  /** Whether some daemon reads or settles it now. */
+  async function isHeld(batch: string): Promise<boolean> {
+    return (await redis.exists(keys.lease(batch))) === 1;
+  }
+
+  const reads = createReads(redis, keys);
+  return {
+    lease,
+    isHeld,
+    ...reads,
+    ...createProgress(redis, keys, reads.find),
+    ...createBatchControl({ redis, keys }),
+    ...createAftermath(redis, keys),
+  };
+}
+
+function createReads(redis: Redis, keys: Keys) {
+  async function find(batch: string): Promise<Batch | undefined> {
+    const fields = await redis.hgetall(keys.batch(batch));
+    return fields['batch'] === undefined ? undefined : decode(fields);
+  }
+
+  /** Which orders are counted already: a test by ordinal. */
+  async function counted(batch: string): Promise<(ordinal: number) => boolean> {
+    const bits = await redis.getBuffer(keys.counted(batch));
+    return (ordinal) => (((bits?.[ordinal >> 3] ?? 0) >> (7 - (ordinal & 7))) & 1) === 1;
+  }
+
+  /** Results of these ordinals that were kept, in the order asked. */
+  async function results(batch: string, ordinals: readonly number[]): Promise<(StoredResult | undefined)[]> {
+    if (ordinals.length === 0) return [];
+    const texts = await redis.hmget(keys.results(batch), ...ordinals.map(String));
+    return texts.map((text) => (text === null ? undefined : (JSON.parse(text) as StoredResult)));
+  }
+
+  /** Batches whose last order is counted and whose report is not written yet. */
+  function finished(): Promise<string[]> {
+    return redis.smembers(keys.finished);
+  }
+
+  /** Batches that are not done, oldest first. */
+  async function underWay(): Promise<Batch[]> {
+    const found = await Promise.all((await redis.smembers(keys.active)).map(find));
+    return found.filter((batch) => batch !== undefined).sort((a, b) => a.startedAt - b.startedAt);
+  }
+
+  /** At most `most` names of batches, the newest first, beginning at `from`. */
+  function names(from: number, most: number): Promise<string[]> {
+    return redis.zrange(keys.batches, from, String(from + most - 1), 'REV');
+  }
+
+  /** The batch behind a short number; undefined for what the API had before po-sync. */
+  async function nameOf(no: number): Promise<string | undefined> {
+    return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
+  }
+
+  return { find, counted, results, finished, underWay, names, nameOf };
+}
+
+function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promise<Batch | undefined>) {
+  const totalScript = readScript(new URL('./total.lua', import.meta.url));
+
+  /** Makes the batch known, or finds it again after a crash. `at` is the claim. */
+  async function begin(file: ClaimedFile, at: number): Promise<Batch> {
+    const known = await find(file.batch);
+    if (known) return known;
+    const no = await redis.incr(keys.batchCounter);
+    const { batch, source, kind, name, path } = file;
+    const fresh = { batch, no, source, kind, name, path, state: 'reading' as const, startedAt: at, lastAt: at };
+    await redis
+      .multi()
+      .hset(keys.batchNames, String(no), batch)
+      .hset(keys.batch(batch), fresh)
+      .zadd(keys.batches, at, batch)
+      .sadd(keys.active, batch)
+      .exec();
+    return { ...fresh, cancelled: false, counts: noOutcomes(), open: 0 };
+  }
+
+  /** The first pass read the file to its end. */
+  async function inspected(batch: string, inspection: NonNullable<Batch['inspection']>): Promise<void> {
+    await redis.hset(keys.batch(batch), { inspection: JSON.stringify(inspection) });
+  }
+
+  /** The first order is about to be admitted, from content with this SHA-256. */
+  async function admitting(batch: string, sha256: string): Promise<void> {
+    await redis.hset(keys.batch(batch), { begunWith: sha256 });
+  }
+
+  /** Every order is admitted: from now on the batch can be finished. */
+  async function admitted(batch: string, total: number): Promise<void> {
+    await runScript(redis, totalScript, [keys.batch(batch), keys.finished], [batch, total]);
+  }
+
+  /** Its file is at `settledPath` now. */
+  async function putAway(batch: string, settledPath: string): Promise<void> {
+    await redis.hset(keys.batch(batch), { settledPath });
+  }
+
+  /** The report is written and the file put away. */
+  async function done(batch: string): Promise<void> {
+    await redis
+      .multi()
+      .hset(keys.batch(batch), { state: 'done' })
+      // Its last answers may have held it, although no order was left to wait.
+      .hdel(keys.batch(batch), 'held')
+      .srem(keys.held, batch)
+      .del(keys.counted(batch))
+      .srem(keys.finished, batch)
+      .srem(keys.active, batch)
+      .exec();
+  }
+
+  return { begin, inspected, admitting, admitted, putAway, done };
+}
+
+/** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
+function createAftermath(redis: Redis, keys: Keys) {
+  /** Settled batches whose dead letters were closed since their report was written. */
+  function toRefresh(): Promise<string[]> {
+    return redis.smembers(keys.refresh);
+  }
+
+  /** How dead letters of a batch were closed. */
+  async function closings(batch: string): Promise<Closing[]> {
+    const texts = await redis.hvals(keys.closed(batch));
+    return texts.map((text) => JSON.parse(text) as Closing);
+  }
+
+  /** The report shows so many closings; one that came meanwhile asks again. */
+  async function refreshed(batch: string, shown: number): Promise<void> {
+    await redis.srem(keys.refresh, batch);
+    if ((await redis.hlen(keys.closed(batch))) > shown) await redis.sadd(keys.refresh, batch);
+  }
+
+  /** Forgets a batch that is done and whose report expired. What it sent stays in the ledger. */
+  async function forget(batch: string): Promise<void> {
+    await redis
+      .multi()
+      .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
+      .zrem(keys.batches, batch)
+      .exec();
+  }
+
+  return { toRefresh, closings, refreshed, forget };
+}
+
+function decode(fields: Record<string, string>): Batch {
+  const counts = noOutcomes();
+  for (const outcome of OUTCOMES) counts[outcome] = Number(fields[`n:${outcome}`] ?? 0);
+  return {
+    batch: fields['batch'] ?? '',
+    no: Number(fields['no']),
+    source: fields['source'] ?? '',
+    kind: fields['kind'] === 'export' ? 'export' : 'inbox',
+    name: fields['name'] ?? '',
+    path: fields['path'] ?? '',
+    state: fields['state'] === 'done' ? 'done' : fields['state'] === 'open' ? 'open' : 'reading',
+    startedAt: Number(fields['startedAt']),
+    lastAt: Number(fields['lastAt']),
+    ...(fields['inspection'] === undefined
+      ? {}
+      : { inspection: JSON.parse(fields['inspection']) as NonNullable<Batch['inspection']> }),
+    ...(fields['begunWith'] === undefined ? {} : { begunWith: fields['begunWith'] }),
+    ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
+    ...(fields['held'] === undefined ? {} : { held: JSON.parse(fields['held']) as NonNullable<Batch['held']> }),
+    ...(fields['unreadable'] === undefined ? {} : { unreadable: JSON.parse(fields['unreadable']) as BatchError }),
+    cancelled: fields['cancelled'] !== undefined,
+    counts,
+    open: Number(fields['open'] ?? 0),
+    ...(fields['settledPath'] === undefined ? {} : { settledPath: fields['settledPath'] }),
+  };
+}

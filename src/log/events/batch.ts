@@ -1,0 +1,58 @@
+import type { Log } from '../log.ts';
+
+type Named = { batch: string; source: string; file: string };
+
+/** The first pass reached the end of the file without a structural error. */
+export function fileInspected(log: Log, facts: Named & { records: number; bytes: number }): void {
+  log.info({ event: 'file-inspected', ...facts }, 'file is readable');
+}
+
+/** Every order of the file is in the ledger. */
+export function batchAdmitted(log: Log, facts: Named & { orders: number }): void {
+  log.info({ event: 'batch-admitted', ...facts }, 'all orders of the file are in the ledger');
+}
+
+/** The file cannot be read as orders. */
+export function batchUnreadable(
+  log: Log,
+  facts: Named & { code: string; reason: string },
+  { someAdmitted }: { someAdmitted: boolean },
+): void {
+  const rest = someAdmitted ? 'no more of its orders are admitted' : 'none of its orders are sent';
+  log.warn({ event: 'batch-unreadable', ...facts }, `file is unreadable; ${rest}`);
+}
+
+/** The last order of the batch has its outcome and the report is written. */
+export function batchFinished(
+  log: Log,
+  facts: Named & { orders: number; accepted: number; needPerson: number; durationMs: number; report: string },
+): void {
+  const line = { event: 'batch-finished', ...facts };
+  if (facts.needPerson > 0) log.warn(line, 'batch finished; some orders need a person');
+  else log.info(line, 'batch finished');
+}
+
+/** The API refused too many orders of the batch in the same way; the rest waits for an operator. */
+export function batchHeld(log: Log, facts: { batch: string; reason: string }): void {
+  log.warn({ event: 'batch-held', ...facts }, 'batch held; run po-sync batches release or po-sync batches cancel');
+}
+
+/** Takes over an unfinished batch whose daemon has ended. */
+export function batchTakenUp(log: Log, facts: Named): void {
+  log.info({ event: 'batch-resumed', ...facts }, 'unfinished batch resumed');
+}
+
+/** A step with a file or report failed. */
+export function batchTrouble(log: Log, facts: { batch: string; reason: string }): void {
+  log.warn({ event: 'batch-trouble', ...facts }, 'a step of the batch failed, will retry');
+}
+
+/** Old reports or day folders were removed. */
+export function reportsExpired(log: Log, facts: { removed: number; durationMs: number }): void {
+  log.info({ event: 'reports-expired', ...facts }, 'old reports removed');
+}
+
+/** An old report could not be removed. */
+export function expiryFailed(log: Log, facts: { path: string; error: string }): void {
+  log.warn({ event: 'expiry-failed', ...facts }, 'old report could not be removed, will retry');
+}

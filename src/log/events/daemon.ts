@@ -1,0 +1,66 @@
+import type { Log } from '../log.ts';
+
+/** The daemon starts; nothing is open yet. */
+export function daemonStarting(log: Log, facts: { environment: string; version: string; config: string }): void {
+  log.info({ event: 'daemon-starting', ...facts }, 'po-sync starts');
+}
+
+/** Everything is open and the sources are watched. */
+export function daemonReady(log: Log, facts: { environment: string; adminPort: number }): void {
+  log.info({ event: 'daemon-ready', ...facts }, 'po-sync is ready');
+}
+
+/** A stop was requested: no new file or order is taken, calls in flight are finished. */
+export function daemonStopping(log: Log, facts: { environment: string; reason: string }): void {
+  log.info({ event: 'daemon-stopping', ...facts }, 'po-sync stops');
+}
+
+/** Everything is closed; unfinished work stays for the next start. */
+export function daemonStopped(log: Log, facts: { environment: string }): void {
+  log.info({ event: 'daemon-stopped', ...facts }, 'po-sync has stopped');
+}
+
+/** The configuration, or how a secret is stored, is allowed but probably not intended. */
+export function configWarning(log: Log, warning: string): void {
+  log.warn({ event: 'config-warning', warning }, 'check the configuration');
+}
+
+/** A private Redis was started and accepts commands. */
+export function privateRedisStarted(log: Log, facts: { port: number; serverPid: number; durationMs: number }): void {
+  log.info({ event: 'private-redis-started', ...facts }, 'private Redis started');
+}
+
+/** A private Redis that was already running is used. */
+export function privateRedisAdopted(log: Log, facts: { port: number }): void {
+  log.info({ event: 'private-redis-adopted', ...facts }, 'private Redis adopted');
+}
+
+/** The server loads its data, which can take a while. Logged once. */
+export function privateRedisLoading(log: Log, facts: { port: number }): void {
+  log.info({ event: 'private-redis-loading', ...facts }, 'private Redis loads its data');
+}
+
+/** The server ended while in use; it is started again. */
+export function privateRedisLost(log: Log, facts: { port: number }): void {
+  log.warn({ event: 'private-redis-lost', ...facts }, 'private Redis is gone, starting it again');
+}
+
+/** Attempt number `attempt` to start the server again failed. */
+export function privateRedisNotRevived(log: Log, facts: { code: string; error: string; attempt: number }): void {
+  log.error({ event: 'private-redis-not-revived', ...facts }, 'private Redis could not be started, will retry');
+}
+
+/** The last user stopped the server. */
+export function privateRedisStopped(log: Log, facts: { port: number; durationMs: number }): void {
+  log.info({ event: 'private-redis-stopped', ...facts }, 'private Redis stopped');
+}
+
+/** The server keeps running for its other clients. */
+export function privateRedisLeft(log: Log, facts: { port: number; clients: number }): void {
+  log.info({ event: 'private-redis-left', ...facts }, 'private Redis keeps running for its other clients');
+}
+
+/** The server did not answer when it should have stopped; the next start adopts it. */
+export function privateRedisNotStopped(log: Log, facts: { port: number; error: string }): void {
+  log.warn({ event: 'private-redis-not-stopped', ...facts }, 'private Redis could not be stopped');
+}

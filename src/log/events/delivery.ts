@@ -1,0 +1,102 @@
+import type { Log } from '../log.ts';
+
+type Attempt = {
+  batch: string;
+  order: string;
+  attempt: number;
+  durationMs: number;
+  outcome: string;
+  code?: string;
+  reason?: string;
+};
+
+/** One attempt of an order ended. A refusal is at `debug`, because `orderDead` follows it. */
+export function attemptEnded(log: Log, facts: Attempt): void {
+  const line = { event: 'attempt-ended', ...facts };
+  if (facts.outcome === 'accepted') log.debug(line, 'order accepted');
+  else if (facts.outcome === 'refused') log.debug(line, 'order refused by the API');
+  else if (facts.outcome === 'misnamed') log.debug(line, 'the API named another number');
+  else log.info(line, 'attempt inconclusive, will retry');
+}
+
+/** An order became a dead letter. */
+export function orderDead(log: Log, facts: { batch: string; order: string; outcome: string; reason: string }): void {
+  log.warn({ event: 'order-dead', ...facts }, 'order needs a person');
+}
+
+/** The API's list showed the outcome of an order in doubt. */
+export function doubtSettled(log: Log, facts: { batch: string; order: string; outcome: string }): void {
+  log.info({ event: 'doubt-settled', ...facts }, "order in doubt settled by the API's list");
+}
+
+/** The API's list shows an order more than once. */
+export function orderCreatedTwice(log: Log, facts: { batch: string; order: string; times: number }): void {
+  log.warn(
+    { event: 'order-created-twice', ...facts },
+    "the API's list shows the order more than once: it was created twice",
+  );
+}
+
+/** One list call about orders in doubt ended. */
+export function listRead(
+  log: Log,
+  facts: { orders: number; asked: number; durationMs: number; outcome: string },
+): void {
+  log.info({ event: 'list-read', ...facts }, "API's list read for orders in doubt");
+}
+
+/** Delivery to the environment pauses. Logged once a pause. */
+export function deliveryPaused(log: Log, facts: { environment: string; code: string; reason: string }): void {
+  log.warn({ event: 'delivery-paused', ...facts }, 'delivery paused');
+}
+
+/** The pause ended. */
+export function deliveryResumed(log: Log, facts: { environment: string; code: string; durationMs: number }): void {
+  log.info({ event: 'delivery-resumed', ...facts }, 'delivery resumed');
+}
+
+/** A new token was fetched. Never logs its value. */
+export function tokenRenewed(log: Log, facts: { environment: string; lifetimeMs: number }): void {
+  log.info({ event: 'token-renewed', ...facts }, 'token renewed');
+}
+
+/** The sweeper found orders in the ledger that the queue had lost. */
+export function ordersSwept(log: Log, facts: { orders: number }): void {
+  log.warn({ event: 'orders-requeued', ...facts }, 'orders put back into the queue');
+}
+
+/** A step of delivery failed. */
+export function deliveryTrouble(log: Log, facts: { reason: string }): void {
+  log.warn({ event: 'delivery-trouble', ...facts }, 'a step of delivery failed, will retry');
+}
+
+/** Redis cannot be reached or answers with errors. */
+export function redisTrouble(log: Log, facts: { reason: string }): void {
+  log.warn({ event: 'redis-trouble', ...facts }, 'Redis is not available, waiting for it');
+}
+
+/** The orders of the API's list are in the ledger. */
+export function ledgerRebuilt(log: Log, facts: { orders: number; added: number }): void {
+  log.info({ event: 'ledger-rebuilt', ...facts }, "ledger rebuilt from the API's list");
+}
+
+/** The API offers no list, so the ledger does not know what the API already has. */
+export function rebuildImpossible(log: Log, facts: { reason: string }): void {
+  log.warn(
+    { event: 'ledger-rebuild-impossible', ...facts },
+    'the API offers no list; orders that it already has are not recognized',
+  );
+}
+
+/** Redis lost a part of the ledger. */
+export function ledgerRolledBack(log: Log, facts: { environment: string }): void {
+  log.error(
+    { event: 'ledger-rolled-back', ...facts },
+    "Redis lost a part of the ledger; nothing is sent until the API's list has been read",
+  );
+}
+
+/** Settled orders that no source has shown for longer than `ledger.keep` were removed from the ledger. */
+export function ordersForgotten(log: Log, facts: { orders: number }): void {
+  log.info({ event: 'orders-forgotten', ...facts }, 'orders older than ledger.keep removed from the ledger');
+}

@@ -1,0 +1,79 @@
+import type { Log } from '../log.ts';
+
+type Source = { source: string };
+type File = Source & { file: string };
+
+/** A file of an inbox was claimed. */
+export function fileClaimed(log: Log, facts: File & { batch: string }): void {
+  log.info({ event: 'file-claimed', ...facts }, 'file claimed');
+}
+
+/** Another daemon claimed the file first; normal with several daemons. */
+export function fileTaken(log: Log, facts: File): void {
+  log.debug({ event: 'file-taken', ...facts }, 'file was claimed by another daemon');
+}
+
+/** A new version of an export was copied. */
+export function exportCopied(log: Log, facts: File & { batch: string; bytes: number }): void {
+  log.info({ event: 'export-copied', ...facts }, 'export copied');
+}
+
+/** An export was rewritten with the content that was taken before. */
+export function exportUnchanged(log: Log, facts: File): void {
+  log.debug({ event: 'export-unchanged', ...facts }, 'export has the same content as before');
+}
+
+/** An address has no export yet. Logged once. */
+export function exportAbsent(log: Log, facts: Source & { path: string }): void {
+  log.info({ event: 'export-absent', ...facts }, 'there is no export yet');
+}
+
+/** An export has no content: it creates no batch and does not count as received. */
+export function exportEmpty(log: Log, facts: File): void {
+  log.warn({ event: 'export-empty', ...facts }, 'export is empty, ignored');
+}
+
+/** Something in the folder is not a regular file. Logged once. */
+export function fileLeft(log: Log, facts: File & { kind: string }): void {
+  log.warn({ event: 'file-left', ...facts }, 'not a regular file, left alone');
+}
+
+/** The name of a file was not UTF-8, so it was renamed within the inbox. */
+export function fileRenamed(log: Log, facts: File & { was: string }): void {
+  log.warn({ event: 'file-renamed', ...facts }, 'file name was not UTF-8, renamed');
+}
+
+/** A file whose name is not UTF-8 cannot be renamed. Logged once; the file stays where it is. */
+export function fileNameTrouble(log: Log, facts: File & { reason: string }): void {
+  log.error({ event: 'file-name-trouble', ...facts }, 'file name is not UTF-8 and cannot be changed, file ignored');
+}
+
+/** A file that looks incomplete is taken after ten times `stable`. */
+export function fileIncomplete(log: Log, facts: File & { reason: string }): void {
+  log.warn({ event: 'file-incomplete', ...facts }, 'file still looks incomplete, taken as it is');
+}
+
+/** Another program has the file open, or its permissions do not allow the move. Logged once. */
+export function fileInUse(log: Log, facts: File & { code: string; durationMs: number }): void {
+  log.warn({ event: 'file-in-use', ...facts }, 'file cannot be taken yet, will retry');
+}
+
+/** A file could not be taken for another reason. */
+export function fileTrouble(log: Log, facts: File & { reason: string }): void {
+  log.error({ event: 'file-trouble', ...facts }, 'file could not be taken, will retry');
+}
+
+/** The folder or file of a source cannot be read. */
+export function sourceLost(log: Log, facts: Source & { path: string; reason: string }): void {
+  log.error({ event: 'source-lost', ...facts }, 'source is not reachable');
+}
+
+/** The source can be read again. */
+export function sourceBack(log: Log, facts: Source & { path: string; durationMs: number }): void {
+  log.info({ event: 'source-back', ...facts }, 'source is reachable again');
+}
+
+/** The operating system sends no change notifications; polling finds new files later. */
+export function watcherFailed(log: Log, facts: Source & { reason: string }): void {
+  log.warn({ event: 'watcher-failed', ...facts }, 'no change notifications for this source, polling only');
+}

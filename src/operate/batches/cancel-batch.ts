@@ -1,0 +1,92 @@
+import type { Batch } from '../../ledger/batches/batches.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { policyOf } from '../../ledger/environment-ledger.ts';
+import { aloneOf } from '../../ledger/job.ts';
+import { cancelledResult } from '../../ledger/ledger.ts';
+import { ordersUnderWay } from '../../ledger/orders-under-way.ts';
+import { next } from '../../ledger/transitions/next.ts';
+import type { OperatorContext } from '../operator-context.ts';
+
+/**
+ * `cancelled`: orders that were never sent. `underWay`: orders that were or may have been sent and have no outcome yet;
+ * they continue. `reading`: the rest of the file is canceled as it is read.
+ */
+export type Cancelled = { cancelled: number; underWay: number; reading: boolean };
+
+/** A page that was being admitted when the batch was canceled is complete after this many milliseconds. */
+const LOOK_AGAIN = 300;
+const LOOKS = 20;
+
+/**
+ * Cancels every order of a batch that was certainly never sent, and the part of its file that is not admitted yet.
+ * Orders that were or may have been sent continue. A held batch is released.
+ */
+export async function cancelBatch({ batch: name, no }: Batch, context: OperatorContext): Promise<Cancelled> {
+  const { batches, clock, store, ledger } = context;
+  await batches.cancel(name, store.time.now());
+  let cancelled = 0;
+  for (let look = 0; look < LOOKS; look += 1) {
+    // Cancel its duplicates of other orders first, so that none of them replaces a canceled order.
+    const waiting = await ledger.followers.cancelOf(name, no, cancelledResult(store.time.now()));
+    const found = waiting + (await cancelUnsent(name, context));
+    cancelled += found;
+    // The daemon does not continue reading the file of a held batch.
+    await batches.release(name);
+    const isAdmitting = (await batches.find(name))?.state === 'reading' && (await batches.isHeld(name));
+    if (found === 0 && !isAdmitting) break;
+    if (isAdmitting) await clock.sleep(LOOK_AGAIN);
+  }
+  const state = (await batches.find(name))?.state;
+  return { cancelled, underWay: await countUnderWay(name, context), reading: state === 'reading' };
+}
+
+async function cancelUnsent(batch: string, context: OperatorContext): Promise<number> {
+  let cancelled = 0;
+  for await (const entries of ordersUnderWay([batch], {
+    ledger: context.ledger,
+    redis: context.store.redis,
+    keys: context.store.keys,
+  })) {
+    const isCounted = await context.batches.counted(batch);
+    const uncounted = entries.filter(({ ordinal }) => !isCounted(ordinal));
+    const done = await Promise.all(uncounted.map((entry) => cancelOrder(entry, context)));
+    cancelled += done.filter(Boolean).length;
+  }
+  return cancelled;
+}
+
+/** If a duplicate in another file waits for the order, that file sends it. */
+async function cancelOrder(
+  entry: Entry,
+  { ledger, queue, store, config, operator }: OperatorContext,
+): Promise<boolean> {
+  const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber);
+  const heir = first && { follower: first, job: queue.nameJob() };
+  const step = next(entry, { kind: 'cancel', at: store.time.now(), ...(heir ? { heir } : {}) }, policyOf(config));
+  if (!(await ledger.take(entry, step, operator.did('cancelled'), marks))) return false;
+  if (step.kind === 'cancel' && step.heir) await queue.add([aloneOf(step.heir.entry)]);
+  return true;
+}
+
+async function countUnderWay(batch: string, { ledger, store }: OperatorContext): Promise<number> {
+  const { redis, keys } = store;
+  let count = 0;
+  for await (const entries of ordersUnderWay([batch], { ledger, redis, keys })) count += entries.length;
+  const verifying = await ledger.lookup(await redis.zrange(keys.doubt, 0, '-1'));
+  return count + verifying.filter((one) => one.kind === 'open' && one.entry.batch === batch).length;
+}
+
+/** Milliseconds until every daemon has noticed that the batch is released. */
+const NOTICED = 1_500;
+
+/** Releases a held batch: its orders are due at once. False if it was not held. */
+export async function releaseBatch({ batch }: Batch, { batches, ledger, store }: OperatorContext): Promise<boolean> {
+  const { redis, keys, time } = store;
+  if (!(await batches.release(batch))) return false;
+  for await (const entries of ordersUnderWay([batch], { ledger, redis, keys })) {
+    const waiting = entries.filter(({ state }) => state === 'queued' || state === 'retry');
+    const due = time.now() + NOTICED;
+    await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, due)));
+  }
+  return true;
+}

@@ -1,0 +1,85 @@
+import { iso } from '../../core/format.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
+import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
+import type { EntryState } from '../../ledger/entry.ts';
+import type { StoredResult } from '../../ledger/stored-result.ts';
+import type { DeadLetter } from '../../order/dead-letter.ts';
+import { type DeadLetterKind, needsPerson } from '../../order/outcome.ts';
+import { stageOf } from '../../report/dead-letters.ts';
+import { signatureOf } from '../../report/signature.ts';
+import type { OperatorContext } from '../operator-context.ts';
+
+/** A dead letter with the batch that it belongs to. */
+export type FoundDeadLetter = DeadLetter & {
+  batch: string;
+  source: string;
+  file: string;
+  /** The current state of its order, if it is no longer that of the dead letter. */
+  now?: EntryState;
+};
+
+/** The dead letters of batches that have no report yet, as far as the ledger knows them. */
+export async function* deadLettersInProgress(context: OperatorContext): AsyncGenerator<FoundDeadLetter> {
+  const { batches, store } = context;
+  const underWay = new Map((await batches.underWay()).map((batch) => [batch.batch, batch]));
+  const seen = new Set<string>();
+  if (underWay.size === 0) return;
+  let cursor = '0';
+  do {
+    const [next, flat] = await store.redis.hscan(store.keys.waiting, cursor, 'COUNT', 200);
+    cursor = next;
+    for (let i = 0; i < flat.length; i += 2) yield* ofNumber(flat[i] ?? '', flat[i + 1] ?? '');
+  } while (cursor !== '0');
+
+  async function* ofNumber(number: string, text: string): AsyncGenerator<FoundDeadLetter> {
+    for (const { batch: name, field } of readOpenDeadLetters(text)) {
+      const batch = underWay.get(name);
+      // A hash that grows during the scan may show a number twice.
+      if (batch === undefined || seen.has(`${name}/${field}`)) continue;
+      seen.add(`${name}/${field}`);
+      const [result = invalidIn(batch)] = await batches.results(name, [Number(field)]);
+      if (needsPerson(result.outcome)) yield await deadLetterOf(number, Number(field), batch, result, context);
+    }
+  }
+}
+
+async function deadLetterOf(
+  number: string,
+  ordinal: number,
+  { batch, source, name: file }: Batch,
+  result: StoredResult,
+  { ledger }: OperatorContext,
+): Promise<FoundDeadLetter> {
+  const [known] = await ledger.lookup([number]);
+  const isSame = known?.kind === 'open' && known.entry.batch === batch && known.entry.ordinal === ordinal;
+  const entry = isSame ? known.entry : undefined;
+  const { code, httpStatus, response, attempts, at, firstAt = at } = result;
+  const kind = result.outcome as DeadLetterKind;
+  const message = result.message === '' ? MESSAGE_NOT_KEPT : result.message;
+  return {
+    purchaseOrderNumber: number,
+    kind,
+    stage: stageOf(kind),
+    code,
+    message,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(response === undefined ? {} : { response }),
+    signature: signatureOf({ code, message, known: [number] }),
+    attempts,
+    firstAt: iso(firstAt),
+    lastAt: iso(at),
+    location: entry?.place ?? { line: 0 },
+    ...(entry === undefined ? {} : { payload: entry.order }),
+    ...(entry === undefined || entry.state === kind ? {} : { now: entry.state }),
+    batch,
+    source,
+    file,
+  };
+}
+
+/** The problems of an invalid order are not kept; they are read from the file again when the report is written. */
+function invalidIn({ startedAt }: Batch): StoredResult {
+  return { outcome: 'invalid', attempts: 0, at: startedAt, code: 'invalid', message: '' };
+}
+
+const MESSAGE_NOT_KEPT = 'failed a check; the report shows which one once the file is finished';

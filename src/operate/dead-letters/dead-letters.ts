@@ -1,0 +1,153 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf, PoSyncError } from '../../core/errors.ts';
+import { iso } from '../../core/format.ts';
+import { claimTimeOf } from '../../order/batch.ts';
+import { type Closings, closingsOf } from '../../order/dead-letter.ts';
+import type { DeadLetterKind } from '../../order/outcome.ts';
+import { readDeadLetters } from '../../report/dead-letters.ts';
+import { type Report, readReport } from '../../report/report.ts';
+import { allNames, unknownBatch } from '../batches/list-batches.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import { findAppearances, withClosing } from '../orders/appearances.ts';
+import { deadLettersInProgress, type FoundDeadLetter } from './dead-letters-in-progress.ts';
+
+/** Selects dead letters; a dead letter must match every filter that is given. */
+export type DeadLetterFilter = {
+  /** A batch's name, or the end of it. */
+  batch?: string;
+  kind?: DeadLetterKind;
+  signature?: string;
+  /** The last answer came at or after this time, milliseconds since 1970. */
+  since?: number;
+  order?: string;
+  /** Includes closed dead letters. */
+  all: boolean;
+  /** At most this many. */
+  limit?: number;
+};
+
+const PAGE = 200;
+
+/**
+ * The dead letters of the environment that match, oldest batch first: from the reports, then from the ledger for
+ * batches in progress. Keeps one page in memory.
+ */
+export async function* deadLetters(
+  filter: DeadLetterFilter,
+  context: OperatorContext,
+): AsyncGenerator<FoundDeadLetter> {
+  let left = filter.limit ?? Number.POSITIVE_INFINITY;
+  for await (const deadLetter of matching(filter, context)) {
+    yield deadLetter;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
+
+async function* matching(filter: DeadLetterFilter, context: OperatorContext): AsyncGenerator<FoundDeadLetter> {
+  const { batches, config, ledger } = context;
+  const reports = config.reports.path;
+  for (const name of await reportNames(reports, filter)) {
+    const report = await readReport(join(reports, name));
+    if (report?.environment !== config.environment || report.finishedAt === null) continue;
+    if (report.finishedAt < iso(filter.since ?? 0)) continue;
+    const batch = await batches.find(name);
+    if (!filter.all && (batch?.open ?? report.open) === 0) continue;
+    const closings = closingsOf(await batches.closings(name));
+    const inReport = deadLettersIn(join(reports, name), report, closings, filter);
+    for await (const page of pages(inReport, PAGE)) yield* await withLedgerState(page, ledger);
+  }
+  for await (const deadLetter of deadLettersInProgress(context)) if (matches(deadLetter, filter)) yield deadLetter;
+}
+
+/**
+ * Makes sure that the batch and the order of a filter exist, so that a typo is not mistaken for "nothing to do".
+ * Throws PoSyncError `batch-unknown`, `order-unknown`.
+ */
+export async function checkFilter({ batch, order }: DeadLetterFilter, context: OperatorContext): Promise<void> {
+  if (batch !== undefined && !(await isKnownBatch(batch, context))) throw unknownBatch(batch);
+  if (order !== undefined && !(await isKnownOrder(order, context))) {
+    throw unknownOrder(order, context.config.environment);
+  }
+}
+
+async function isKnownBatch(text: string, { batches, config }: OperatorContext): Promise<boolean> {
+  if ((await reportNames(config.reports.path, { batch: text, all: true })).length > 0) return true;
+  for await (const name of allNames(batches)) if (name.endsWith(text)) return true;
+  return false;
+}
+
+async function isKnownOrder(order: string, context: OperatorContext): Promise<boolean> {
+  const [known] = await context.ledger.lookup([order]);
+  if (known !== undefined && known.kind !== 'nothing') return true;
+  for await (const found of deadLettersInProgress(context)) if (found.purchaseOrderNumber === order) return true;
+  return (await findAppearances(order, context)).length > 0;
+}
+
+/** Neither ledger nor reports contain this order number, and no person acted on it. */
+export function unknownOrder(order: string, environment: string): PoSyncError {
+  return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.`, {
+    remedy:
+      'Check the number, including leading zeros, and --environment. Orders of a file that is being read appear as they are read.',
+    facts: { order, environment },
+  });
+}
+
+/** Collects items into pages of `size`; the last page may be shorter. */
+export async function* pages<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let page: T[] = [];
+  for await (const item of items) {
+    page.push(item);
+    if (page.length < size) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+async function reportNames(reports: string, { batch = '' }: DeadLetterFilter): Promise<string[]> {
+  const names: string[] = await readdir(reports).catch(() => []);
+  return names.filter((name) => claimTimeOf(name) !== undefined && name.endsWith(batch)).sort();
+}
+
+async function* deadLettersIn(
+  folder: string,
+  { batch, source, file }: Report,
+  closings: Closings,
+  filter: DeadLetterFilter,
+): AsyncGenerator<FoundDeadLetter> {
+  try {
+    for await (const deadLetter of readDeadLetters(folder)) {
+      const found = { ...withClosing(deadLetter, closings), batch, source, file };
+      if (matches(found, filter)) yield found;
+    }
+  } catch (error) {
+    // The report expired while it was read.
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+function matches(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean {
+  const { batch, kind, signature, since, order, all } = filter;
+  if (!all && deadLetter.closed !== undefined) return false;
+  if (batch !== undefined && !deadLetter.batch.endsWith(batch)) return false;
+  if (kind !== undefined && deadLetter.kind !== kind) return false;
+  if (signature !== undefined && deadLetter.signature !== signature) return false;
+  if (since !== undefined && deadLetter.lastAt < iso(since)) return false;
+  return order === undefined || deadLetter.purchaseOrderNumber === order;
+}
+
+/** Adds the current state of each order, if it changed since the report. */
+async function withLedgerState(
+  page: readonly FoundDeadLetter[],
+  ledger: OperatorContext['ledger'],
+): Promise<FoundDeadLetter[]> {
+  const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+  return page.map((deadLetter, i) => {
+    const one = known[i];
+    if (deadLetter.closed || one?.kind !== 'open' || one.entry.batch !== deadLetter.batch) return deadLetter;
+    const { state } = one.entry;
+    return state === deadLetter.kind ? deadLetter : { ...deadLetter, now: state };
+  });
+}

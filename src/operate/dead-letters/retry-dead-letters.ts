@@ -1,0 +1,132 @@
+import type { ListedOrder } from '../../api/list.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { policyOf } from '../../ledger/environment-ledger.ts';
+import { aloneOf, type Job } from '../../ledger/job.ts';
+import type { Known } from '../../ledger/transitions/admission.ts';
+import { next } from '../../ledger/transitions/next.ts';
+import { digestOf } from '../../order/digest.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import type { FoundDeadLetter } from './dead-letters-in-progress.ts';
+
+/** What a retry does with the order of a dead letter. */
+export type RetryVerdict =
+  /** Queued to be sent again. */
+  | 'retried'
+  /** In doubt: the API's list is read again first. */
+  | 'asked'
+  /** The API already has it with the same items: accepted. */
+  | 'found'
+  | LeftAlone;
+
+/** Why an order cannot be sent again. */
+export type LeftAlone =
+  /** It failed a check: its file must be corrected. */
+  | 'invalid'
+  /** The API has the number with other content, or the number belongs to another order. */
+  | 'number-taken'
+  | 'under-way'
+  | 'settled'
+  /** The ledger no longer has its content. */
+  | 'forgotten';
+
+/** The orders in question as the API's list shows them; undefined if the list cannot be read. */
+export type Listed = ReadonlyMap<string, ListedOrder> | undefined;
+
+/** `rate`: at most this many orders a second return to the queue. */
+export type RetryOptions = { listed: Listed; rate?: number | undefined };
+
+/** What a retry would do with the order of a dead letter. Pure. */
+export function judgeRetry(deadLetter: FoundDeadLetter, known: Known, listed: Listed): RetryVerdict {
+  if (deadLetter.kind === 'invalid') return 'invalid';
+  if (known.kind === 'nothing') return 'forgotten';
+  if (known.kind === 'accepted') return deadLetter.kind === 'conflict' ? 'number-taken' : 'settled';
+  const { entry } = known;
+  if (!isOf(entry, deadLetter)) return 'number-taken';
+  const there = listed?.get(deadLetter.purchaseOrderNumber);
+  if (there) return isSame(entry, there) ? 'found' : 'number-taken';
+  switch (entry.state) {
+    case 'refused':
+    case 'failed':
+      return 'retried';
+    case 'conflict':
+      return 'number-taken';
+    case 'inDoubt':
+      return 'asked';
+    case 'queued':
+    case 'sending':
+    case 'retry':
+    case 'unknown':
+      return 'under-way';
+  }
+}
+
+/** Retries the orders of a page of dead letters; `before` counts those retried so far. Returns a verdict for each. */
+export async function retryDeadLetters(
+  page: readonly FoundDeadLetter[],
+  before: number,
+  { listed, rate }: RetryOptions,
+  context: OperatorContext,
+): Promise<RetryVerdict[]> {
+  const known = await context.ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+  let again = before;
+  const acts = await Promise.all(
+    page.map((deadLetter, i) => {
+      const one = known[i] ?? { kind: 'nothing' };
+      const verdict = judgeRetry(deadLetter, one, listed);
+      const delay = rate === undefined ? 0 : Math.round((again * 1000) / rate);
+      if (verdict === 'retried') again += 1;
+      return one.kind === 'open' ? act(one.entry, verdict, delay, context) : Promise.resolve<Act>({ verdict });
+    }),
+  );
+  // Update the ledger first: the sweeper finds an order that is in the ledger but was not queued.
+  await enqueue(acts, context);
+  return acts.map(({ verdict }) => verdict);
+}
+
+type Act = { verdict: RetryVerdict; job?: Job; delay?: number };
+
+async function act(entry: Entry, verdict: RetryVerdict, delay: number, context: OperatorContext): Promise<Act> {
+  const { ledger, queue, store, config, operator } = context;
+  const policy = policyOf(config);
+  const at = store.time.now();
+  switch (verdict) {
+    case 'retried': {
+      const step = next(entry, { kind: 'retry', at, job: queue.nameJob(), delay }, policy);
+      if (!(await ledger.take(entry, step, operator.did('retried'))) || step.kind !== 'move') return LATE;
+      return { verdict, job: aloneOf(step.entry), delay };
+    }
+    case 'asked': {
+      const step = next(entry, { kind: 'ask', at }, policy);
+      return (await ledger.take(entry, step, operator.did('asked again'))) ? { verdict } : LATE;
+    }
+    case 'found': {
+      const step = next(entry, { kind: 'found', at, listed: { digest: entry.digest } }, policy);
+      return (await ledger.take(entry, step, operator.did('rebuilt'))) ? { verdict } : LATE;
+    }
+    default:
+      return { verdict };
+  }
+}
+
+/** The order was changed in the meantime. */
+const LATE: Act = { verdict: 'under-way' };
+
+async function enqueue(acts: readonly Act[], { queue }: OperatorContext): Promise<void> {
+  // The sweeper queues the others when they are due.
+  await queue.add(acts.flatMap(({ job, delay = 0 }) => (job && delay === 0 ? [job] : [])));
+}
+
+/** Whether the ledger's entry is the order of this dead letter: same content, or same batch if the content is unknown. */
+function isOf({ batch, digest }: Entry, deadLetter: FoundDeadLetter): boolean {
+  const { payload } = deadLetter;
+  return isContent(payload) ? digestOf(payload) === digest : deadLetter.batch === batch;
+}
+
+function isContent(payload: unknown): payload is Parameters<typeof digestOf>[0] {
+  return typeof payload === 'object' && payload !== null && 'items' in payload && Array.isArray(payload.items);
+}
+
+/** A list without items is evidence only for an order that we may have sent. */
+function isSame({ digest, maybeSentAt }: Entry, { items }: ListedOrder): boolean {
+  return items === undefined ? maybeSentAt !== undefined : digestOf({ items }) === digest;
+}

@@ -1,0 +1,69 @@
+import type { ListedOrder } from '../../api/list.ts';
+import { openPartner, type Partner } from '../../api/partner.ts';
+import { loadSecrets } from '../../config/secrets.ts';
+import type { Variables } from '../../config/variables.ts';
+import { PoSyncError } from '../../core/errors.ts';
+import { type Lease, takeLease } from '../../redis/lease.ts';
+import type { Listed } from '../dead-letters/retry-dead-letters.ts';
+import type { OperatorContext } from '../operator-context.ts';
+
+/** Reads the API's list and reports each order; returns how the reading ended. Throws PoSyncError `interrupted`. */
+export type ReadList = Partner['list'];
+
+/** Duration of a lease on the list, and pause between two attempts to get it, in milliseconds. */
+const LEASE = 15_000;
+const TRY_AGAIN = 200;
+
+/**
+ * Opens the API's list with the environment's own token. It is never read while a daemon reads it.
+ * Throws like `loadSecrets`.
+ */
+export async function openApiList(context: OperatorContext, env: Variables) {
+  const partner = openPartner(context, { secrets: await loadSecrets(context.config, env) });
+  const read: ReadList = async (onOrder) => {
+    const lease = await waitForLease(context);
+    try {
+      return await partner.list(onOrder);
+    } finally {
+      await lease.release();
+    }
+  };
+  return { read, [Symbol.asyncDispose]: () => partner[Symbol.asyncDispose]() };
+}
+
+async function waitForLease({ store, owner, clock, stopping }: OperatorContext): Promise<Lease> {
+  for (;;) {
+    const lease = await takeLease(store.redis, store.keys.verificationLock, owner, LEASE);
+    if (lease) return lease;
+    if (stopping.aborted) throw new PoSyncError('interrupted', 'Interrupted while another process reads the list.');
+    await clock.sleep(TRY_AGAIN, stopping);
+  }
+}
+
+/** What the API's list shows of some orders; `trouble`: why it could not be read, without a final period. */
+export type ListCheck = { listed: Listed; trouble?: string };
+
+/** Looks orders up in the API's list, if it can be read. Throws PoSyncError `interrupted`. */
+export async function checkList(
+  numbers: ReadonlySet<string>,
+  context: OperatorContext,
+  env: Variables,
+): Promise<ListCheck> {
+  if (numbers.size === 0) return { listed: new Map() };
+  const listed = new Map<string, ListedOrder>();
+  try {
+    await using list = await openApiList(context, env);
+    const end = await list.read((order) => {
+      if (numbers.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
+    });
+    return end.kind === 'complete' ? { listed } : { listed: undefined, trouble: withoutStop(end.said.message) };
+  } catch (error) {
+    if (!(error instanceof PoSyncError) || error.code === 'interrupted') throw error;
+    return { listed: undefined, trouble: withoutStop(error.message) };
+  }
+}
+
+/** Removes the final period of a sentence that becomes part of another. */
+export function withoutStop(text: string): string {
+  return text.replace(/[.\s]+$/, '');
+}

@@ -1,0 +1,56 @@
+import type { Pause } from '../../deliver/breaker-view.ts';
+import { OPERATOR } from '../../deliver/circuit-breaker.ts';
+import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
+import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
+import type { OperatorContext } from '../operator-context.ts';
+
+/**
+ * What ends a pause: `automatic`, an order gets through; `operator`, the command `resume`; `list`, the API's list has
+ * been read; a person can end it with `reconcile`, or with `resume` for a new ledger.
+ */
+export type PauseEnd = 'automatic' | 'operator' | 'list';
+
+export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
+  if (code === OPERATOR) return 'operator';
+  return code === ROLLED_BACK || code === NEW_LEDGER ? 'list' : 'automatic';
+}
+
+/** Most characters of a reason that are kept. */
+const LONGEST_REASON = 500;
+
+/** Pauses delivery until `resumeDelivery`; files are still taken. Returns the reason as it is shown. */
+export async function pauseDelivery(
+  why: string | undefined,
+  { breaker, operator }: Pick<OperatorContext, 'breaker' | 'operator'>,
+): Promise<string> {
+  const reason = `paused by ${operator.who}${why === undefined ? '' : `: ${why.slice(0, LONGEST_REASON)}`}`;
+  await breaker.hold(OPERATOR, reason);
+  return reason;
+}
+
+/**
+ * `resumed`: an operator's pause ended. `lifted`: a wait, such as one that the API asked for, ended.
+ * `pauses` and `heldBatches`: what still keeps orders waiting.
+ */
+export type Resumed = { resumed: boolean; lifted: boolean; pauses: Pause[]; heldBatches: string[] };
+
+/** Ends an operator's pause, the waits of an automatic pause, and a new ledger's wait for the API's list. */
+export async function resumeDelivery(
+  context: Pick<OperatorContext, 'breaker' | 'batches' | 'store'>,
+): Promise<Resumed> {
+  const { breaker, batches } = context;
+  const resumed = await breaker.release(OPERATOR);
+  const started = await startWithoutList(context);
+  const lifted = (await breaker.lift()) || started;
+  const [pauses, heldBatches] = await Promise.all([breaker.reasons(), batches.held()]);
+  return { resumed, lifted, pauses, heldBatches };
+}
+
+/** A person may let a new ledger start without the API's list. True when delivery waited for it. */
+async function startWithoutList({ store, breaker }: Pick<OperatorContext, 'store' | 'breaker'>): Promise<boolean> {
+  const request = createRebuildRequest(store);
+  const pending = await request.pending();
+  if (pending?.why !== 'new' || !(await request.finish(pending.epoch))) return false;
+  await breaker.refresh(true);
+  return true;
+}

@@ -1,0 +1,135 @@
+import { stat } from 'node:fs/promises';
+import type { Config, Source } from '../../config/config.ts';
+import { redactedConfig } from '../../config/show.ts';
+import { codeOf } from '../../core/errors.ts';
+import type { Pause } from '../../deliver/breaker-view.ts';
+import type { Batch, Batches } from '../../ledger/batches/batches.ts';
+import type { Store } from '../../redis/store.ts';
+import { allNames, type BatchView, unreadableFiles, viewOf } from '../batches/list-batches.ts';
+import { type LivingDaemon, livingDaemons } from '../daemon.ts';
+import type { OperatorContext } from '../operator-context.ts';
+
+/** The current state of an environment. Times are milliseconds of the Redis clock. */
+export type Status = {
+  environment: string;
+  baseUrl: string;
+  redis: { private: boolean };
+  now: number;
+  daemons: LivingDaemon[];
+  sources: SourceStatus[];
+  queue: { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number };
+  /** Orders with dead letters that wait for a person. */
+  deadLetters: number;
+  /** Batches in progress. */
+  batches: BatchView[];
+  /** Files that could not be read and were not replaced. */
+  unreadable: BatchView[];
+  /** Never its value. */
+  token: { present: boolean; expiresInMs?: number };
+  pauses: Pause[];
+};
+
+export type SourceStatus = {
+  name: string;
+  type: Source['type'];
+  path: string;
+  /** `unreachable`, with the system's error code; `not checked`: a pattern or an address. */
+  state: 'ok' | 'missing' | 'unreachable' | 'not checked';
+  code?: string;
+  last?: { batch: string; file: string; at: number };
+};
+
+const PAGE = 500;
+
+/** How many batches are searched for the last one of a source. */
+const LOOK_BACK = 200;
+
+/** Reads the state of the environment; changes nothing. */
+export async function readStatus(context: OperatorContext): Promise<Status> {
+  const { config, store, batches, queue, breaker } = context;
+  const { redis, keys, time } = store;
+  const [daemons, waitingJobs, unsettled, inDoubt, deadLetters, underWay, unreadable, token, pauses, sources] =
+    await Promise.all([
+      livingDaemons({ redis, keys }),
+      queue.waiting(),
+      redis.zcard(keys.due),
+      redis.zcard(keys.doubt),
+      openDeadLetters(store, batches),
+      batches.underWay(),
+      unreadableFiles(context),
+      tokenStatus(store),
+      breaker.reasons(),
+      sourcesOf(config, batches),
+    ]);
+  return {
+    environment: config.environment,
+    baseUrl: config.environments[config.environment]?.baseUrl ?? '',
+    redis: { private: store.private },
+    now: time.now(),
+    daemons,
+    sources,
+    queue: { waitingJobs, unsettledOrders: unsettled + inDoubt, ordersInDoubt: inDoubt },
+    deadLetters,
+    batches: await Promise.all(underWay.map((batch) => viewOf(batch, context))),
+    unreadable,
+    token,
+    pauses,
+  };
+}
+
+/** How many dead letters wait for a person, over all batches that the store knows. */
+async function openDeadLetters({ redis, keys }: Store, batches: Batches): Promise<number> {
+  let open = 0;
+  for (let from = 0; ; from += PAGE) {
+    const names = await batches.names(from, PAGE);
+    const counts = await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')));
+    open += counts.reduce((sum, count) => sum + Number(count ?? 0), 0);
+    if (names.length < PAGE) return open;
+  }
+}
+
+async function tokenStatus({ redis, keys }: Store): Promise<Status['token']> {
+  const left = await redis.pttl(keys.token);
+  return left > 0 ? { present: true, expiresInMs: left } : { present: false };
+}
+
+async function sourcesOf(config: Config, batches: Batches): Promise<SourceStatus[]> {
+  const last = await lastBatches(new Set(config.sources.map(({ name }) => name)), batches);
+  const { sources } = redactedConfig(config);
+  return Promise.all(
+    sources.map(async ({ name, type, path }) => {
+      const batch = last.get(name);
+      return {
+        name,
+        type,
+        path,
+        ...(await checkPath(path)),
+        ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
+      };
+    }),
+  );
+}
+
+async function lastBatches(wanted: Set<string>, batches: Batches): Promise<Map<string, Batch>> {
+  const found = new Map<string, Batch>();
+  let looks = 0;
+  for await (const name of allNames(batches)) {
+    looks += 1;
+    if (found.size === wanted.size || looks > LOOK_BACK) break;
+    const batch = await batches.find(name);
+    if (batch && wanted.has(batch.source) && !found.has(batch.source)) found.set(batch.source, batch);
+  }
+  return found;
+}
+
+/** Patterns and addresses are not checked: the daemon reports when they are missing. */
+async function checkPath(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
+  if (/[*?{[]/.test(path) || /^https?:/.test(path)) return { state: 'not checked' };
+  try {
+    await stat(path);
+    return { state: 'ok' };
+  } catch (error) {
+    const code = codeOf(error) ?? 'unknown';
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { state: 'missing' } : { state: 'unreachable', code };
+  }
+}

@@ -1,0 +1,170 @@
+import type { ListedOrder } from '../../api/list.ts';
+import { PoSyncError } from '../../core/errors.ts';
+import { existingOf } from '../../ledger/adopt.ts';
+import { type Compact, decodeCompact, type EntryState, UNSHOWN } from '../../ledger/entry.ts';
+import { policyOf } from '../../ledger/environment-ledger.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { digestOf } from '../../order/digest.ts';
+import { createLedgerRebuild } from '../../reconcile/ledger-rebuild.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import { type ReadList, withoutStop } from './api-list.ts';
+
+/** The API's list, read once from `listedFrom` (Redis time), and where it differs from the ledger. */
+export type Comparison = { listed: readonly ListedOrder[]; listedFrom: number; found: Differences };
+
+/** What a repair added to the ledger, and the remaining differences. */
+export type Repaired = { added: number; left: Differences };
+
+export type Reconciliation = ReturnType<typeof createReconciliation>;
+
+/** Compares the ledger with the API's list, and adds to the ledger what only the API has. */
+export function createReconciliation(context: OperatorContext, read: ReadList) {
+  const { ledger, clock, config, operator, breaker, store, owner, log } = context;
+  const { redis, keys, time } = store;
+  const rebuild = createLedgerRebuild({
+    store: { redis, keys, time },
+    ledger,
+    clock,
+    owner,
+    policy: policyOf(config),
+    log,
+    refresh: () => breaker.refresh(true),
+    list: read,
+  });
+
+  /** Throws PoSyncError `list-unavailable`, `list-failed`. */
+  async function compare(): Promise<Comparison> {
+    const listedFrom = time.now();
+    const listed: ListedOrder[] = [];
+    const end = await read((order) => listed.push(order));
+    if (end.kind === 'unavailable') throw listUnavailable(end.said.message, (await rebuild.pending()) !== undefined);
+    if (end.kind !== 'complete') throw listFailed(end.said.message);
+    return { listed, listedFrom, found: await differences(listed, listedFrom) };
+  }
+
+  /** `epoch`: the rebuild that was pending before the list was read; it is complete now. */
+  async function repair({ listed, listedFrom }: Comparison, epoch: string | undefined): Promise<Repaired> {
+    const added = await rebuild.takeIn(listed.map(existingOf), { operatorAction: operator.did('rebuilt') });
+    if (epoch !== undefined) await rebuild.finish(epoch);
+    return { added, left: await differences(listed, listedFrom) };
+  }
+
+  function differences(listed: readonly ListedOrder[], listedFrom: number): Promise<Differences> {
+    return compareWithList(listed, listedFrom, config.delivery.settle, context);
+  }
+
+  return { compare, repair, pending: rebuild.pending, finish: rebuild.finish };
+}
+
+/** How many differences a repair can settle. */
+export function repairable({ unknown, differing }: Differences): number {
+  return unknown.length + differing.filter(({ here }) => here !== 'accepted').length;
+}
+
+export function differenceCount({ missing, unknown, differing }: Differences): number {
+  return missing.length + unknown.length + differing.length;
+}
+
+function listFailed(message: string): PoSyncError {
+  const reason = withoutStop(message);
+  return new PoSyncError('list-failed', `The API's list could not be read: ${reason}.`, {
+    remedy: 'Try again. Run po-sync doctor to check the connection.',
+    facts: { reason },
+  });
+}
+
+function listUnavailable(message: string, deliveryWaits: boolean): PoSyncError {
+  const reason = withoutStop(message);
+  return new PoSyncError('list-unavailable', `This API does not offer its list: ${reason}.`, {
+    remedy: deliveryWaits
+      ? "Ask the API's owner for the scope read. To resume delivery without the list, at your own risk, run po-sync reconcile --repair --without-list."
+      : "Ask the API's owner for the scope read; without the list there is nothing to compare with.",
+    facts: { reason },
+  });
+}
+
+/** Where the ledger and the API's list differ. */
+export type Differences = {
+  /** Accepted in the ledger, but not in the list. */
+  missing: { order: string; acceptedAt: number }[];
+  /** In the list, but not in the ledger. */
+  unknown: { order: string }[];
+  /** Accepted in the ledger with different items than in the list; or in the list, but not accepted in the ledger. */
+  differing: { order: string; here: 'accepted' | EntryState; sameItems: boolean }[];
+  /** Orders in the list, orders accepted in the ledger, and how many of these are too recent to be in the list. */
+  listed: number;
+  accepted: number;
+  young: number;
+};
+
+type LedgerStore = Pick<OperatorContext, 'ledger' | 'store'>;
+
+const PAGE = 500;
+
+/**
+ * Compares the API's list with the ledger. Reading the list began at `listedFrom` (Redis time); orders accepted less
+ * than two `settle` times before may be absent.
+ */
+export async function compareWithList(
+  listed: readonly ListedOrder[],
+  listedFrom: number,
+  settle: number,
+  context: LedgerStore,
+): Promise<Differences> {
+  const found: Differences = { missing: [], unknown: [], differing: [], listed: listed.length, accepted: 0, young: 0 };
+  for (let i = 0; i < listed.length; i += PAGE) await comparePage(listed.slice(i, i + PAGE), found, context.ledger);
+  await findMissing(new Set(listed.map(numberOf)), listedFrom - 2 * settle, found, context);
+  return found;
+}
+
+async function comparePage(page: readonly ListedOrder[], found: Differences, ledger: Ledger): Promise<void> {
+  const known = await ledger.lookup(page.map(numberOf));
+  for (const [i, { purchaseOrderNumber: order, items }] of page.entries()) {
+    const one = known[i];
+    const digest = items === undefined ? undefined : digestOf({ items });
+    if (one === undefined || one.kind === 'nothing') found.unknown.push({ order });
+    else if (one.kind === 'accepted') {
+      if (!isSame(one.compact.digest, digest)) found.differing.push({ order, here: 'accepted', sameItems: false });
+    } else if (!isInProgress(one.entry.state)) {
+      found.differing.push({ order, here: one.entry.state, sameItems: isSame(one.entry.digest, digest) });
+    }
+  }
+}
+
+/** The daemon settles these without a person. */
+function isInProgress(state: EntryState): boolean {
+  return state === 'sending' || state === 'unknown';
+}
+
+/** If either side does not show the items, they count as the same. */
+function isSame(here: string, listed: string | undefined): boolean {
+  return listed === undefined || here === UNSHOWN || here === listed;
+}
+
+async function findMissing(
+  numbers: Set<string>,
+  before: number,
+  found: Differences,
+  context: LedgerStore,
+): Promise<void> {
+  for await (const [order, compact] of allSettled(context)) {
+    found.accepted += 1;
+    if (numbers.has(order)) continue;
+    if (compact.at >= before) found.young += 1;
+    else found.missing.push({ order, acceptedAt: compact.at });
+  }
+}
+
+/** Every accepted order of the ledger. */
+async function* allSettled({ store }: LedgerStore): AsyncGenerator<[order: string, compact: Compact]> {
+  const { redis, keys } = store;
+  const buckets = keys.settledBuckets();
+  for (let i = 0; i < buckets.length; i += PAGE) {
+    const page = await Promise.all(buckets.slice(i, i + PAGE).map((bucket) => redis.hgetall(bucket)));
+    for (const fields of page) for (const [order, text] of Object.entries(fields)) yield [order, decodeCompact(text)];
+  }
+}
+
+function numberOf({ purchaseOrderNumber }: ListedOrder): string {
+  return purchaseOrderNumber;
+}

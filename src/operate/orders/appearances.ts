@@ -1,0 +1,92 @@
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf } from '../../core/errors.ts';
+import { claimTimeOf } from '../../order/batch.ts';
+import { type Closings, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import { needsPerson, type OrderResult } from '../../order/outcome.ts';
+import { readDeadLetters } from '../../report/dead-letters.ts';
+import { type Report, readReport } from '../../report/report.ts';
+import { readResults } from '../../report/results.ts';
+import type { OperatorContext } from '../operator-context.ts';
+
+/** One row of an order in the report of a finished batch. */
+export type Appearance = {
+  batch: string;
+  source: string;
+  file: string;
+  /** When the file was taken, ISO 8601. */
+  startedAt: string;
+  result: OrderResult;
+  deadLetter?: DeadLetter;
+};
+
+/** Every appearance of an order number in the reports that are kept, oldest first. Reads each results.csv once. */
+export async function findAppearances(number: string, context: OperatorContext): Promise<Appearance[]> {
+  const reports = context.config.reports.path;
+  const names: string[] = await readdir(reports).catch(() => []);
+  const found: Appearance[] = [];
+  for (const name of names.filter((one) => claimTimeOf(one) !== undefined).sort()) {
+    found.push(...(await inReport(number, join(reports, name), context).catch(noneIfGone)));
+  }
+  return found;
+}
+
+async function inReport(number: string, folder: string, context: OperatorContext): Promise<Appearance[]> {
+  if (!(await contains(join(folder, 'results.csv'), number.replaceAll('"', '""')))) return [];
+  const report = await readReport(folder);
+  if (report?.environment !== context.config.environment) return [];
+  const results: OrderResult[] = [];
+  for await (const result of readResults(join(folder, 'results.csv'))) {
+    if (result.purchaseOrderNumber === number) results.push(result);
+  }
+  const deadLetters = results.some(({ outcome }) => needsPerson(outcome))
+    ? await deadLettersOf(number, folder, report, context)
+    : [];
+  return results.map((result) => {
+    const { batch, source, file, startedAt } = report;
+    const deadLetter = deadLetters.find(
+      ({ location, kind }) => location.line === result.line && kind === result.outcome,
+    );
+    return { batch, source, file, startedAt, result, ...(deadLetter ? { deadLetter } : {}) };
+  });
+}
+
+async function deadLettersOf(
+  number: string,
+  folder: string,
+  { batch }: Report,
+  { batches }: OperatorContext,
+): Promise<DeadLetter[]> {
+  const closings = closingsOf(await batches.closings(batch));
+  const deadLetters: DeadLetter[] = [];
+  for await (const deadLetter of readDeadLetters(folder)) {
+    if (deadLetter.purchaseOrderNumber === number) deadLetters.push(withClosing(deadLetter, closings));
+  }
+  return deadLetters;
+}
+
+/** Adds what closed a dead letter after its report was written. */
+export function withClosing(deadLetter: DeadLetter, closings: Closings): DeadLetter {
+  const closing = deadLetter.closed ? undefined : closingFor(deadLetter, closings);
+  if (closing === undefined) return deadLetter;
+  const { number: _, kind: __, place: ___, ...closed } = closing;
+  return { ...deadLetter, closed };
+}
+
+/** Whether the text occurs anywhere in a file. Most files do not contain it and need not be parsed. */
+async function contains(path: string, text: string): Promise<boolean> {
+  const wanted = Buffer.from(text);
+  let tail = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+    const piece = Buffer.concat([tail, chunk]);
+    if (piece.includes(wanted)) return true;
+    tail = piece.subarray(Math.max(0, piece.length - wanted.length + 1));
+  }
+  return false;
+}
+
+function noneIfGone(error: unknown): [] {
+  if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
+  throw error;
+}

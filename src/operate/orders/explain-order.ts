@@ -1,0 +1,88 @@
+import type { Entry, EntryState, PastAttempt } from '../../ledger/entry.ts';
+import type { OperatorAction } from '../../ledger/operator-action.ts';
+import { claimTimeOf } from '../../order/batch.ts';
+import type { Order } from '../../order/order.ts';
+import { unknownOrder } from '../dead-letters/dead-letters.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import { type Appearance, findAppearances } from './appearances.ts';
+
+/** Everything that is known about an order number. Times are milliseconds; ISO 8601 in the appearances. */
+export type OrderHistory = {
+  order: string;
+  /** `nothing`: the ledger has no entry for it. */
+  state: 'nothing' | 'accepted' | EntryState;
+  /** The API has it: since when, after how many attempts, from which batch; no batch if the API had it before. */
+  accepted?: { at: number; attempts: number; batch?: string };
+  /** Not settled, or waiting for a person. */
+  open?: OpenOrder;
+  operatorActions: OperatorAction[];
+  appearances: Appearance[];
+};
+
+/** An order that the ledger has not settled. */
+export type OpenOrder = {
+  batch: string;
+  /** When its file was taken. */
+  takenAt: number;
+  /** The file of a batch that the store still knows. */
+  file?: string;
+  heldBecause?: string;
+  line: number;
+  content: Order;
+  attempts: number;
+  used: number;
+  maybeSentAt?: number;
+  answer?: Entry['answer'];
+  history: readonly PastAttempt[];
+  /** When it continues at the latest, or when the API's list is read. */
+  nextAt?: number;
+};
+
+/** The complete history of an order number, from ledger and reports. Throws PoSyncError `order-unknown`. */
+export async function explainOrder(order: string, context: OperatorContext): Promise<OrderHistory> {
+  const { ledger, batches, config } = context;
+  const [[known], operatorActions, appearances] = await Promise.all([
+    ledger.lookup([order]),
+    ledger.operatorActions(order),
+    findAppearances(order, context),
+  ]);
+  const base = { order, operatorActions, appearances };
+  switch (known?.kind) {
+    case undefined:
+    case 'nothing':
+      if (appearances.length + operatorActions.length === 0) throw unknownOrder(order, config.environment);
+      return { ...base, state: 'nothing' };
+    case 'accepted': {
+      const { at, attempts, batchNo } = known.compact;
+      const batch = await batches.nameOf(batchNo);
+      return { ...base, state: 'accepted', accepted: { at, attempts, ...(batch === undefined ? {} : { batch }) } };
+    }
+    case 'open':
+      return { ...base, state: known.entry.state, open: await openOrder(known.entry, context) };
+  }
+}
+
+async function openOrder(entry: Entry, { batches, store }: OperatorContext): Promise<OpenOrder> {
+  const { redis, keys } = store;
+  const number = entry.order.purchaseOrderNumber;
+  const [batch, due, doubt] = await Promise.all([
+    batches.find(entry.batch),
+    redis.zscore(keys.due, number),
+    redis.zscore(keys.doubt, number),
+  ]);
+  const next = doubt ?? due;
+  return {
+    batch: entry.batch,
+    takenAt: batch?.startedAt ?? claimTimeOf(entry.batch) ?? 0,
+    ...(batch === undefined ? {} : { file: batch.name }),
+    ...(batch?.held === undefined ? {} : { heldBecause: batch.held.reason }),
+    line: entry.place.line,
+    content: entry.order,
+    attempts: entry.attempt,
+    used: entry.used,
+    ...(entry.maybeSentAt === undefined ? {} : { maybeSentAt: entry.maybeSentAt }),
+    ...(entry.answer === undefined ? {} : { answer: entry.answer }),
+    history: entry.history ?? [],
+    ...(next === null ? {} : { nextAt: Number(next) }),
+  };
+}

@@ -1,0 +1,99 @@
+import { PoSyncError } from '../../core/errors.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { policyOf } from '../../ledger/environment-ledger.ts';
+import { aloneOf } from '../../ledger/job.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Known } from '../../ledger/transitions/admission.ts';
+import { discarded, mayBeThere } from '../../ledger/transitions/decision.ts';
+import { next } from '../../ledger/transitions/next.ts';
+import type { Decision } from '../../ledger/transitions/step.ts';
+import { createDeadLetterClosing, type KnownDeadLetter } from '../../settle/close-dead-letter.ts';
+import type { FoundDeadLetter } from '../dead-letters/dead-letters-in-progress.ts';
+import type { OperatorContext } from '../operator-context.ts';
+
+/** What the person decides: the API has the order (`accepted`), or the order is sent again (`resend`). */
+export type Resolution = 'accepted' | 'resend';
+
+/**
+ * The order that a person is about to resolve: one in doubt, one that still waits for its doubt to end, or, for
+ * `resend`, one in conflict. Throws PoSyncError `not-in-doubt`.
+ */
+export async function findInDoubt(number: string, ledger: Ledger, as: Resolution = 'accepted'): Promise<Entry> {
+  const [known = { kind: 'nothing' } as const] = await ledger.lookup([number]);
+  if (known.kind === 'open' && isResolvable(known.entry, as)) return known.entry;
+  throw notInDoubt(number, known);
+}
+
+function isResolvable(entry: Entry, as: Resolution): boolean {
+  return mayBeThere(entry) || (as === 'resend' && entry.state === 'conflict');
+}
+
+/** Resolves an order as the person decided. Throws PoSyncError `not-in-doubt` if it was settled meanwhile. */
+export async function resolveOrder(entry: Entry, as: Resolution, context: OperatorContext): Promise<void> {
+  const { ledger, queue, store, operator, config } = context;
+  const at = store.time.now();
+  const decision: Decision = as === 'accepted' ? { kind: 'confirm', at } : { kind: 'resend', at, job: queue.nameJob() };
+  const step = next(entry, decision, policyOf(config));
+  if (!(await ledger.take(entry, step, operator.did(as === 'accepted' ? 'confirmed' : 'resent')))) {
+    const number = entry.order.purchaseOrderNumber;
+    const [known = { kind: 'nothing' } as const] = await ledger.lookup([number]);
+    throw notInDoubt(number, known);
+  }
+  if (step.kind === 'move') await queue.add([aloneOf(step.entry)]);
+}
+
+function notInDoubt(number: string, known: Known): PoSyncError {
+  return new PoSyncError('not-in-doubt', `Order ${number} is not in doubt: it is ${stateOf(known)}.`, {
+    remedy: `Only orders in doubt can be resolved. Run po-sync explain ${number} to see its history.`,
+    facts: { order: number },
+  });
+}
+
+function stateOf(known: Known): string {
+  switch (known.kind) {
+    case 'nothing':
+      return 'not in the ledger';
+    case 'accepted':
+      return 'already accepted';
+    case 'open':
+      return `in state ${known.entry.state}`;
+  }
+}
+
+/** What discarding does with a dead letter, or why it cannot be discarded. */
+export type DiscardVerdict =
+  | 'discarded'
+  /** The API may have the order: resolve it first. */
+  | 'in-doubt'
+  | 'under-way'
+  | 'settled'
+  /** Redis no longer has its batch. */
+  | 'forgotten';
+
+/** What discarding would do; `owned`: the ledger's entry, if it belongs to this dead letter. Pure. */
+function judgeDiscard(deadLetter: FoundDeadLetter, owned: Entry | undefined): DiscardVerdict {
+  if (deadLetter.closed) return 'settled';
+  if (owned === undefined || discarded(owned, 0).kind === 'drop') return 'discarded';
+  return owned.state === 'inDoubt' ? 'in-doubt' : 'under-way';
+}
+
+/** Builds `discard`, and `wouldDiscard`, which changes nothing. */
+export function createDiscard({ batches, ledger, operator, store }: OperatorContext) {
+  const closing = createDeadLetterClosing({ batches, ledger, redis: store.redis, keys: store.keys });
+
+  async function judge(deadLetter: FoundDeadLetter): Promise<{ verdict: DiscardVerdict; known?: KnownDeadLetter }> {
+    if ((await batches.find(deadLetter.batch)) === undefined) return { verdict: 'forgotten' };
+    const known = await closing.find(deadLetter.batch, deadLetter);
+    if (known.fields.length === 0) return { verdict: 'settled' };
+    return { verdict: judgeDiscard(deadLetter, known.owned), known };
+  }
+
+  async function discard(deadLetter: FoundDeadLetter): Promise<DiscardVerdict> {
+    const { verdict, known } = await judge(deadLetter);
+    if (verdict !== 'discarded' || known === undefined) return verdict;
+    const end = await closing.close(deadLetter.batch, deadLetter, known, operator.did('discarded'));
+    return end === 'late' ? 'under-way' : 'discarded';
+  }
+
+  return { discard, wouldDiscard: async (deadLetter: FoundDeadLetter) => (await judge(deadLetter)).verdict };
+}

@@ -1,0 +1,72 @@
+import type { DeadLetter } from '../../order/dead-letter.ts';
+import { fixNote, placeText } from '../../order/fixing.ts';
+import type { CheckedOrder } from '../../order/order.ts';
+import type { Problem, SourceRecord } from '../../order/record.ts';
+import { onOneLine } from '../../order/text.ts';
+
+/**
+ * The pieces of a fix file in the order they are written: opening, the records of each order, closing.
+ * A fix file has the records of every order that needs a person, in the input's own form, never compressed.
+ */
+export type FixForm = {
+  opening(): Uint8Array;
+  recordsOf(order: CheckedOrder, deadLetter: DeadLetter): Uint8Array;
+  closing(): Uint8Array;
+};
+
+/** What the error columns of one record show. `line` is its line in the file as it was dropped. */
+export type RecordError = { line: number; code: string; message: string };
+
+const LONGEST_MESSAGE = 1000;
+
+/**
+ * What is wrong with each record of an order, in the order of the records. An error of the complete order (the API
+ * refused it, say) is shown at the record that the dead letter points to. That record also names the dead letter's
+ * place and batch, so that the dead letter is found when the record comes back with another number.
+ */
+export function recordErrors(order: CheckedOrder, deadLetter: DeadLetter, batch: string): RecordError[] {
+  const blamed = blamedRecord(order, deadLetter);
+  return order.records.map((record, index) => {
+    const own = (deadLetter.problems ?? []).filter((problem) => isAbout(problem, record));
+    if (index === blamed) return noted(errorOf(record, ...blame(order, deadLetter, own)), deadLetter, batch);
+    return errorOf(record, codesOf(own), messagesOf(own));
+  });
+}
+
+function noted(error: RecordError, deadLetter: DeadLetter, batch: string): RecordError {
+  return { ...error, message: error.message + fixNote({ batch, place: placeText(deadLetter.location) }) };
+}
+
+function blamedRecord(order: CheckedOrder, deadLetter: DeadLetter): number {
+  const index = order.records.findIndex((record) => record.place.line === deadLetter.location.line);
+  return Math.max(index, 0);
+}
+
+/** The blamed record's own problems and those of no record; without any, the dead letter's code and message. */
+function blame(order: CheckedOrder, deadLetter: DeadLetter, own: readonly Problem[]): [code: string, message: string] {
+  const unplaced = (deadLetter.problems ?? []).filter(
+    (problem) => !order.records.some((record) => isAbout(problem, record)),
+  );
+  const problems = [...own, ...unplaced];
+  return problems.length === 0 ? [deadLetter.code, deadLetter.message] : [codesOf(problems), messagesOf(problems)];
+}
+
+function isAbout(problem: Problem, record: SourceRecord): boolean {
+  const { line, pointer } = record.place;
+  if (pointer === undefined || problem.pointer === undefined) return problem.line === line;
+  return problem.pointer === pointer || problem.pointer.startsWith(`${pointer}/`);
+}
+
+function codesOf(problems: readonly Problem[]): string {
+  return [...new Set(problems.map((problem) => problem.code))].join(', ');
+}
+
+function messagesOf(problems: readonly Problem[]): string {
+  return problems.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join(' | ');
+}
+
+function errorOf(record: SourceRecord, code: string, message: string): RecordError {
+  const oneLine = onOneLine(message);
+  const short = oneLine.length > LONGEST_MESSAGE ? `${oneLine.slice(0, LONGEST_MESSAGE).toWellFormed()}…` : oneLine;
+  return { line: record.place.line, code, message: short };
+}

@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Entry } from '../../../src/ledger/entry.ts';
+import { next } from '../../../src/ledger/transitions/next.ts';
+import type { Decision, LedgerEvent, Policy, Step, Verdict } from '../../../src/ledger/transitions/step.ts';
+import { entryOf, policy as usual } from '../../support/entry.ts';
+import { runs } from '../../support/runs.ts';
+
+const policy: Policy = { ...usual, attempts: 2 };
+const { settle } = policy;
+const SPAN = 33_000;
+const ANSWER = { code: 'x', message: 'said' };
+
+/** Something that may happen to an entry `wait` after what happened before; what it says of it depends on the entry. */
+type Happening = { wait: number; of(entry: Entry, at: number): LedgerEvent | Decision };
+
+const verdict: fc.Arbitrary<(at: number) => Verdict> = fc.oneof(
+  { weight: 4, arbitrary: fc.boolean().map((free) => () => ({ kind: 'unknown', answer: ANSWER, free }) as const) },
+  { weight: 2, arbitrary: fc.constant(() => ({ kind: 'refused', answer: ANSWER }) as const) },
+  {
+    weight: 2,
+    arbitrary: fc.constant((at: number) => ({ kind: 'postponed', answer: ANSWER, until: at + 1 }) as const),
+  },
+  { weight: 1, arbitrary: fc.constant(() => ({ kind: 'accepted' }) as const) },
+);
+
+const begin: Happening['of'] = (_, at) => ({ kind: 'begin', at, deadline: at + SPAN });
+const lapsed: Happening['of'] = (_, at) => ({ kind: 'lapsed', at });
+
+const answered: fc.Arbitrary<Happening['of']> = fc
+  .tuple(verdict, fc.constantFrom(0, 0, 0, -1, 1))
+  .map(([says, off]) => ({ attempt }, at) => ({ kind: 'answered', at, attempt: attempt + off, verdict: says(at) }));
+
+const absent: fc.Arbitrary<Happening['of']> = fc
+  .tuple(fc.constantFrom(0, 0, 1, settle / 2, settle, 3 * settle), fc.constantFrom(2, 2, 3))
+  .map(([took, needed]) => (_, at) => ({ kind: 'absent', at, listedFrom: at - took, needed }));
+
+const rare: fc.Arbitrary<Happening['of']> = fc.constantFrom<Happening['of'][]>(
+  ({ digest }, at) => ({ kind: 'found', at, listed: { digest } }),
+  (_, at) => ({ kind: 'found', at, listed: { digest: 'content-of-other' } }),
+  (_, at) => ({ kind: 'inconclusive', at, listedFrom: at, inARow: 3, answer: ANSWER }),
+  (_, at) => ({ kind: 'requeue', at, job: 'requeued' }),
+  (_, at) => ({ kind: 'unlistable', at, answer: ANSWER }),
+  (_, at) => ({ kind: 'cancel', at }),
+);
+
+/** What a daemon would do next with an order in that state: so that lives are long. */
+const fitting: fc.Arbitrary<Happening['of']> = fc
+  .tuple(fc.oneof({ weight: 2, arbitrary: answered }, { weight: 1, arbitrary: fc.constant(lapsed) }), absent)
+  .map(([end, list]) => (entry, at) => {
+    if (entry.state === 'sending') return end(entry, at);
+    return entry.state === 'unknown' ? list(entry, at) : begin(entry, at);
+  });
+
+const event: fc.Arbitrary<Happening['of']> = fc.oneof(
+  { weight: 16, arbitrary: fitting },
+  { weight: 1, arbitrary: fc.constantFrom(begin, lapsed) },
+  { weight: 1, arbitrary: answered },
+  { weight: 1, arbitrary: absent },
+  { weight: 1, arbitrary: rare },
+);
+
+const word: fc.Arbitrary<Happening['of']> = fc.constantFrom<Happening['of'][]>(
+  (_, at) => ({ kind: 'retry', at, job: 'again', delay: 0 }),
+  (_, at) => ({ kind: 'ask', at }),
+  (_, at) => ({ kind: 'resend', at, job: 'again' }),
+);
+
+const wait = fc.constantFrom(0, 1, 2_000, settle / 2, settle - 1, settle, settle, SPAN, 4 * settle, -1_000);
+
+function happenings(of: fc.Arbitrary<Happening['of']>): fc.Arbitrary<Happening[]> {
+  return fc.array(fc.record({ wait, of }), { maxLength: 60, size: 'max' });
+}
+
+type Taken = { before: Entry; event: LedgerEvent | Decision; step: Step };
+
+/** Lives an entry through what happens to it, until it is settled; gives each step. */
+function lived(all: readonly Happening[]): Taken[] {
+  let entry = Object.freeze(entryOf());
+  let at = 1_000_000;
+  const taken: Taken[] = [];
+  for (const one of all) {
+    at += one.wait;
+    const what = one.of(entry, at);
+    const step = next(entry, what, policy);
+    taken.push({ before: entry, event: what, step });
+    if (step.kind === 'accept' || step.kind === 'cancel' || step.kind === 'drop') break;
+    if (step.kind !== 'ignore') entry = Object.freeze(step.entry);
+  }
+  return taken;
+}
+
+function isWord(what: LedgerEvent | Decision): what is Decision {
+  return what.kind === 'retry' || what.kind === 'ask' || what.kind === 'confirm' || what.kind === 'resend';
+}
+
+function outcomeOf({ before, step }: Taken): Entry {
+  return step.kind === 'move' || step.kind === 'dead' ? step.entry : before;
+}
+
+/** Every step of every life satisfies it. */
+function always(of: fc.Arbitrary<Happening['of']>, holds: (taken: Taken) => void): void {
+  fc.assert(
+    fc.property(happenings(of), (all) => {
+      for (const taken of lived(all)) holds(taken);
+    }),
+    { numRuns: runs(2_000) },
+  );
+}
+
+const any = fc.oneof({ weight: 12, arbitrary: event }, { weight: 1, arbitrary: word });
+const DEAD = ['conflict', 'refused', 'failed', 'inDoubt'];
+
+/** An attempt that may have arrived: until when it was on its way, and the lists since that lack it. */
+type Doubt = { sentBy: number; lists: readonly number[] };
+
+/** Kept beside the entry, by the rules alone: what is not certain after a step that was taken. */
+function doubtAfter({ before, event: what, step }: Taken, doubt: Doubt | undefined): Doubt | undefined {
+  const isUnknown = step.kind === 'move' && step.entry.state === 'unknown';
+  switch (what.kind) {
+    case 'answered': {
+      const since = what.verdict.kind === 'refused' ? before.maybeSentAt : what.at;
+      return isUnknown && since !== undefined ? { sentBy: since, lists: [] } : doubt;
+    }
+    case 'lapsed':
+      return { sentBy: before.deadline ?? Number.POSITIVE_INFINITY, lists: [] };
+    case 'absent': {
+      if (!doubt || what.listedFrom < (doubt.lists.at(-1) ?? doubt.sentBy) + settle) return doubt;
+      const lists = [...doubt.lists, what.listedFrom];
+      return lists.length >= what.needed ? undefined : { ...doubt, lists };
+    }
+    case 'ask':
+      return doubt && { ...doubt, lists: [] };
+    case 'retry':
+    case 'resend':
+      return undefined;
+    default:
+      return doubt;
+  }
+}
+
+describe('the rule book, for any sequence of events', () => {
+  it('begins a second attempt only after lists a settle apart show that the first is absent, or a person decides so', () => {
+    fc.assert(
+      fc.property(happenings(any), (all) => {
+        let doubt: Doubt | undefined;
+        for (const taken of lived(all)) {
+          const { before, step } = taken;
+          if (step.kind === 'ignore') continue;
+          doubt = doubtAfter(taken, doubt);
+          const { state } = outcomeOf(taken);
+          if (state !== before.state && (state === 'sending' || state === 'failed')) expect(doubt).toBeUndefined();
+        }
+      }),
+      { numRuns: runs(5_000) },
+    );
+  });
+
+  it('accepts an order only by its answer, by a list that shows the same order, or by a person', () => {
+    always(any, ({ before, event: what, step }) => {
+      if (step.kind !== 'accept') return;
+      const isYes = what.kind === 'answered' && what.verdict.kind === 'accepted';
+      expect(isYes || (what.kind === 'found' && what.listed.digest === before.digest) || what.kind === 'confirm').toBe(
+        true,
+      );
+    });
+  });
+
+  it('changes an order that waits for a person only if the API is proved to have it', () => {
+    always(event, ({ before, step }) => {
+      if (DEAD.includes(before.state)) expect(['ignore', 'accept']).toContain(step.kind);
+    });
+  });
+
+  it('refuses an order that may have been sent only after lists, and fails only when its attempts are used up', () => {
+    always(any, ({ before, event: what, step }) => {
+      if (step.kind !== 'dead') return;
+      if (step.entry.state === 'refused' && before.maybeSentAt !== undefined) expect(what.kind).toBe('absent');
+      if (step.entry.state === 'failed') expect(step.entry.used).toBeGreaterThanOrEqual(policy.attempts);
+    });
+  });
+
+  it('marks an attempt as unknown only after its deadline', () => {
+    always(any, ({ before, event: what, step }) => {
+      if (what.kind === 'lapsed' && step.kind !== 'ignore')
+        expect(what.at).toBeGreaterThanOrEqual(before.deadline ?? 0);
+    });
+  });
+
+  it('withdraws only orders that were never sent', () => {
+    always(any, ({ before, step }) => {
+      if (step.kind === 'cancel') expect(before.maybeSentAt).toBeUndefined();
+    });
+  });
+
+  it('increases the attempt count by one when an attempt begins, and only then', () => {
+    always(any, (taken) => {
+      const { before, event: what } = taken;
+      const now = outcomeOf(taken);
+      expect(now.attempt - before.attempt).toBe(now.state === 'sending' && before.state !== 'sending' ? 1 : 0);
+      if (!isWord(what)) expect([0, 1]).toContain(now.used - before.used);
+      if (now.used > before.used) expect(['answered', 'lapsed']).toContain(what.kind);
+    });
+  });
+
+  it('gives every change a higher version', () => {
+    always(any, (taken) => {
+      const { step, before } = taken;
+      if (step.kind === 'move' || step.kind === 'dead') expect(step.entry.version).toBeGreaterThan(before.version);
+    });
+  });
+
+  it('forgets no attempt that may have been sent, unless a person decides that nothing arrived', () => {
+    always(any, (taken) => {
+      const { before, event: what } = taken;
+      if (before.maybeSentAt === undefined || what.kind === 'resend') return;
+      expect(outcomeOf(taken).maybeSentAt).toBeDefined();
+    });
+  });
+
+  it('gives every order in progress a next due time', () => {
+    always(any, ({ step }) => {
+      if (step.kind !== 'move') return;
+      const { due, doubt, entry } = step;
+      expect(entry.state === 'unknown' ? [doubt, due] : [due, doubt]).toEqual([expect.any(Number), undefined]);
+    });
+  });
+});

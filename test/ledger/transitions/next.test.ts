@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest';
+import { type Entry, UNSHOWN } from '../../../src/ledger/entry.ts';
+import { next } from '../../../src/ledger/transitions/next.ts';
+import type { LedgerEvent, Step } from '../../../src/ledger/transitions/step.ts';
+import { entryOf, policy } from '../../support/entry.ts';
+
+const NO = { code: '400', message: 'parameters are invalid', httpStatus: 400 };
+const LOST = { code: 'no-answer', message: 'no complete answer' };
+const SENDING = entryOf({ state: 'sending', attempt: 1, version: 2, deadline: 33_000, firstAt: 1000, lastAt: 1000 });
+const UNKNOWN = entryOf({ state: 'unknown', attempt: 1, used: 1, version: 3, maybeSentAt: 2000, answer: LOST });
+
+function answered(verdict: Extract<LedgerEvent, { kind: 'answered' }>['verdict'], attempt = 1): LedgerEvent {
+  return { kind: 'answered', at: 2000, attempt, verdict };
+}
+
+/** State and waits of a step, in a form that a table shows. */
+function short(step: Step): string {
+  switch (step.kind) {
+    case 'move': {
+      const due = step.due === undefined ? '' : ` due ${step.due}`;
+      const doubt = step.doubt === undefined ? '' : ` ask ${step.doubt}`;
+      return `${step.entry.state}${due}${doubt}`;
+    }
+    case 'dead':
+      return `dead ${step.entry.state}`;
+    case 'accept':
+      if (step.isEarlier) return 'accept as earlier';
+      return step.times === undefined ? 'accept' : `accept created ${step.times} times`;
+    case 'cancel':
+      return step.heir === undefined ? 'cancel' : `cancel, then ${step.heir.entry.batch} queued`;
+    case 'drop':
+    case 'ignore':
+      return step.kind;
+  }
+}
+
+const OTHERS = { digest: 'content-of-others', items: [{ articleCode: 'B-2', quantity: 9 }] };
+
+function unclear(listedFrom: number, inARow: number): LedgerEvent {
+  return { kind: 'inconclusive', at: listedFrom, listedFrom, inARow, answer: LOST };
+}
+
+describe('next', () => {
+  const queued = entryOf();
+  const again: Entry = { ...SENDING, maybeSentAt: 500 };
+  const doubted: Entry = { ...UNKNOWN, absences: 1, absentAt: 70_000 };
+  const later = { kind: 'postponed', answer: LOST, until: 5000 } as const;
+
+  it.each<[string, Entry, LedgerEvent, string]>([
+    ['a queued order begins', queued, { kind: 'begin', at: 1000, deadline: 33_000 }, 'sending due 33000'],
+    ['a postponed order begins', { ...queued, state: 'retry' }, { kind: 'begin', at: 1, deadline: 9 }, 'sending due 9'],
+    ['an order being sent does not begin again', SENDING, { kind: 'begin', at: 1, deadline: 9 }, 'ignore'],
+    ['an order in doubt does not begin', UNKNOWN, { kind: 'begin', at: 1, deadline: 9 }, 'ignore'],
+    ['an accepted order is settled', SENDING, answered({ kind: 'accepted' }), 'accept'],
+    [
+      'a late answer of an older attempt that accepts the order settles it',
+      { ...UNKNOWN, attempt: 2 },
+      answered({ kind: 'accepted' }),
+      'accept',
+    ],
+    [
+      'a success answer that names another number needs a person',
+      SENDING,
+      answered({ kind: 'misnamed', answer: LOST }),
+      'dead inDoubt',
+    ],
+    [
+      'it needs a person also after the attempt lapsed',
+      { ...UNKNOWN, attempt: 2 },
+      answered({ kind: 'misnamed', answer: LOST }),
+      'dead inDoubt',
+    ],
+    [
+      'an order turned away while others pass is sent again',
+      { ...SENDING, turnedAway: 3 },
+      answered({ ...later, turnedAway: true }),
+      'retry due 5000',
+    ],
+    [
+      'an order turned away five times while others pass is refused',
+      { ...SENDING, turnedAway: 4 },
+      answered({ ...later, turnedAway: true }),
+      'dead refused',
+    ],
+    [
+      'an order turned away after an attempt that may have been sent is verified first',
+      { ...again, turnedAway: 4 },
+      answered({ ...later, turnedAway: true }),
+      'unknown ask 60500',
+    ],
+    ['a refusal of the first attempt is final', SENDING, answered({ kind: 'refused', answer: NO }), 'dead refused'],
+    [
+      'a refusal after an attempt that may have been sent is verified first',
+      again,
+      answered({ kind: 'refused', answer: NO }),
+      'unknown ask 60500',
+    ],
+    [
+      'an attempt without an answer is unknown, and the list is asked a settle later',
+      SENDING,
+      answered({ kind: 'unknown', answer: LOST }),
+      'unknown ask 62000',
+    ],
+    ['an answer that says nothing about the order postpones it', SENDING, answered(later), 'retry due 5000'],
+    [
+      'a late refusal of an older attempt changes nothing',
+      { ...SENDING, attempt: 2 },
+      answered({ kind: 'refused', answer: NO }),
+      'ignore',
+    ],
+    [
+      'a late refusal changes nothing once the order is in doubt',
+      UNKNOWN,
+      answered({ kind: 'refused', answer: NO }),
+      'ignore',
+    ],
+    [
+      'a lapsed attempt is asked about a settle after its deadline',
+      SENDING,
+      { kind: 'lapsed', at: 40_000 },
+      'unknown ask 93000',
+    ],
+    ['an attempt does not lapse before its deadline', SENDING, { kind: 'lapsed', at: 32_999 }, 'ignore'],
+    ['an order that is not being sent does not lapse', queued, { kind: 'lapsed', at: 1 }, 'ignore'],
+    [
+      'found with the same content settles',
+      UNKNOWN,
+      { kind: 'found', at: 1, listed: { digest: UNKNOWN.digest } },
+      'accept',
+    ],
+    [
+      'found by a new ledger before it was sent was at the API before',
+      queued,
+      { kind: 'found', at: 1, listed: { digest: queued.digest }, isFirst: true },
+      'accept as earlier',
+    ],
+    [
+      'found by a new ledger after an attempt settles',
+      UNKNOWN,
+      { kind: 'found', at: 1, listed: { digest: UNKNOWN.digest }, isFirst: true },
+      'accept',
+    ],
+    ['found without items settles', UNKNOWN, { kind: 'found', at: 1, listed: { digest: UNSHOWN } }, 'accept'],
+    ['found with other content needs a person', UNKNOWN, { kind: 'found', at: 1, listed: OTHERS }, 'dead conflict'],
+    [
+      'found twice settles and says so',
+      UNKNOWN,
+      { kind: 'found', at: 1, listed: { digest: UNKNOWN.digest }, times: 2 },
+      'accept created 2 times',
+    ],
+    [
+      'found with other content changes nothing while it is being sent',
+      SENDING,
+      { kind: 'found', at: 1, listed: OTHERS },
+      'ignore',
+    ],
+    [
+      'an order that the API created under another number is not sent again because the list lacks it',
+      { ...doubted, misnamed: true },
+      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
+      'dead inDoubt',
+    ],
+    ['the first list that cannot tell starts a wait', UNKNOWN, unclear(70_000, 1), 'unknown ask 70000'],
+    [
+      'within ten settles a list that cannot tell changes nothing',
+      { ...UNKNOWN, askedSince: 70_000 },
+      unclear(669_999, 9),
+      'ignore',
+    ],
+    ['after ten settles it needs a person', { ...UNKNOWN, askedSince: 70_000 }, unclear(670_000, 9), 'dead inDoubt'],
+    ['but not before three lists in a row', { ...UNKNOWN, askedSince: 70_000 }, unclear(900_000, 2), 'ignore'],
+    [
+      'a list that can tell ends the wait',
+      { ...UNKNOWN, askedSince: 70_000 },
+      { kind: 'absent', at: 80_001, listedFrom: 80_000, needed: 2 },
+      'unknown ask 140000',
+    ],
+    [
+      'an order that waits gets a new job',
+      { ...queued, state: 'retry' },
+      { kind: 'requeue', at: 1000, job: 'c-9' },
+      'retry due 31000',
+    ],
+    [
+      'absent from a list begun too early says nothing',
+      UNKNOWN,
+      { kind: 'absent', at: 62_001, listedFrom: 61_999, needed: 2 },
+      'ignore',
+    ],
+    [
+      'absent once waits for a second list',
+      UNKNOWN,
+      { kind: 'absent', at: 62_001, listedFrom: 62_000, needed: 2 },
+      'unknown ask 122000',
+    ],
+    [
+      'absent twice, a settle apart, is sent again',
+      doubted,
+      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
+      'retry due 131001',
+    ],
+    [
+      'absent twice within a settle says nothing',
+      doubted,
+      { kind: 'absent', at: 129_999, listedFrom: 129_999, needed: 2 },
+      'ignore',
+    ],
+    [
+      'absent twice of three waits for another list',
+      doubted,
+      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 3 },
+      'unknown ask 190000',
+    ],
+    [
+      'a verified refusal is final',
+      { ...doubted, refusal: NO },
+      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
+      'dead refused',
+    ],
+    [
+      'absent with the attempts used up fails',
+      { ...doubted, used: 3 },
+      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
+      'dead failed',
+    ],
+    [
+      'an API without a list leaves the order to a person',
+      UNKNOWN,
+      { kind: 'unlistable', at: 1, answer: LOST },
+      'dead inDoubt',
+    ],
+    ['an order that was never sent is canceled', queued, { kind: 'cancel', at: 1 }, 'cancel'],
+    [
+      'an order that may have been sent is not canceled',
+      { ...queued, maybeSentAt: 1 },
+      { kind: 'cancel', at: 1 },
+      'ignore',
+    ],
+  ])('%s', (_, entry, event, expected) => {
+    expect(short(next(entry, event, policy))).toBe(expected);
+  });
+
+  it('raises the version with every change and follows the clock, so that no version occurs twice', () => {
+    const versionAt = (version: number, at: number) => {
+      const step = next({ ...queued, version }, { kind: 'begin', at, deadline: at + 32_000 }, policy);
+      return step.kind === 'move' && step.entry.version;
+    };
+    expect(versionAt(1, 1000)).toBe(1000);
+    expect(versionAt(1000, 1000)).toBe(1001);
+    expect(versionAt(5000, 1000)).toBe(5001);
+  });
+
+  it('counts an attempt against the budget only when its outcome is unknown', () => {
+    const postponed = next(SENDING, answered(later), policy);
+    const unknown = next(SENDING, answered({ kind: 'unknown', answer: LOST }), policy);
+    expect(postponed.kind === 'move' && postponed.entry.used).toBe(0);
+    expect(unknown.kind === 'move' && unknown.entry.used).toBe(1);
+  });
+
+  it('keeps what the API has under the number of a conflict', () => {
+    const step = next(UNKNOWN, { kind: 'found', at: 1, listed: OTHERS }, policy);
+    expect(step.kind === 'dead' && step.entry.known).toEqual(OTHERS);
+  });
+
+  it('never forgets that an attempt may have been sent', () => {
+    const step = next({ ...SENDING, maybeSentAt: 7 }, answered(later), policy);
+    expect(step.kind === 'move' && step.entry.maybeSentAt).toBe(7);
+  });
+
+  it('leaves doubt to a person if onDoubt is hold', () => {
+    const step = next(SENDING, answered({ kind: 'unknown', answer: LOST }), { ...policy, onDoubt: 'hold' });
+    expect(short(step)).toBe('dead inDoubt');
+  });
+});

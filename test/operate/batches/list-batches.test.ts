@@ -1,0 +1,68 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createBatches } from '../../../src/ledger/batches/batches.ts';
+import { listBatches, unreadableFiles } from '../../../src/operate/batches/list-batches.ts';
+import { configOf, LEAST } from '../../support/config-text.ts';
+import { openTestRedis } from '../../support/open-redis.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+let place: Awaited<ReturnType<typeof openPlace>>;
+beforeEach(async () => {
+  place = await openPlace();
+});
+afterEach(() => place[Symbol.asyncDispose]());
+
+/** Batches in Redis, some of them with a report. */
+async function openPlace() {
+  await using stack = new AsyncDisposableStack();
+  const store = stack.use(await openTestRedis());
+  const folder = stack.use(await makeTempFolder());
+  const { config } = configOf(`${LEAST}reports: { path: ${folder.path} }\n`);
+  const batches = createBatches({ redis: store.redis, keys: store.keys, owner: 'me' });
+  const kept = stack.move();
+  let at = 0;
+
+  async function take(batch: string, name: string, more: { unreadable?: boolean; open?: number } = {}): Promise<void> {
+    at += 1000;
+    await batches.begin({ batch, source: 'inbox', kind: 'inbox', name, path: `/in/${name}` }, at);
+    if (!more.unreadable) await batches.admitted(batch, 1);
+    if (more.open) await store.redis.hset(store.keys.batch(batch), { open: more.open });
+    await batches.done(batch);
+    if (!more.unreadable) return;
+    await mkdir(path.join(folder.path, batch));
+    const error = { code: 'unreadable-quote', message: 'Line 2 opens a quote.' };
+    await writeFile(path.join(folder.path, batch, 'report.json'), JSON.stringify({ batch, error }));
+  }
+
+  const namesOf = (views: { batch: { batch: string } }[]) => views.map(({ batch }) => batch.batch);
+  return {
+    take,
+    unreadable: () => unreadableFiles({ batches, config }),
+    open: async () => namesOf(await listBatches({ open: true, most: 10 }, { batches, config })),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+it('a batch needs a person while dead letters wait or its file is unreadable', async () => {
+  await place.take('b-1', 'fine.csv');
+  await place.take('b-2', 'wrong.csv', { open: 2 });
+  await place.take('b-3', 'broken.csv', { unreadable: true });
+  expect(await place.open()).toEqual(['b-3', 'b-2']);
+});
+
+it('an unreadable file has the error of its report', async () => {
+  await place.take('b-1', 'broken.csv', { unreadable: true });
+  expect(await place.unreadable()).toMatchObject([
+    { standing: 'unreadable', batch: { name: 'broken.csv' }, error: { code: 'unreadable-quote' } },
+  ]);
+});
+
+it('an unreadable file no longer needs a person after a later file of its name could be read', async () => {
+  await place.take('b-1', 'orders.csv', { unreadable: true });
+  await place.take('b-2', 'other.csv', { unreadable: true });
+  await place.take('b-3', 'orders.csv');
+  expect(await place.open()).toEqual(['b-2']);
+  await place.take('b-4', 'orders.csv', { unreadable: true });
+  expect(await place.open()).toEqual(['b-4', 'b-2']);
+});

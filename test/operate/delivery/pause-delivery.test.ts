@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { pauseEndText } from '../../../src/cli/terminal/pause-view.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { createCircuitBreaker } from '../../../src/deliver/circuit-breaker.ts';
+import { createBatches } from '../../../src/ledger/batches/batches.ts';
+import { endOf, pauseDelivery, resumeDelivery } from '../../../src/operate/delivery/pause-delivery.ts';
+import { createOperator } from '../../../src/operate/operator-context.ts';
+import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
+
+let store: OpenRedis;
+beforeAll(async () => {
+  store = await openTestRedis();
+});
+beforeEach(async () => {
+  await store.redis.flushall();
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+function openContext() {
+  const onChange = () => undefined;
+  const { redis, keys } = store;
+  return {
+    breaker: createCircuitBreaker({
+      store,
+      clock: systemClock,
+      probe: { initial: 60_000, max: 60_000 },
+      onPaused: onChange,
+      onResumed: onChange,
+    }),
+    store: { ...store, plain: redis, private: false, [Symbol.asyncDispose]: async () => undefined },
+    batches: createBatches({ redis, keys, owner: 'me' }),
+    operator: createOperator({ USER: 'anna' }, store.time),
+  };
+}
+
+it("resume ends an operator's pause, whose reason names the operator", async () => {
+  const context = openContext();
+  expect(await pauseDelivery('stock-taking', context)).toBe('paused by anna: stock-taking');
+  const [pause] = await context.breaker.reasons();
+  expect(pause && endOf(pause)).toBe('operator');
+  expect(await resumeDelivery(context)).toEqual({ resumed: true, lifted: false, pauses: [], heldBatches: [] });
+});
+
+it('resume ends the wait of an automatic pause: the next try is due', async () => {
+  const context = openContext();
+  await context.breaker.trip('rate-limited', 'the API asked to wait', 3_600_000);
+  const [before] = await context.breaker.reasons();
+  expect(before?.nextTryAt).toBeGreaterThan(store.time.now() + 3_000_000);
+  const { resumed, lifted, pauses } = await resumeDelivery(context);
+  expect({ resumed, lifted }).toEqual({ resumed: false, lifted: true });
+  expect(pauses[0]?.nextTryAt).toBeLessThanOrEqual(store.time.now());
+});
+
+it.each([
+  ['operator', undefined, 'until po-sync resume'],
+  ['ledger-rolled-back', undefined, "ends when the API's list has been read; without a list run po-sync reconcile"],
+  ['api-down', undefined, 'ends automatically'],
+  ['api-down', 13_000, 'ends automatically, next try in 12 s'],
+])('a pause %s with its next try at %s %s', (code, nextTryAt, text) => {
+  expect(pauseEndText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000)).toBe(text);
+});
