@@ -2,8 +2,15 @@ import type { Clock } from '../core/clock.ts';
 import { deliveryPaused, deliveryResumed } from '../log/events/delivery.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Context, Store } from '../redis/store.ts';
-import { createBreakerView, type Pause, REFRESH } from './breaker-view.ts';
-import { createHolds } from './holds.ts';
+import {
+  allPauses,
+  type BreakerView,
+  createBreakerView,
+  type Hold,
+  holdField,
+  type Pause,
+  REFRESH,
+} from './breaker-view.ts';
 
 /** `probe`: the breaker is half-open, and this one order tries whether the API accepts orders again. */
 export type Pass = 'closed' | 'probe' | 'stopped';
@@ -121,4 +128,51 @@ export function createEnvironmentBreaker({ config, store, clock, log }: Context)
     onPaused: ({ code, reason }) => deliveryPaused(log, { environment, code, reason }),
     onResumed: ({ code, since }, until) => deliveryResumed(log, { environment, code, durationMs: until - since }),
   });
+}
+
+/** A pause with its end; without `to` it continues. */
+type PastPause = { code: string; reason: string; from: number; to: number | undefined };
+
+type HoldsDeps = { store: Pick<Store, 'redis' | 'keys' | 'time'>; view: BreakerView };
+
+/** Pauses that a person or a task begins and ends, and the record of all pauses. */
+function createHolds({ store, view }: HoldsDeps) {
+  const { redis, keys, time } = store;
+
+  /** Pauses delivery until `release` with the same code; no order tries meanwhile. */
+  async function hold(code: string, reason: string): Promise<void> {
+    const before = (await redis.hget(keys.breaker, holdField(code))) ?? undefined;
+    const since = before === undefined ? time.now() : (JSON.parse(before) as Hold).since;
+    await redis.hset(keys.breaker, holdField(code), JSON.stringify({ code, reason, since } satisfies Hold));
+    await view.refresh(true);
+  }
+
+  /** Ends a hold; false when there was none. */
+  async function release(code: string): Promise<boolean> {
+    const before = await redis.hget(keys.breaker, holdField(code));
+    if (before === null || (await redis.hdel(keys.breaker, holdField(code))) === 0) return false;
+    const { reason, since } = JSON.parse(before) as Hold;
+    await redis.lpush(keys.pauses, JSON.stringify({ code, reason, from: since, to: time.now() } satisfies PastPause));
+    await view.refresh(true);
+    return true;
+  }
+
+  /** Every reason why delivery is paused now; holds first. */
+  async function reasons(): Promise<Pause[]> {
+    return allPauses(await redis.hgetall(keys.breaker));
+  }
+
+  /** The pauses that overlap a span of time, latest first, including a current one. */
+  async function during(from: number, to: number): Promise<PastPause[]> {
+    await view.refresh(true);
+    const texts = await redis.lrange(keys.pauses, 0, -1);
+    const past = texts
+      .map((text) => JSON.parse(text) as PastPause)
+      .filter((one) => one.from <= to && (one.to ?? to) >= from);
+    const pause = view.current();
+    if (pause === undefined || pause.since > to) return past;
+    return [{ code: pause.code, reason: pause.reason, from: pause.since, to: undefined }, ...past];
+  }
+
+  return { hold, release, reasons, during };
 }

@@ -10,8 +10,7 @@ import { createSweeper } from '../queue/sweeper.ts';
 import type { Context } from '../redis/store.ts';
 import { attempt, type DeliveryEvents, type Line } from './attempt.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
-import { createGuards } from './guards.ts';
-import type { HeldBatches } from './held-batches.ts';
+import { createGuards, type HeldBatches } from './guards.ts';
 
 export type DeliveryDeps = {
   context: Context;

@@ -1,12 +1,15 @@
+import type { Seen } from '../api/classify.ts';
 import type { Partner } from '../api/partner.ts';
 import { environmentOf } from '../config/config.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { readScript, runScript } from '../redis/script.ts';
 import type { Context } from '../redis/store.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
-import { createHeldBatches, type HeldBatches } from './held-batches.ts';
 import { createPauseRules, type PauseRules } from './pause-rules.ts';
-import { createRateLimit, type RateLimit, unlimited } from './rate-limit.ts';
-import { type Refusals, watchRefusals } from './refusals.ts';
 
 /** What slows or stops attempts, besides the circuit breaker. */
 export type Guards = { health: PauseRules; held: HeldBatches; refusals: Refusals; rate: RateLimit };
@@ -24,4 +27,109 @@ export function createGuards({ context, book, partner, breaker }: GuardsDeps): G
     refusals,
     rate: rateLimit ? createRateLimit({ redis: store.redis, keys: store.keys, clock }, rateLimit) : unlimited,
   };
+}
+
+type RateLimit = {
+  /** Resolves when it is the caller's turn, or when `signal` ends the wait. */
+  turn(signal: AbortSignal): Promise<'at once' | 'waited' | 'stopped'>;
+};
+
+/** No limit: every turn is now. */
+const unlimited: RateLimit = { turn: async (signal) => (signal.aborted ? 'stopped' : 'at once') };
+
+/**
+ * At most `max` calls in `per` milliseconds, shared by all daemons and spread evenly:
+ * a tenth of the window may come at once, so that small limits stay smooth.
+ */
+function createRateLimit(
+  { redis, keys, clock }: { redis: Redis; keys: Keys; clock: Clock },
+  { max, per }: { max: number; per: number },
+): RateLimit {
+  const script = readScript(new URL('./rate.lua', import.meta.url));
+  const interval = (per * 1000) / max;
+  return {
+    async turn(signal) {
+      const wait = Number(await runScript(redis, script, [keys.rate], [interval, (per * 1000) / 10])) / 1000;
+      if (wait > 0) await clock.sleep(wait, signal);
+      if (signal.aborted) return 'stopped';
+      return wait > 0 ? 'waited' : 'at once';
+    },
+  };
+}
+
+export type HeldBatches = ReturnType<typeof createHeldBatches>;
+
+/** Knows which batches are held, as Redis said at the last refresh. */
+function createHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onReleased: (batch: string) => void) {
+  let held = new Set<string>();
+  let holds = 0;
+  /** Holds on their way to Redis: what it answers meanwhile may lack them. */
+  let storing = 0;
+
+  /** Reads the held batches from Redis; call about twice a second. */
+  async function refresh(): Promise<void> {
+    const before = holds;
+    if (storing > 0) return;
+    const now = new Set(await batches.held());
+    // A result that was read while a hold was being stored may lack it.
+    if (holds !== before) return;
+    for (const batch of held) if (!now.has(batch)) onReleased(batch);
+    held = now;
+  }
+
+  /** Holds a batch until a person releases it; false when it was held already. */
+  async function hold(batch: string, reason: string, at: number): Promise<boolean> {
+    held.add(batch);
+    holds += 1;
+    storing += 1;
+    try {
+      return await batches.hold(batch, reason, at);
+    } finally {
+      storing -= 1;
+    }
+  }
+
+  return { refresh, hold, has: (batch: string) => held.has(batch) };
+}
+
+/** A batch is held when a `share` (a fraction) of its last `of` answers refuse alike. */
+type RefusalRule = { share: number; of: number };
+
+type Refusals = {
+  /** Records an answer; returns the reason when the batch is to be held. */
+  take(batch: string, seen: Seen): string | undefined;
+  /** Forgets the answers of a batch that a person released. */
+  forget: (batch: string) => void;
+};
+
+/** How many batches are remembered. */
+const MOST = 1000;
+
+/**
+ * Watches for a batch whose orders are refused alike: its mapping is wrong, not its orders, and forty refusals show that
+ * as well as ten thousand.
+ */
+function watchRefusals({ share, of }: RefusalRule): Refusals {
+  const answers = new Map<string, string[]>();
+
+  return {
+    take(batch, seen) {
+      if (seen.kind !== 'accepted' && seen.kind !== 'refused') return undefined;
+      const last = answers.get(batch) ?? [];
+      answers.delete(batch);
+      answers.set(batch, last);
+      if (answers.size > MOST) answers.delete(answers.keys().next().value ?? '');
+      last.push(seen.kind === 'refused' ? wordingOf(seen.said) : '');
+      if (last.length > of) last.shift();
+      if (seen.kind === 'accepted' || last.length < of) return undefined;
+      const alike = last.filter((one) => one === last.at(-1)).length;
+      return alike >= share * of ? `${alike} of the last ${of} answers refuse alike: ${seen.said.message}` : undefined;
+    },
+    forget: (batch) => void answers.delete(batch),
+  };
+}
+
+/** The message that refusals of one kind share, without parts that identify an order. */
+function wordingOf({ code, message }: { code: string; message: string }): string {
+  return `${code} ${message.replace(/"[^"]*"|'[^']*'/g, '…').replace(/\S*\d\S*/g, '…')}`;
 }

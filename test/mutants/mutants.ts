@@ -500,7 +500,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the hold of a batch that is refused alike',
-    file: 'src/deliver/refusals.ts',
+    file: 'src/deliver/guards.ts',
     find: 'return alike >= share * of ?',
     replace: 'return alike < 0 ?',
     tests: DELIVERY,
