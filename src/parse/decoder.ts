@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import type { Hash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import type { Stamp } from '../core/regular-file.ts';
+import { readBytes } from './bytes.ts';
 import { createMultiByteDecoder, createSingleByteDecoder, isMultiByte } from './code-pages.ts';
-import { type Encoding, EncodingFault } from './encoding.ts';
-import { firstInvalidUtf8, unfinishedUtf8 } from './utf8.ts';
+import { type Encoding, EncodingFault, firstInvalidUtf8, unfinishedUtf8 } from './encoding.ts';
 
 /** Turns content into UTF-8, chunk by chunk; throws EncodingFault for bytes of another encoding. */
 export type Decoder = {
@@ -9,7 +12,7 @@ export type Decoder = {
   end(): Buffer;
 };
 
-export type DecoderOptions = {
+type DecoderOptions = {
   encoding: Encoding;
   /** Bytes of the byte order mark, which are skipped. */
   mark: number;
@@ -18,7 +21,7 @@ export type DecoderOptions = {
 };
 
 /** A decoder for the content of one file. */
-export function createDecoder({ encoding, mark, isGuess }: DecoderOptions): Decoder {
+function createDecoder({ encoding, mark, isGuess }: DecoderOptions): Decoder {
   if (encoding === 'utf-8') return utf8Decoder(mark);
   if (encoding === 'utf-16le' || encoding === 'utf-16be') return utf16Decoder(encoding, mark);
   return isMultiByte(encoding) ? createMultiByteDecoder(encoding) : createSingleByteDecoder(encoding, isGuess);
@@ -82,4 +85,17 @@ function unfinishedUtf16(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): numb
 
 function firstLoneSurrogate(text: string): number {
   return text.search(/(?<![\ud800-\udbff])[\udc00-\udfff]|[\ud800-\udbff](?![\udc00-\udfff])/);
+}
+
+type ContentOptions = DecoderOptions & {
+  gzip: boolean;
+  hash?: Hash;
+  signal?: AbortSignal | undefined;
+};
+
+/** The content of an open file as UTF-8 without byte order mark. Throws EncodingFault for bytes of another encoding. */
+export async function* readContent(handle: FileHandle, stamp: Stamp, options: ContentOptions): AsyncGenerator<Buffer> {
+  const decoder = createDecoder(options);
+  for await (const chunk of readBytes(handle, stamp, options)) yield decoder.write(chunk);
+  yield decoder.end();
 }

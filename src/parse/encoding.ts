@@ -40,3 +40,58 @@ export function looksLikeUtf16(start: Buffer): 'utf-16le' | 'utf-16be' | undefin
   if (first > pairs / 2 && second < pairs / 8) return 'utf-16be';
   return undefined;
 }
+
+/** How many bytes at the end begin an incomplete character (0 to 3). */
+export function unfinishedUtf8(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return lengthOf(byte) > back ? back : 0;
+  }
+  return 0;
+}
+
+/** The index of the first byte that is not UTF-8; the length if all are. */
+export function firstInvalidUtf8(bytes: Uint8Array): number {
+  let at = 0;
+  while (at < bytes.length) {
+    const length = validAt(bytes, at);
+    if (length === 0) return at;
+    at += length;
+  }
+  return at;
+}
+
+/** Whether any character beyond ASCII is valid UTF-8. */
+export function hasUtf8Letters(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; ) {
+    const length = validAt(bytes, at);
+    if (length > 1) return true;
+    at += Math.max(length, 1);
+  }
+  return false;
+}
+
+/** Bytes of the character at `at`, 0 when there is none (Unicode 15, table 3-7). */
+function validAt(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] ?? 0;
+  if (first < 0x80) return 1;
+  const length = lengthOf(first);
+  const second = bytes[at + 1] ?? 0;
+  if (length === 1 || second < lowestSecond(first) || second > highestSecond(first)) return 0;
+  for (let i = 2; i < length; i++) if (((bytes[at + i] ?? 0) & 0xc0) !== 0x80) return 0;
+  return length;
+}
+
+function lengthOf(first: number): number {
+  if (first < 0xc2 || first > 0xf4) return 1;
+  return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+function lowestSecond(first: number): number {
+  return first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+}
+
+function highestSecond(first: number): number {
+  return first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+}

@@ -2,9 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import type { PoSyncError } from '../core/errors.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import { readBytes } from './bytes.ts';
-import type { Encoding, EncodingFault } from './encoding.ts';
+import { type Encoding, type EncodingFault, hasUtf8Letters } from './encoding.ts';
 import { unreadable } from './unreadable.ts';
-import { hasUtf8Letters } from './utf8.ts';
 
 /**
  * Whether content that is not UTF-8 at one byte is not UTF-8 anywhere: it has no valid UTF-8 character beyond ASCII, and

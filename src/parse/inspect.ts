@@ -1,17 +1,20 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { type Mapping, plainMapping } from '../config/config.ts';
 import { openRegularFile, type Stamp, stampOf } from '../core/regular-file.ts';
 import type { FileFormat } from '../order/record.ts';
-import { readContent } from './content.ts';
-import { inspectTable } from './csv/inspect-table.ts';
+import { readBytes } from './bytes.ts';
+import { hasNeededColumns, resolveColumns } from './columns.ts';
+import { inspectRows, inspectTable } from './csv/inspect-table.ts';
+import { readContent } from './decoder.ts';
 import { EncodingFault } from './encoding.ts';
 import { encodingError, isSingleByteText } from './fault-place.ts';
 import type { Inspection } from './inspection.ts';
 import { inspectJson } from './json/inspect-json.ts';
 import type { Originals } from './read-fix-file.ts';
 import { type Sniffed, sniff } from './sniff.ts';
-import { inspectWorkbook } from './xlsx/inspect-workbook.ts';
+import { tableRows } from './xlsx/sheet-row.ts';
+import { openWorkbook } from './xlsx/workbook.ts';
 
 /**
  * The first pass: reads a file to its end, so that nothing is sent from a broken one, and finds out how it is written.
@@ -113,5 +116,40 @@ async function table(
   };
 }
 
-/** How much larger content is than its gzip; only sizes the filters. */
+/** How much larger content is than its gzip or workbook; only sizes the filters. */
 const LIKELY_RATIO = 10;
+
+/** The first pass over an Excel workbook: its only visible sheet with data, or the one that the mapping names. */
+async function inspectWorkbook(
+  handle: FileHandle,
+  stamp: Stamp,
+  mapping: Mapping,
+  { hash, signal, originals }: { hash: Hash; signal?: AbortSignal | undefined; originals?: Originals | undefined },
+): Promise<Inspection> {
+  const { sheet, decimal } = mapping;
+  await using workbook = await openWorkbook(handle, stamp, { sheet, signal });
+  const rows = tableRows(workbook.pages(), decimal, (row) => {
+    const isHeader =
+      mapping.headerRow === 'auto' ? hasNeededColumns(row.cells, mapping) : row.line === mapping.headerRow;
+    return isHeader ? resolveColumns(row.cells, row.line, mapping).at : undefined;
+  });
+  const bytes = Number(stamp.size);
+  const { reading, records, warnings } = await inspectRows(rows, bytes * LIKELY_RATIO, mapping, originals);
+  for await (const _ of readBytes(handle, stamp, { gzip: false, hash, signal }));
+  return {
+    shape: { format: { type: 'xlsx' }, header: reading.columns.header },
+    records,
+    bytes,
+    sha256: hash.digest('hex'),
+    warnings: [...hiddenWarning(workbook.hiddenRows), ...warnings],
+    isFixFile: reading.columns.errorColumns.length > 0,
+    stamp,
+    mapping,
+    reading: { encoding: 'utf-8', mark: 0, gzip: false, isGuess: false, ...reading, workbook: { sheet, decimal } },
+  };
+}
+
+function hiddenWarning(rows: number): string[] {
+  if (rows === 0) return [];
+  return [rows === 1 ? 'One hidden row of the sheet was read.' : `${rows} hidden rows of the sheet were read.`];
+}

@@ -693,7 +693,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'escaped escapes in the fix workbook',
-    file: 'src/report/fix-file/workbook-xml.ts',
+    file: 'src/report/fix-file/workbook.ts',
     find: '|_(?=x[0-9A-Fa-f]{4}_)',
     replace: '',
     tests: ['test/report/fix-file/workbook.test.ts'],

@@ -1,16 +1,14 @@
 import type { Mapping } from '../../config/config.ts';
 import { type Columns, resolveColumns } from '../columns.ts';
-import { watchDecimals } from '../decimal-evidence.ts';
 import type { TableReading } from '../inspection.ts';
 import type { Originals } from '../read-fix-file.ts';
 import { emptyFile } from '../sniff.ts';
 import { unreadable } from '../unreadable.ts';
-import { type Delimiter, findDelimiter } from './delimiter.ts';
+import { type Delimiter, findDelimiter, watchDecimals } from './dialect.ts';
 import { createRuns } from './number-runs.ts';
 import { createOwnCells } from './own-cells.ts';
-import { createRowParser, type Row } from './row-parser.ts';
+import { createRowParser, type Row, refuseSwallowedRows } from './row-parser.ts';
 import { watchShifted } from './shifted-numbers.ts';
-import { refuseSwallowedRows } from './swallowed-rows.ts';
 import { createTableBody, type TableBody } from './table-body.ts';
 
 /** What the first pass finds out about a table. */

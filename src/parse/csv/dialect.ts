@@ -1,5 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import type { Mapping } from '../../config/config.ts';
+import { readQuantity } from '../../order/quantity.ts';
+import { trimBlanks } from '../../order/text.ts';
 import { countFields } from '../columns.ts';
 
 /** What separates a table's fields. `hasSepLine`: its first line is `sep=;`, as Excel writes and reads it. */
@@ -51,4 +53,34 @@ function firstRows(start: string, delimiter: string, { quote }: Mapping, count: 
   } catch {
     return undefined;
   }
+}
+
+/** Watches the quantities of a table for the decimal sign they are written with. */
+type DecimalEvidence = {
+  look(cell: string, line: number): void;
+  /** The sign that all cells with a sign agree on. */
+  sign(): '.' | ',' | undefined;
+  /** Said when both occur. */
+  warnings(): string[];
+};
+
+const NEVER = 0;
+
+export function watchDecimals(): DecimalEvidence {
+  const first = { '.': NEVER, ',': NEVER };
+  return {
+    look(cell, line) {
+      if (!cell.includes('.') && !cell.includes(',')) return;
+      const read = readQuantity(trimBlanks(cell), 'auto', false);
+      if ('value' in read && read.sign !== undefined && first[read.sign] === NEVER) first[read.sign] = line;
+    },
+    sign() {
+      if (first['.'] !== NEVER && first[','] !== NEVER) return undefined;
+      return first['.'] !== NEVER ? '.' : first[','] !== NEVER ? ',' : undefined;
+    },
+    warnings() {
+      if (first['.'] === NEVER || first[','] === NEVER) return [];
+      return [`Quantities are written with decimal point (line ${first['.']}) and decimal comma (line ${first[',']}).`];
+    },
+  };
 }
