@@ -32,7 +32,7 @@ test('every chosen package is explained, and no other', () => {
 });
 
 test('versions are exact', () => {
-  expect(Object.entries(direct).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  expect(Object.entries(direct).filter(([, version]) => !/^(?:npm:[a-z-]+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
 test('the lock file contains a hash of every package and no address', () => {
