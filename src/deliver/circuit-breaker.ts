@@ -78,6 +78,8 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     },
     refresh: view.refresh,
     current: view.current,
+    /** Until when the API asked every order to wait, as far as known; 0: never. Redis time in milliseconds. */
+    slowUntil,
     ...createAcceptances(deps, view),
     ...createHolds({ store: deps.store, view }),
   };

@@ -57,6 +57,11 @@ function createRateLimit(
   };
 }
 
+/** When the rate limit allows the next call, Redis time in milliseconds; 0 without a limit, or when it is now. */
+export async function nextTurnAt({ redis, keys }: { redis: Redis; keys: Keys }): Promise<number> {
+  return Math.floor(Number((await redis.get(keys.rate)) ?? 0) / 1000);
+}
+
 export type HeldBatches = ReturnType<typeof createHeldBatches>;
 
 /** Knows which batches are held, as Redis said at the last refresh. */

@@ -66,7 +66,42 @@ export function createFollowers({ redis, keys }: { redis: Redis; keys: Keys }) {
     return { batch, batchNo: Number(no), ordinal: Number(ordinal), place: JSON.parse(place) as Place };
   }
 
-  return { follow, cancelOf, waitingFor };
+  return { follow, cancelOf, waitingFor, ...createViews(redis, keys) };
+}
+
+/** What `status` and `explain` show of duplicates that wait. */
+function createViews(redis: Redis, keys: Keys) {
+  /** The batches whose orders wait for the order with this number, in the order in which they came. */
+  async function batchesWaitingFor(number: string): Promise<string[]> {
+    const marks = (await redis.hget(keys.followers, number)) ?? '';
+    if (marks === '') return [];
+    const names = await redis.hmget(
+      keys.batchNames,
+      ...marks.split('\t').map((mark) => String(Number.parseInt(mark, 10))),
+    );
+    return names.filter((name) => name !== null);
+  }
+
+  /** How many orders wait for another one, and of the batch that came first, its name and a number. Looks at `most` numbers. */
+  async function count(most: number): Promise<{ orders: number; oldest?: { order: string; batch: string } }> {
+    let [orders, looked, first] = [0, 0, { no: Number.POSITIVE_INFINITY, order: '' }];
+    let cursor = '0';
+    do {
+      const [next, flat] = await redis.hscan(keys.followers, cursor, 'COUNT', PAGE);
+      cursor = next;
+      looked += flat.length / 2;
+      for (let i = 0; i < flat.length; i += 2) {
+        const marks = (flat[i + 1] ?? '').split('\t');
+        orders += marks.length;
+        const no = Math.min(...marks.map((mark) => Number.parseInt(mark, 10)));
+        if (no < first.no) first = { no, order: flat[i] ?? '' };
+      }
+    } while (cursor !== '0' && looked < most);
+    const batch = orders === 0 ? null : await redis.hget(keys.batchNames, String(first.no));
+    return batch === null ? { orders } : { orders, oldest: { order: first.order, batch } };
+  }
+
+  return { batchesWaitingFor, count };
 }
 
 /** JSON contains neither the tab that separates marks nor a line feed. */

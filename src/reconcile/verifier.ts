@@ -54,13 +54,13 @@ type Reading = {
  * ten times as long as a read took; while reads fail, the pauses grow up to a settle.
  */
 export function createVerifier(deps: VerifierDeps) {
-  const { ledger, owner } = deps;
-  const { redis, keys, time } = deps.store;
+  const { ledger, owner, store } = deps;
+  const { redis, keys, time } = store;
 
   /** One round, if an order is due. */
   async function tick(): Promise<void> {
     const due = await ledger.numbersDue('doubt', time.now(), MOST);
-    if (due.length === 0 || time.now() < (await notBefore())) return;
+    if (due.length === 0 || time.now() < (await nextListAt(store))) return;
     const lock = await takeLease(redis, keys.verificationLock, owner, LOCK);
     if (lock === undefined) return;
     try {
@@ -70,11 +70,12 @@ export function createVerifier(deps: VerifierDeps) {
     }
   }
 
-  async function notBefore(): Promise<number> {
-    return Number((await redis.hget(keys.verification, 'notBefore')) ?? 0);
-  }
-
   return { tick };
+}
+
+/** When the next list may be read, Redis time in milliseconds; 0: now. */
+export async function nextListAt({ redis, keys }: { redis: Redis; keys: Keys }): Promise<number> {
+  return Number((await redis.hget(keys.verification, 'notBefore')) ?? 0);
 }
 
 async function verify(deps: VerifierDeps, numbers: readonly string[]): Promise<void> {

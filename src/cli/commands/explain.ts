@@ -7,6 +7,7 @@ import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
+import { untilText, waitText } from '../terminal/pause-view.ts';
 import { createPaint, type Paint, printable, printJson, type Tone } from '../terminal/print.ts';
 
 /** `explain ORDER`: the complete history of an order number. Throws PoSyncError `order-unknown`. */
@@ -29,6 +30,7 @@ function historyJson({ accepted, open, operatorActions, ...rest }: OrderHistory)
       takenAt: iso(open.takenAt),
       maybeSentAt: open.maybeSentAt && iso(open.maybeSentAt),
       nextAt: open.nextAt && iso(open.nextAt),
+      waitsFor: { ...open.waitsFor, ...(open.waitsFor.until === undefined ? {} : { until: iso(open.waitsFor.until) }) },
       history: open.history.map((attempt) => ({ ...attempt, at: iso(attempt.at) })),
     },
     operatorActions: operatorActions.map((action) => ({ ...action, at: iso(action.at) })),
@@ -166,15 +168,12 @@ function acceptedEvent({ at, attempts, batch }: NonNullable<OrderHistory['accept
 function nextStep({ order, state, open, appearances }: OrderHistory, reports: string, now: number): string[] {
   switch (state) {
     case 'accepted':
-    case 'sending':
       return [];
+    case 'sending':
     case 'queued':
     case 'retry':
-      return open?.heldBecause === undefined
-        ? ['Nothing to do. Run po-sync status to see whether delivery is paused.']
-        : [`Held: ${open.heldBecause}`, `To resume it, run po-sync batches release ${open.batch}.`];
     case 'unknown':
-      return [`Nothing to do. The API's list is read ${whenText(open?.nextAt, now)}.`];
+      return open === undefined ? [] : waitLines(open, now);
     case 'refused':
       return [
         `Correct the fix file in ${join(reports, open?.batch ?? '')}`,
@@ -202,7 +201,35 @@ function nextStep({ order, state, open, appearances }: OrderHistory, reports: st
   }
 }
 
-function whenText(at: number | undefined, now: number): string {
-  if (at === undefined || at <= now) return 'now';
-  return `in ${Math.ceil((at - now) / 1000)} s at the earliest`;
+/** What an order without an outcome waits for, and what a person can do about it. */
+function waitLines({ waitsFor, batch, followedBy }: OpenOrder, now: number): string[] {
+  const until = untilText(waitsFor, now);
+  const others = followedBy.length === 0 ? [] : [`The same order is in batch ${followedBy.join(', ')}.`];
+  return [
+    `Waits for ${waitText(waitsFor)}${until === '' ? '' : `; next check ${until}`}.`,
+    ...others,
+    remedyOf(waitsFor, batch),
+  ];
+}
+
+function remedyOf({ for: kind }: OpenOrder['waitsFor'], batch: string): string {
+  switch (kind) {
+    case 'release':
+      return `To resume it, run po-sync batches release ${batch}.`;
+    case 'daemon':
+      return 'Run po-sync start.';
+    case 'pause':
+    case 'slow-down':
+    case 'first-list':
+      return 'Run po-sync status to see what ends the pause.';
+    case 'person':
+    case 'retry':
+    case 'rate-limit':
+    case 'turn':
+    case 'answer':
+    case 'list':
+    case 'order':
+    case 'unexamined':
+      return 'Nothing to do.';
+  }
 }

@@ -1,10 +1,10 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { ago, counted, duration, iso, orders } from '../../core/format.ts';
+import { ago, count, counted, duration, iso, orders } from '../../core/format.ts';
 import { readStatus, type SourceStatus, type Status } from '../../operate/delivery/read-status.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen } from '../terminal/live-view.ts';
-import { pauseEndText, pauseJson } from '../terminal/pause-view.ts';
+import { pauseEndText, pauseJson, untilText, waitText } from '../terminal/pause-view.ts';
 import { type Format, formatOf, type Paint, printable, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { batchJson, batchTable } from './batch-view.ts';
@@ -46,7 +46,7 @@ function watchWithJson(): PoSyncError {
   });
 }
 
-function statusJson({ now, daemons, sources, batches, unreadable, pauses, ...rest }: Status) {
+function statusJson({ now, daemons, sources, batches, unreadable, pauses, waits, ...rest }: Status) {
   return {
     ...rest,
     now: iso(now),
@@ -55,6 +55,11 @@ function statusJson({ now, daemons, sources, batches, unreadable, pauses, ...res
     batches: batches.map(batchJson),
     unreadable: unreadable.map(batchJson),
     pauses: pauses.map(pauseJson),
+    waits: waits.map(({ until, oldest, ...wait }) => ({
+      ...wait,
+      ...(until === undefined ? {} : { until: iso(until) }),
+      ...(oldest === undefined ? {} : { oldest: { ...oldest, since: iso(oldest.since) } }),
+    })),
   };
 }
 
@@ -74,6 +79,7 @@ export function statusText(status: Status, format: Format): string {
   return [
     heading,
     ...lines,
+    section('Orders that wait', waitTable(status, inset(format)), paint),
     section('Sources', table(sources, sourceColumns(now), inset(format)), paint),
     section('Batches in progress', batchTable(batches, now, inset(format)), paint),
     section('Unreadable files', unreadableText(status, inset(format)), paint),
@@ -126,6 +132,22 @@ function deadLettersText({ deadLetters }: Status, paint: Paint): string {
   if (deadLetters === 0) return 'none';
   const need = deadLetters === 1 ? 'needs' : 'need';
   return `${paint('bad', counted(deadLetters, 'order'))} ${need} a person; run po-sync dead-letters list`;
+}
+
+function waitTable({ waits, now }: Status, format: Format): string {
+  const columns: Column<Status['waits'][number]>[] = [
+    { title: 'orders', of: (wait) => count(wait.orders), right: true },
+    { title: 'wait for', of: waitText, cut: 'end', wish: 30 },
+    { title: 'until', of: (wait) => untilText(wait, now) || '–', leaves: 2 },
+    {
+      title: 'oldest',
+      of: ({ oldest }) => (oldest ? `${oldest.order ?? oldest.batch}, ${ago(oldest.since, now)}` : '–'),
+      cut: 'end',
+      wish: 16,
+      leaves: 1,
+    },
+  ];
+  return table(waits, columns, format);
 }
 
 function sourceColumns(now: number): Column<SourceStatus>[] {

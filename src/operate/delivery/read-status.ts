@@ -4,10 +4,12 @@ import { redactedConfig } from '../../config/show.ts';
 import { codeOf } from '../../core/errors.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
+import { claimTimeOf } from '../../order/batch.ts';
 import type { Store } from '../../redis/store.ts';
 import { allNames, type BatchView, unreadableFiles, viewOf } from '../batches/list-batches.ts';
 import { type LivingDaemon, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
+import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
 
 /** The current state of an environment. Times are milliseconds of the Redis clock. */
 export type Status = {
@@ -18,6 +20,8 @@ export type Status = {
   daemons: LivingDaemon[];
   sources: SourceStatus[];
   queue: { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number };
+  /** What orders without an outcome wait for, and last the dead letters that wait for a person. */
+  waits: WaitGroup[];
   /** Orders with dead letters that wait for a person. */
   deadLetters: number;
   /** Batches in progress. */
@@ -48,12 +52,13 @@ const LOOK_BACK = 200;
 export async function readStatus(context: OperatorContext): Promise<Status> {
   const { config, store, batches, queue, breaker } = context;
   const { redis, keys, time } = store;
-  const [daemons, waitingJobs, unsettled, inDoubt, deadLetters, underWay, unreadable, token, pauses, sources] =
+  const [daemons, waitingJobs, unsettled, inDoubt, waits, dead, underWay, unreadable, token, pauses, sources] =
     await Promise.all([
       livingDaemons({ redis, keys }),
       queue.waiting(),
       redis.zcard(keys.due),
       redis.zcard(keys.doubt),
+      readWaits(context),
       openDeadLetters(store, batches),
       batches.underWay(),
       unreadableFiles(context),
@@ -69,7 +74,8 @@ export async function readStatus(context: OperatorContext): Promise<Status> {
     daemons,
     sources,
     queue: { waitingJobs, unsettledOrders: unsettled + inDoubt, ordersInDoubt: inDoubt },
-    deadLetters,
+    waits: dead.orders === 0 ? waits : [...waits, dead],
+    deadLetters: dead.orders,
     batches: await Promise.all(underWay.map((batch) => viewOf(batch, context))),
     unreadable,
     token,
@@ -77,14 +83,19 @@ export async function readStatus(context: OperatorContext): Promise<Status> {
   };
 }
 
-/** How many dead letters wait for a person, over all batches that the store knows. */
-async function openDeadLetters({ redis, keys }: Store, batches: Batches): Promise<number> {
-  let open = 0;
+/** The dead letters that wait for a person, over all batches that the store knows. */
+async function openDeadLetters({ redis, keys }: Store, batches: Batches): Promise<WaitGroup> {
+  let orders = 0;
+  let oldest: string | undefined;
   for (let from = 0; ; from += PAGE) {
     const names = await batches.names(from, PAGE);
-    const counts = await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')));
-    open += counts.reduce((sum, count) => sum + Number(count ?? 0), 0);
-    if (names.length < PAGE) return open;
+    const counts = (await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')))).map(Number);
+    orders += counts.reduce((sum, open) => sum + open, 0);
+    // The newest batch comes first.
+    oldest = names.findLast((_, i) => (counts[i] ?? 0) > 0) ?? oldest;
+    if (names.length >= PAGE) continue;
+    const since = oldest && claimTimeOf(oldest);
+    return { for: 'person', reason: '', orders, ...(oldest && since ? { oldest: { batch: oldest, since } } : {}) };
   }
 }
 

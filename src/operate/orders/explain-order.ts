@@ -5,6 +5,8 @@ import type { Order } from '../../order/order.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Appearance, findAppearances } from './appearances.ts';
+import { readSurroundings } from './read-waits.ts';
+import { type Wait, waitOf } from './wait-of.ts';
 
 /** Everything that is known about an order number. Times are milliseconds; ISO 8601 in the appearances. */
 export type OrderHistory = {
@@ -36,6 +38,10 @@ export type OpenOrder = {
   history: readonly PastAttempt[];
   /** When it continues at the latest, or when the API's list is read. */
   nextAt?: number;
+  /** What it waits for now. */
+  waitsFor: Wait;
+  /** Batches with the same order, which share its outcome. */
+  followedBy: string[];
 };
 
 /** The complete history of an order number, from ledger and reports. Throws PoSyncError `order-unknown`. */
@@ -62,10 +68,13 @@ export async function explainOrder(order: string, context: OperatorContext): Pro
   }
 }
 
-async function openOrder(entry: Entry, { batches, store }: OperatorContext): Promise<OpenOrder> {
+async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOrder> {
+  const { batches, ledger, store } = context;
   const { redis, keys } = store;
   const number = entry.order.purchaseOrderNumber;
-  const [batch, due, doubt] = await Promise.all([
+  const [around, followedBy, batch, due, doubt] = await Promise.all([
+    readSurroundings(context),
+    ledger.followers.batchesWaitingFor(number),
     batches.find(entry.batch),
     redis.zscore(keys.due, number),
     redis.zscore(keys.doubt, number),
@@ -84,5 +93,7 @@ async function openOrder(entry: Entry, { batches, store }: OperatorContext): Pro
     ...(entry.answer === undefined ? {} : { answer: entry.answer }),
     history: entry.history ?? [],
     ...(next === null ? {} : { nextAt: Number(next) }),
+    waitsFor: waitOf(entry, Number(next ?? 0), around),
+    followedBy,
   };
 }

@@ -35,6 +35,16 @@ const STATUS: Status = {
     { name: 'erp', type: 'export', path: '/mnt/erp/orders.csv', state: 'unreachable', code: 'EACCES' },
   ],
   queue: { waitingJobs: 61, unsettledOrders: 1204, ordersInDoubt: 2 },
+  waits: [
+    {
+      for: 'pause',
+      reason: 'paused by anna',
+      orders: 1202,
+      until: NOW + 5_000,
+      oldest: { order: 'PO-1', batch: BATCH.batch, since: NOW - 300_000 },
+    },
+    { for: 'person', reason: '', orders: 3, oldest: { batch: BATCH.batch, since: NOW - 300_000 } },
+  ],
   deadLetters: 3,
   batches: [{ batch: BATCH, standing: 'sending', report: '/reports/b' }],
   unreadable: [
@@ -67,6 +77,11 @@ describe('the status', () => {
         "  queue         1,204 orders not settled, 2 being verified with the API's list; 61 jobs waiting",
         '  dead letters  3 orders need a person; run po-sync dead-letters list',
         '',
+        'Orders that wait',
+        '  orders  wait for                              until   oldest',
+        '   1,202  the end of the pause: paused by anna  in 5 s  PO-1, 5 min ago',
+        '       3  a person                              –       20261121T115500Z-inbox-orders-3f2a91c0, 5 min ago',
+        '',
         'Sources',
         '  source  type    state                 path                 last file',
         '  inbox   inbox   ok                    /srv/po-sync/inbox   –',
@@ -87,7 +102,7 @@ describe('the status', () => {
 
   it.each([100, 80, 70])('fits its tables into %i columns', (columns) => {
     const text = statusText(STATUS, { paint: plain, columns });
-    const tables = text.slice(text.indexOf('Sources')).split('\n');
+    const tables = text.slice(text.indexOf('Orders that wait')).split('\n');
     expect(Math.max(...tables.map(textWidth))).toBeLessThanOrEqual(columns);
   });
 

@@ -1,0 +1,103 @@
+import { nextTurnAt } from '../../deliver/guards.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { claimTimeOf } from '../../order/batch.ts';
+import { nextListAt } from '../../reconcile/verifier.ts';
+import { livingDaemons } from '../daemon.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import { type Surroundings, type Wait, type WaitKind, waitOf } from './wait-of.ts';
+
+/**
+ * Orders that wait for the same. `oldest`: the one whose file was taken first; a dead letter is named by its batch only.
+ * `since`: when that file was taken, milliseconds since 1970.
+ */
+export type WaitGroup = Wait & { orders: number; oldest?: { order?: string; batch: string; since: number } };
+
+type WaitContext = Pick<OperatorContext, 'batches' | 'breaker' | 'ledger'> & {
+  store: Pick<OperatorContext['store'], 'redis' | 'keys' | 'time'>;
+};
+
+/** Orders that are examined one by one in each of the two sets; the rest are only counted. */
+const MOST = 10_000;
+
+/** What all open orders wait for together. */
+export async function readSurroundings({ store, batches, breaker }: WaitContext): Promise<Surroundings> {
+  const [daemons, pauses, names, turnAt, listAt] = await Promise.all([
+    livingDaemons(store),
+    breaker.reasons(),
+    batches.held(),
+    nextTurnAt(store),
+    nextListAt(store),
+    breaker.refresh(true),
+  ]);
+  const held = await Promise.all(names.map(batches.find));
+  return {
+    now: store.time.now(),
+    isServed: daemons.length > 0,
+    pauses,
+    held: new Map(held.flatMap((batch) => (batch?.held ? [[batch.batch, batch.held.reason] as const] : []))),
+    slowUntil: breaker.slowUntil(),
+    nextTurnAt: turnAt,
+    nextListAt: listAt,
+  };
+}
+
+/** What the orders that are not settled wait for, the largest group first. Dead letters are not among them. */
+export async function readWaits(context: WaitContext): Promise<WaitGroup[]> {
+  const around = await readSurroundings(context);
+  const groups = new Map<string, WaitGroup>();
+  for (const set of ['due', 'doubt'] as const) await addSet(set, groups, around, context);
+  const { orders, oldest } = await context.ledger.followers.count(MOST);
+  if (orders > 0) {
+    const since = oldest && claimTimeOf(oldest.batch);
+    const first = oldest && since !== undefined ? { oldest: { ...oldest, since } } : {};
+    groups.set('order', {
+      for: 'order',
+      reason: 'the same order of another file has no outcome yet',
+      orders,
+      ...first,
+    });
+  }
+  return [...groups.values()].sort((a, b) => b.orders - a.orders);
+}
+
+async function addSet(
+  set: 'due' | 'doubt',
+  groups: Map<string, WaitGroup>,
+  around: Surroundings,
+  { store, ledger }: WaitContext,
+): Promise<void> {
+  const { redis, keys } = store;
+  const flat = await redis.zrange(keys[set], 0, String(MOST - 1), 'WITHSCORES');
+  const numbers = flat.filter((_, i) => i % 2 === 0);
+  const known = await ledger.lookup(numbers);
+  for (const [i, one] of known.entries()) {
+    if (one.kind === 'open') addOrder(groups, one.entry, waitOf(one.entry, Number(flat[2 * i + 1]), around));
+  }
+  const rest = (await redis.zcard(keys[set])) - numbers.length;
+  if (rest <= 0) return;
+  const before = groups.get('unexamined')?.orders ?? 0;
+  groups.set('unexamined', { for: 'unexamined', reason: 'not examined one by one', orders: before + rest });
+}
+
+/** Groups with one reason for all orders are apart by it; the others show the reason of their oldest order. */
+const SHARED: readonly WaitKind[] = ['release', 'pause', 'first-list'];
+
+function addOrder(groups: Map<string, WaitGroup>, entry: Entry, wait: Wait): void {
+  const { batch, order } = entry;
+  const since = claimTimeOf(batch) ?? entry.firstAt ?? entry.version;
+  const oldest = { order: order.purchaseOrderNumber, batch, since };
+  const key = SHARED.includes(wait.for) ? `${wait.for} ${wait.reason}` : wait.for;
+  const before = groups.get(key);
+  if (before === undefined) {
+    groups.set(key, { ...wait, orders: 1, oldest });
+    return;
+  }
+  const isOlder = since < (before.oldest?.since ?? 0);
+  const until = Math.min(before.until ?? Number.POSITIVE_INFINITY, wait.until ?? Number.POSITIVE_INFINITY);
+  groups.set(key, {
+    ...before,
+    orders: before.orders + 1,
+    ...(isOlder ? { oldest, reason: wait.reason } : {}),
+    ...(Number.isFinite(until) ? { until } : {}),
+  });
+}

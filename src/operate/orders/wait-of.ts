@@ -1,0 +1,103 @@
+import type { Pause } from '../../deliver/breaker-view.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
+
+/**
+ * What an order without an outcome waits for:
+ * `person`: a decision; `release`: its batch is held; `daemon`: none is running;
+ * `first-list`: the ledger reads the API's list before anything is sent; `pause`: delivery is paused;
+ * `slow-down`: the API asked every order to wait; `retry`: its next attempt is due later; `rate-limit`; `turn`: a free call;
+ * `answer`: an attempt is in flight; `list`: the API's list after an unclear answer; `order`: another file's order that it
+ * repeats; `unexamined`: more orders wait than were examined.
+ */
+export type WaitKind =
+  | 'person'
+  | 'release'
+  | 'daemon'
+  | 'first-list'
+  | 'pause'
+  | 'slow-down'
+  | 'retry'
+  | 'rate-limit'
+  | 'turn'
+  | 'answer'
+  | 'list'
+  | 'order'
+  | 'unexamined';
+
+/**
+ * `reason`: why, as far as it is known; may be empty. `until`: when the wait ends or is checked again, Redis time in
+ * milliseconds; absent when only a person or an event ends it.
+ */
+export type Wait = { for: WaitKind; reason: string; until?: number };
+
+/** What all orders of an environment wait for together. Times are Redis time in milliseconds. */
+export type Surroundings = {
+  now: number;
+  /** A daemon is alive. */
+  isServed: boolean;
+  /** Why delivery is paused; holds first. */
+  pauses: readonly Pause[];
+  /** The reason of each held batch. */
+  held: ReadonlyMap<string, string>;
+  /** Until when the API asked every order to wait; 0: never. */
+  slowUntil: number;
+  /** When the rate limit allows the next call; 0: now. */
+  nextTurnAt: number;
+  /** When the next list may be read; 0: now. */
+  nextListAt: number;
+};
+
+/**
+ * What an open order waits for, and until when. `scheduledAt`: when the sweeper looks at it, or, for an order in doubt,
+ * when the list may be read; Redis time. Pure; every state has an answer.
+ */
+export function waitOf(entry: Entry, scheduledAt: number, around: Surroundings): Wait {
+  const reason = entry.answer?.message ?? '';
+  switch (entry.state) {
+    case 'conflict':
+    case 'refused':
+    case 'failed':
+    case 'inDoubt':
+      return { for: 'person', reason };
+    case 'queued':
+    case 'retry':
+      return untilSent(entry, entry.state === 'retry' ? scheduledAt : 0, around);
+    case 'sending':
+      return inFlight(entry, entry.deadline ?? scheduledAt, around);
+    case 'unknown':
+      if (!around.isServed) return NO_DAEMON;
+      return { for: 'list', reason, until: Math.max(scheduledAt, around.nextListAt) };
+  }
+}
+
+const NO_DAEMON: Wait = { for: 'daemon', reason: 'no daemon is running' };
+
+/** An attempt ends by its deadline; a daemon then notices that its answer is missing. */
+function inFlight({ attempt }: Entry, deadline: number, { now, isServed }: Surroundings): Wait {
+  if (!isServed && deadline <= now) return NO_DAEMON;
+  return { for: 'answer', reason: `attempt ${attempt} is in flight`, until: deadline };
+}
+
+/** `dueAt`: when its next attempt is due; 0: at once. Of several waits, the one that only a person ends, or that lasts longest. */
+function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
+  const { now, isServed, pauses, held, slowUntil, nextTurnAt } = around;
+  const heldBecause = held.get(entry.batch);
+  if (heldBecause !== undefined) return { for: 'release', reason: heldBecause };
+  const [pause] = pauses;
+  if (pause?.held) return { for: isOfList(pause) ? 'first-list' : 'pause', reason: pause.reason };
+  if (!isServed) return NO_DAEMON;
+  const waits: Required<Wait>[] = [
+    { for: 'retry', reason: entry.answer?.message ?? '', until: dueAt },
+    { for: 'slow-down', reason: 'the API asked to wait', until: slowUntil },
+    { for: 'rate-limit', reason: '', until: nextTurnAt },
+  ];
+  // A pause continues after the next try, unless that order is accepted.
+  if (pause) waits.push({ for: 'pause', reason: pause.reason, until: Math.max(pause.nextTryAt ?? 0, now + 1) });
+  const longest = waits.reduce((one, other) => (other.until >= one.until ? other : one));
+  return longest.until > now ? longest : { for: 'turn', reason: '' };
+}
+
+function isOfList({ code }: Pause): boolean {
+  return code === NEW_LEDGER || code === ROLLED_BACK;
+}

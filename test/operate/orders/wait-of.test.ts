@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { untilText, waitText } from '../../../src/cli/terminal/pause-view.ts';
+import type { Entry, EntryState } from '../../../src/ledger/entry.ts';
+import { type Surroundings, waitOf } from '../../../src/operate/orders/wait-of.ts';
+import { entryOf } from '../../support/entry.ts';
+
+const NOW = 1_000_000;
+const CALM: Surroundings = {
+  now: NOW,
+  isServed: true,
+  pauses: [],
+  held: new Map(),
+  slowUntil: 0,
+  nextTurnAt: 0,
+  nextListAt: 0,
+};
+const OPERATOR = { code: 'operator', reason: 'paused by anna', since: NOW, held: true };
+const DOWN = { code: 'api-down', reason: 'connect ECONNREFUSED', since: NOW, held: false, nextTryAt: NOW + 5_000 };
+const answer = { code: 'no-answer', message: 'the connection was reset' };
+const batch = entryOf().batch;
+
+type Row = [
+  what: string,
+  entry: Partial<Entry>,
+  at: number,
+  around: Partial<Surroundings>,
+  text: string,
+  until: string,
+];
+
+const ROWS: Row[] = [
+  ['a new order', { state: 'queued' }, NOW + 30_000, {}, 'a free call', ''],
+  [
+    'an order of a held batch',
+    { state: 'queued' },
+    NOW,
+    { held: new Map([[batch, 'all refused']]), pauses: [OPERATOR] },
+    'the release of its batch: all refused',
+    '',
+  ],
+  [
+    'an order while an operator pauses delivery',
+    { state: 'retry' },
+    NOW + 9_000,
+    { pauses: [OPERATOR, DOWN] },
+    'the end of the pause: paused by anna',
+    '',
+  ],
+  [
+    'an order of a new ledger',
+    { state: 'queued' },
+    NOW,
+    { pauses: [{ code: 'ledger-new', reason: 'the list answers 500', since: NOW, held: true }] },
+    "the API's list, before anything is sent: the list answers 500",
+    '',
+  ],
+  [
+    'an order of a ledger that was rolled back',
+    { state: 'queued' },
+    NOW,
+    { pauses: [{ code: 'ledger-rolled-back', reason: 'Redis lost a part', since: NOW, held: true }] },
+    "the API's list, before anything is sent: Redis lost a part",
+    '',
+  ],
+  [
+    'an order while the API is down',
+    { state: 'retry', answer },
+    NOW + 1_000,
+    { pauses: [DOWN] },
+    'the end of the pause: connect ECONNREFUSED',
+    'in 5 s',
+  ],
+  [
+    'an order while the API is down, just before the next try',
+    { state: 'queued' },
+    NOW,
+    { pauses: [{ ...DOWN, nextTryAt: NOW - 10 }] },
+    'the end of the pause: connect ECONNREFUSED',
+    'now',
+  ],
+  [
+    'a retry that is due after the next try of a pause',
+    { state: 'retry', answer },
+    NOW + 60_000,
+    { pauses: [DOWN] },
+    'its next attempt: the connection was reset',
+    'in 1 min',
+  ],
+  ['a retry', { state: 'retry', answer }, NOW + 3_000, {}, 'its next attempt: the connection was reset', 'in 3 s'],
+  ['a retry that is due', { state: 'retry' }, NOW, {}, 'a free call', ''],
+  [
+    'an order after the API asked to wait',
+    { state: 'queued' },
+    NOW,
+    { slowUntil: NOW + 4_000 },
+    'the end of a wait that the API asked for',
+    'in 4 s',
+  ],
+  [
+    'an order under a rate limit',
+    { state: 'queued' },
+    NOW,
+    { nextTurnAt: NOW + 2_000 },
+    'its turn under the rate limit',
+    'in 2 s',
+  ],
+  ['an order without a daemon', { state: 'queued' }, NOW, { isServed: false }, 'a daemon; none is running', ''],
+  [
+    'an attempt in flight',
+    { state: 'sending', attempt: 2, deadline: NOW + 7_000 },
+    NOW + 7_000,
+    { pauses: [DOWN], isServed: false },
+    'an answer of the API: attempt 2 is in flight',
+    'in 7 s',
+  ],
+  [
+    'an attempt whose daemon is gone',
+    { state: 'sending', attempt: 2, deadline: NOW - 1 },
+    NOW - 1,
+    { isServed: false },
+    'a daemon; none is running',
+    '',
+  ],
+  [
+    'an order with an unclear answer',
+    { state: 'unknown', answer },
+    NOW + 1_000,
+    { nextListAt: NOW + 6_000, pauses: [DOWN] },
+    "the API's list, to settle an unclear answer: the connection was reset",
+    'in 6 s',
+  ],
+  [
+    'an order with an unclear answer, and no daemon',
+    { state: 'unknown', answer },
+    NOW,
+    { isServed: false },
+    'a daemon; none is running',
+    '',
+  ],
+  ...(['conflict', 'refused', 'failed', 'inDoubt'] as const).map(
+    (state): Row => [`an order in ${state}`, { state, answer }, 0, { isServed: false }, 'a person', ''],
+  ),
+];
+
+describe('what an order waits for', () => {
+  it.each(ROWS)('%s', (_, changes, at, around, text, until) => {
+    const wait = waitOf(entryOf(changes), at, { ...CALM, ...around });
+    expect([waitText(wait), untilText(wait, NOW)]).toEqual([text, until]);
+  });
+
+  it('is known for every state', () => {
+    const states: Record<EntryState, true> = {
+      queued: true,
+      sending: true,
+      retry: true,
+      unknown: true,
+      conflict: true,
+      refused: true,
+      failed: true,
+      inDoubt: true,
+    };
+    expect(new Set(ROWS.map(([, { state }]) => state))).toEqual(new Set(Object.keys(states)));
+  });
+});
