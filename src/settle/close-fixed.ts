@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { discarded } from '../ledger/transitions/decision.ts';
@@ -7,7 +6,6 @@ import { placeText } from '../order/fixing.ts';
 import { needsPerson } from '../order/outcome.ts';
 import type { Redis, RedisTime } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { readDeadLetters } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
 import { createDeadLetterClosing } from './close-dead-letter.ts';
 
@@ -17,8 +15,8 @@ export type FixedDeps = {
   redis: Redis;
   keys: Keys;
   time: RedisTime;
-  /** The folder of all reports. */
-  reports: string;
+  /** The dead letters in the report of a settled batch. */
+  reported(batch: string): AsyncIterable<DeadLetter>;
 };
 
 /** A dead letter whose rows came back: its number now, and whether it needs a person again. */
@@ -64,14 +62,14 @@ function sizeOf(cameBack: CameBackOf): number {
 }
 
 function createFixedClosing(deps: FixedDeps, by: string) {
-  const { batches, time, reports } = deps;
+  const { batches, time, reported } = deps;
   const deadLetters = createDeadLetterClosing(deps);
 
   /** Closes what is remembered and forgets it. Batches that have no report yet are skipped. */
   return async (cameBack: CameBackOf): Promise<void> => {
     for (const [batch, places] of cameBack) {
       if (batch === by || (await batches.find(batch))?.state !== 'done') continue;
-      for await (const deadLetter of readDeadLetters(join(reports, batch))) {
+      for await (const deadLetter of reported(batch)) {
         const now = places.get(placeText(deadLetter.location));
         if (now !== undefined && continuesIn(deadLetter, now)) await closeOne(deadLetter, batch);
       }

@@ -9,7 +9,10 @@ import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 
 /** An order in conflict, and what the ledger knows of its number. */
-export type Conflict = { number: string; ordinal: number; known: Known | undefined };
+type Conflict = { number: string; ordinal: number; known: Known | undefined };
+
+/** Finds the other content of orders in conflict, by number. */
+export type KnownContent = (conflicts: readonly Conflict[]) => Promise<Map<string, Order>>;
 
 type Deps = { batches: Batches; config: Config };
 
@@ -22,10 +25,10 @@ const MOST_BYTES = 64 * 1024 * 1024;
  * from the settled file that brought it, if that is still there. Copies of exports are not kept, and neither is what
  * only the API knows.
  */
-export function createKnownContent(batch: Batch, { batches, config }: Deps) {
+export function createKnownContent(batch: Batch, { batches, config }: Deps): KnownContent {
   let reads = 0;
 
-  return async (conflicts: readonly Conflict[]): Promise<Map<string, Order>> => {
+  return async (conflicts) => {
     const found = new Map<string, Order>();
     const digests = new Map<number, Map<string, string>>();
     for (const { number, ordinal, known } of conflicts) {

@@ -1,4 +1,3 @@
-import type { Config } from '../config/config.ts';
 import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -8,11 +7,12 @@ import { type CheckedOrder, createPager, type InvalidOrder, type Order, type Val
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
-import { createKnownContent } from './known-content.ts';
+import type { KnownContent } from './known-content.ts';
 
 const PAGE = 500;
 
-type Deps = { batches: Batches; ledger: Ledger; config: Config };
+/** `knownContent` finds the other content of orders in conflict. */
+type Deps = { batches: Batches; ledger: Ledger; knownContent: KnownContent };
 
 /** Joins the orders of a finished batch, read again from its file, with their results. */
 export async function* reportOrders(
@@ -28,8 +28,7 @@ export async function* reportOrders(
 
 /** Builds the step that joins a page of orders with their results. */
 function createJoin(batch: Batch, deps: Deps) {
-  const { batches, ledger } = deps;
-  const knownContent = createKnownContent(batch, deps);
+  const { batches, ledger, knownContent } = deps;
   const checkedAt = iso(batch.startedAt);
   const names = new Map<number, string | undefined>();
 

@@ -8,9 +8,11 @@ import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { BatchError } from '../ledger/batches/batch-control.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { CheckedOrder } from '../order/order.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
+import { readDeadLetters } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
 import type { Report } from '../report/report.ts';
 import { type ReportedOrder, writeProgress, writeReport } from '../report/write-report.ts';
@@ -19,6 +21,7 @@ import { readOrders } from '../validate/read-orders.ts';
 import { countAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-fixed.ts';
 import { createBatchCompletion } from './complete-batch.ts';
+import { createKnownContent } from './known-content.ts';
 import { reportOrders } from './report-orders.ts';
 import type { SettlementContext } from './settlement-context.ts';
 
@@ -29,13 +32,15 @@ export function createBatchSettlement(context: SettlementContext) {
   const reports = config.reports.path;
   const putAway = createBatchCompletion(context);
   const reportOf = createReportOfBatch({ breaker, config, clock });
+  const reported = (batch: string) => readDeadLetters(join(reports, batch));
+  const fixedDeps = { batches, ledger, ...store, reported };
 
   async function settleFinished(batch: Batch): Promise<void> {
     if (batch.unreadable !== undefined) return settleChanged(batch, batch.unreadable);
     const folder = join(reports, batch.batch);
     const report = await reportOf(batch, 'finished');
     if (await exists(batch.path)) {
-      const orders = closeFixed({ batches, ledger, ...store, reports }, await ordersOf(batch), batch.batch);
+      const orders = closeFixed(fixedDeps, await ordersOf(batch), batch.batch);
       await writeReport({ folder, report, shape: batch.inspection?.shape, orders });
     }
     // The file is put away only after its complete report, but its progress may have been written once more since.
@@ -65,8 +70,8 @@ export function createBatchSettlement(context: SettlementContext) {
     if (await exists(batch.path)) {
       await makeFolder(folder);
       await using original = await openOriginal(batch, folder, { batches, config });
-      const admitted = reportOrders(original?.orders ?? nothing(), batch, { ...side, config });
-      const orders = closeFixed({ batches, ledger, ...store, reports }, admitted, batch.batch);
+      const admitted = joined(original?.orders ?? nothing(), batch, context);
+      const orders = closeFixed(fixedDeps, admitted, batch.batch);
       const identity = await hashFile(batch.path);
       await writeReport({ folder, report: { ...report, ...identity }, shape: original?.shape, orders });
     } else await writeProgress(folder, report);
@@ -75,10 +80,16 @@ export function createBatchSettlement(context: SettlementContext) {
 
   async function ordersOf(batch: Batch): Promise<AsyncIterable<ReportedOrder>> {
     const inspection = inspections.get(batch.batch) ?? (await inspectAgain(batch, config, batches));
-    return reportOrders(readOrders(batch.path, inspection, {}), batch, { ...side, config });
+    return joined(readOrders(batch.path, inspection, {}), batch, context);
   }
 
   return { reportOf, settleFinished, settleUnreadable };
+}
+
+/** Orders of a batch with their results; of a conflict, also its other content. */
+function joined(orders: AsyncIterable<CheckedOrder>, batch: Batch, { config, side }: SettlementContext) {
+  const { batches, ledger } = side;
+  return reportOrders(orders, batch, { batches, ledger, knownContent: createKnownContent(batch, { batches, config }) });
 }
 
 /** Another daemon read the file, or its inspection was dropped. */
