@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config } from '../config/config.ts';
+import type { Config, Mapping } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { type ConfigProblem, sentenceOf } from '../config/problem.ts';
+import { type ConfigProblem, nearest, sentenceOf } from '../config/problem.ts';
 import { requireConfirmation, type Variables, variable } from '../config/variables.ts';
 import { systemClock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
@@ -86,7 +86,8 @@ function unreadable(file: string, cause: unknown): PoSyncError {
 /** The common flags of every command. */
 export type CommonArgs = { config?: string; environment?: string; confirm?: string; json: boolean };
 
-const PROGRAM_ROOT = path.resolve(import.meta.dirname, '..', '..');
+/** The folder that contains `config/`. */
+export const PROGRAM_ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /**
  * Loads the configuration that command line and variables select. `needs.confirm`: the command changes something in
@@ -122,6 +123,45 @@ function invalid(file: string, name: string, problems: readonly ConfigProblem[])
 function shortest(file: string, cwd: string): string {
   const relative = path.relative(cwd, file);
   return relative.startsWith('..') ? file : relative;
+}
+
+/**
+ * The configuration; undefined if none was named and there is none in the usual place, so that the standard columns
+ * apply. Throws like `openConfig`.
+ */
+export async function configIfAny(args: CommonArgs & { source?: string }, shell: Shell): Promise<Config | undefined> {
+  try {
+    return (await openConfig(args, shell, { confirm: false })).config;
+  } catch (error) {
+    const isNamed = args.config !== undefined || Boolean(shell.env['PO_SYNC_CONFIG']) || args.source !== undefined;
+    if (isNamed || codeOf(error) !== 'config-missing') throw error;
+    if (!args.json) shell.err('No configuration found; checking with the standard columns.\n');
+    return undefined;
+  }
+}
+
+/**
+ * The mapping of the named source; without a name that of the only source, otherwise the standard columns.
+ * Throws PoSyncError `source-unknown`.
+ */
+export function mappingForSource(name: string | undefined, { sources, mappings }: Config): Mapping | undefined {
+  const only = sources.length === 1 ? sources[0] : undefined;
+  const source = name === undefined ? only : sources.find((one) => one.name === name);
+  if (name !== undefined && source === undefined) {
+    throw unknownSource(
+      name,
+      sources.map((one) => one.name),
+    );
+  }
+  return source?.mapping === undefined ? undefined : mappings[source.mapping];
+}
+
+function unknownSource(name: string, names: readonly string[]): PoSyncError {
+  const near = nearest(name, names);
+  return new PoSyncError('source-unknown', `Source ${name} not found.`, {
+    remedy: near === undefined ? `Use one of: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`,
+    facts: { source: name },
+  });
 }
 
 /**

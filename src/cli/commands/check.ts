@@ -1,10 +1,9 @@
 import path from 'node:path';
 import type { Config, Mapping } from '../../config/config.ts';
-import { nearest } from '../../config/problem.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import { readOrders } from '../../validate/read-orders.ts';
-import { type CommonArgs, openConfig } from '../load-config.ts';
+import { type CommonArgs, configIfAny, mappingForSource } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import {
   type CheckedFile,
@@ -27,7 +26,7 @@ export async function checkCommand(args: CheckArgs, shell: Shell): Promise<numbe
 
 /** Checks the files with the mapping of a configuration; `undefined`: with the standard columns. */
 export async function checkFiles(args: CheckArgs, shell: Shell, config: Config | undefined): Promise<number> {
-  const mapping = config && mappingFor(args.source, config);
+  const mapping = config && mappingForSource(args.source, config);
   const printer: CheckPrinter = args.json ? createJsonPrinter((text) => shell.out(text)) : createTextPrinter(shell);
   printer.begin();
   let code = 0;
@@ -37,18 +36,6 @@ export async function checkFiles(args: CheckArgs, shell: Shell, config: Config |
   }
   printer.end();
   return code;
-}
-
-/** The configuration; undefined if none was named and there is none in the usual place. */
-async function configIfAny(args: CheckArgs, shell: Shell): Promise<Config | undefined> {
-  try {
-    return (await openConfig(args, shell, { confirm: false })).config;
-  } catch (error) {
-    const isNamed = args.config !== undefined || Boolean(shell.env['PO_SYNC_CONFIG']) || args.source !== undefined;
-    if (isNamed || !(error instanceof PoSyncError) || error.code !== 'config-missing') throw error;
-    if (!args.json) shell.err('No configuration found; checking with the standard columns.\n');
-    return undefined;
-  }
 }
 
 async function checkOne(
@@ -88,25 +75,4 @@ async function checkOrders(
     for (const problem of order.problems) printer.onProblem(problem, order.number);
   }
   return checked;
-}
-
-/** The mapping of the named source; without a name that of the only source, otherwise the standard columns. */
-function mappingFor(name: string | undefined, { sources, mappings }: Config): Mapping | undefined {
-  const only = sources.length === 1 ? sources[0] : undefined;
-  const source = name === undefined ? only : sources.find((one) => one.name === name);
-  if (name !== undefined && source === undefined) {
-    throw unknownSource(
-      name,
-      sources.map((one) => one.name),
-    );
-  }
-  return source?.mapping === undefined ? undefined : mappings[source.mapping];
-}
-
-function unknownSource(name: string, names: readonly string[]): PoSyncError {
-  const near = nearest(name, names);
-  return new PoSyncError('source-unknown', `Source ${name} not found.`, {
-    remedy: near === undefined ? `Use one of: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`,
-    facts: { source: name },
-  });
 }

@@ -5,10 +5,15 @@ import { readSecret, secretFilesFrom } from '../../config/secret.ts';
 import { ENVIRONMENT, variablePrefix } from '../../config/variables.ts';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
-import { type SandboxOptions, SCOPES, type Scope, TOKEN_PATHS } from '../../sandbox/sandbox-options.ts';
+import {
+  type AnsweredCall,
+  type SandboxOptions,
+  SCOPES,
+  type Scope,
+  TOKEN_PATHS,
+} from '../../sandbox/sandbox-options.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Shell } from '../shell.ts';
-import { openCallLog } from '../terminal/call-log.ts';
 
 /** The flags of `po-sync sandbox` as typed. */
 export type SandboxArgs = {
@@ -137,4 +142,41 @@ function badFlag(flag: string, value: string, wanted: string): PoSyncError {
     remedy: `Use ${wanted}.`,
     facts: { flag, value },
   });
+}
+
+/** Pause between two writes, in milliseconds: a write for each call would cost the sandbox more than the call. */
+const PAUSE = 100;
+/** Longest line. */
+const LONGEST = 300;
+
+/** Writes one line per call: time, method, path, status, duration and, for a failed call, the reason. */
+function openCallLog(write: (text: string) => void): AsyncDisposable & { add(call: AnsweredCall): void } {
+  let lines: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  function flush(): void {
+    timer = undefined;
+    write(lines.join(''));
+    lines = [];
+  }
+
+  return {
+    add(call) {
+      lines.push(callLine(call, new Date()));
+      timer ??= setTimeout(flush, PAUSE);
+    },
+    async [Symbol.asyncDispose]() {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      flush();
+    },
+  };
+}
+
+function callLine({ method, path, status, durationMs, reason }: AnsweredCall, at: Date): string {
+  const outcome = status === 0 ? 'connection dropped' : String(status);
+  const why = reason === '' ? '' : ` ${reason}`;
+  const line = `${at.toISOString()} ${method} ${path} ${outcome} ${durationMs.toFixed(1)} ms${why}`;
+  // A caller chooses the path and parts of the reason: neither may control the terminal.
+  return `${line.slice(0, LONGEST).replace(/[\p{Cc}\p{Cf}]/gu, '?')}\n`;
 }

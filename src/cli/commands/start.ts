@@ -81,7 +81,7 @@ type SettledBatch = {
 };
 
 /** Why the run ended: nothing is left, a person must decide, the maximum wait is over, or a signal. */
-type End = 'done' | 'held' | 'waited' | 'interrupted';
+export type End = 'done' | 'held' | 'waited' | 'interrupted';
 
 /** Milliseconds between two checks of whether the run is done. */
 const LOOK_AGAIN = 100;
@@ -113,7 +113,8 @@ async function startOnce(
   return exitCode;
 }
 
-async function runUntilDone(
+/** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */
+export async function runUntilDone(
   daemon: Daemon,
   maxWait: number,
   clock: DaemonInput['clock'],

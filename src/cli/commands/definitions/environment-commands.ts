@@ -81,6 +81,13 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--list-items <yes|no>', text: 'whether the list contains items' },
 ];
 
+const MAX_WAIT: OptionDefinition = {
+  flags: '--max-wait <duration>',
+  text: 'how long it may take',
+  parse: readDuration,
+  default: { value: 900_000, shown: '15m' },
+};
+
 /** Commands that run or configure po-sync. */
 export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
   {
@@ -88,12 +95,7 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
     summary: 'Run the daemon; with --once process the files that are present now, then exit.',
     options: [
       { flags: '--once', text: 'exit when nothing is left to do; for cron, CI and trials' },
-      {
-        flags: '--max-wait <duration>',
-        text: 'how long --once waits through pauses',
-        parse: readDuration,
-        default: { value: 900_000, shown: '15m' },
-      },
+      { ...MAX_WAIT, text: 'how long --once waits through pauses' },
     ],
     examples: ['po-sync start --environment staging', 'po-sync start --once --max-wait 5m --json'],
     exits: [
@@ -116,6 +118,24 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
       ['2', 'an order is invalid, or a file is unreadable'],
     ],
     load: async () => (await import('../check.ts')).checkCommand,
+  },
+  {
+    name: 'rehearse',
+    summary: 'Process a copy of one file with a temporary sandbox that injects faults, and show the report.',
+    argument: { flags: '<file>', key: 'file', text: 'order file; it is not changed' },
+    options: [
+      { flags: '--source <name>', text: 'source whose mapping applies' },
+      { flags: '--faults <file>', text: 'faults of the sandbox (default: config/rehearsals/rehearse.yaml)' },
+      MAX_WAIT,
+    ],
+    examples: ['po-sync rehearse orders.csv', 'po-sync rehearse --source erp export.csv --json'],
+    exits: [
+      ['0', 'the sandbox accepted every order'],
+      ['1', 'the file or the configuration cannot be used, or time ran out'],
+      ['2', 'an order needs a person, or the file is unreadable'],
+      ['130, 143', 'interrupted by SIGINT or SIGTERM'],
+    ],
+    load: async () => (await import('../rehearse.ts')).rehearseCommand,
   },
   {
     name: 'config show',

@@ -1,0 +1,216 @@
+import { constants } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { configSchema } from '../../config/schema.ts';
+import { Secret } from '../../config/secret.ts';
+import { systemClock } from '../../core/clock.ts';
+import { PoSyncError } from '../../core/errors.ts';
+import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
+import { draftPath, openRegularFile, readTextIfExists } from '../../core/regular-file.ts';
+import { openDaemon } from '../../daemon.ts';
+import { isLeftAlone } from '../../intake/names.ts';
+import { createLog } from '../../log/log.ts';
+import type { DeadLetter } from '../../order/dead-letter.ts';
+import { countNeedingPerson, OUTCOMES } from '../../order/outcome.ts';
+import { readText, splitLines } from '../../report/lines.ts';
+import { type Report, readReport } from '../../report/report.ts';
+import { type FaultFile, loadFaults } from '../../sandbox/faults/fault-file.ts';
+import type { SandboxEvent } from '../../sandbox/sandbox-options.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
+import { type CommonArgs, configIfAny, mappingForSource, PROGRAM_ROOT } from '../load-config.ts';
+import { type Shell, versionOf } from '../shell.ts';
+import { canShowLive, createLiveView } from '../terminal/live-view.ts';
+import { type Format, formatOf, printable, printJson } from '../terminal/print.ts';
+import { type End, runUntilDone } from './start.ts';
+
+type RehearseArgs = CommonArgs & { file: string; source?: string; faults?: string; maxWait: number };
+
+/** What came of a file. `createdTwice`: orders that the sandbox stored more than once. */
+type Rehearsed = { report: Report; folder: string; faults: Record<string, number>; createdTwice: number };
+
+/** The name of environment, source, mapping and client of a rehearsal. */
+const REHEARSAL = 'rehearsal';
+const FAULTS = path.join(PROGRAM_ROOT, 'config', 'rehearsals', 'rehearse.yaml');
+/** Orders shown. */
+const PROBLEMS = 20;
+/** Short waits: the sandbox is on this machine. */
+const PACE = {
+  timeout: 5_000,
+  settle: 1_000,
+  backoff: { initial: 100, max: 1_000 },
+  probe: { initial: 200, max: 1_000 },
+};
+
+/**
+ * `rehearse FILE`: processes a copy of the file with a temporary sandbox, ledger and Redis, and keeps only the report.
+ * Uses no address of the configuration. 0: the sandbox accepted all orders; 2: something needs a person; 130/143:
+ * interrupted. Throws PoSyncError `rehearsal-unfinished`, and like `openConfig`, `openRegularFile` and `loadFaults`.
+ */
+export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise<number> {
+  const config = await configIfAny(args, shell);
+  const mapping = config && mappingForSource(args.source, config);
+  const faults = await readFaults(args.faults === undefined ? FAULTS : path.resolve(shell.cwd, args.faults));
+  const named = path.resolve(shell.cwd, args.file);
+  const file = await realpath(named).catch(() => named);
+  await (await openRegularFile(file)).close();
+  await using place = await makePlace();
+  await drop(file, place.inbox);
+  await using sandbox = await openSandbox(place.folder, faults);
+  const rehearsal = configOf(sandbox, place.folder, config, mapping);
+  const end = await run(rehearsal, args, shell);
+  if (end === 'interrupted') return shell.signal.reason === 'SIGINT' ? 130 : 143;
+  const [batch = ''] = await readdir(rehearsal.reports.path);
+  const folder = path.join(rehearsal.reports.path, batch);
+  const report = await readReport(folder);
+  if (report === undefined || report.state === 'running') throw unfinished(file);
+  place.keepReport();
+  await print({ report, folder, ...sandbox.seen() }, args, shell);
+  return report.state === 'finished' && countNeedingPerson(report.counts) === 0 ? 0 : 2;
+}
+
+async function readFaults(file: string): Promise<FaultFile> {
+  const text = await readTextIfExists(file);
+  if (text !== undefined) return loadFaults(text, file);
+  throw new PoSyncError('file-missing', `There is no fault file ${file}.`, {
+    remedy: 'Use one of config/rehearsals/, or omit --faults.',
+    facts: { file },
+  });
+}
+
+/** A temporary folder with an inbox. Disposing removes it, except for a report that is kept. */
+async function makePlace() {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'po-sync-rehearsal-')));
+  const inbox = path.join(folder, 'inbox');
+  await mkdir(inbox);
+  let isKept = false;
+  return {
+    folder,
+    inbox,
+    keepReport: () => {
+      isKept = true;
+    },
+    async [Symbol.asyncDispose]() {
+      const rest = isKept ? ['data', 'inbox', 'sandbox'].map((name) => path.join(folder, name)) : [folder];
+      for (const one of rest) await rm(one, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Copies the file into the inbox, under a name that an inbox takes. */
+async function drop(file: string, inbox: string): Promise<void> {
+  const draft = draftPath(inbox);
+  await copyFile(file, draft, constants.COPYFILE_FICLONE);
+  const name = path.basename(file);
+  await rename(draft, path.join(inbox, isLeftAlone(name, false) ? `file-${name}.csv` : name));
+}
+
+async function openSandbox(folder: string, faults: FaultFile) {
+  const found: Record<string, number> = {};
+  const stored = new Set<string>();
+  let createdTwice = 0;
+  const onEvent = (event: SandboxEvent) => {
+    if (event.type === 'fault') found[event.kind] = (found[event.kind] ?? 0) + 1;
+    if (event.type !== 'stored') return;
+    if (stored.has(event.order)) createdTwice += 1;
+    stored.add(event.order);
+  };
+  const names = { environment: REHEARSAL, clientId: REHEARSAL, clientSecret: REHEARSAL };
+  const sandbox = await startSandbox({ ...names, port: 0, data: path.join(folder, 'sandbox'), faults, onEvent });
+  return { ...sandbox, seen: () => ({ faults: found, createdTwice }) };
+}
+
+/** The defaults, with the mapping and the rules of delivery of the configuration. */
+function configOf(
+  { baseUrl, authUrl }: Sandbox,
+  folder: string,
+  config: Config | undefined,
+  mapping: Config['mappings'][string] | undefined,
+): Config {
+  const settings = configSchema.parse({
+    data: path.join(folder, 'data'),
+    environments: { [REHEARSAL]: { baseUrl, authUrl } },
+    sources: [
+      {
+        ...{ name: REHEARSAL, type: 'inbox', path: path.join(folder, 'inbox'), stable: '100ms', poll: '100ms' },
+        ...(mapping && { mapping: REHEARSAL }),
+      },
+    ],
+    reports: { path: path.join(folder, 'reports') },
+  });
+  return {
+    ...settings,
+    file: config?.file ?? '',
+    environment: REHEARSAL,
+    mappings: mapping === undefined ? {} : { [REHEARSAL]: mapping },
+    delivery: { ...settings.delivery, ...config?.delivery, ...PACE },
+  };
+}
+
+async function run(config: Config, { json, maxWait }: RehearseArgs, shell: Shell): Promise<End> {
+  const live = canShowLive(shell, { json })
+    ? createLiveView({ shell, clock: systemClock, reports: config.reports.path })
+    : undefined;
+  await using daemon = await openDaemon({
+    config,
+    secrets: { clientId: REHEARSAL, clientSecret: new Secret(REHEARSAL), warnings: [] },
+    clock: systemClock,
+    log: createLog({ level: 'silent', pretty: false, stream: shell.streams.err }),
+    self: { pid: shell.pid, version: versionOf() },
+    signal: shell.signal,
+    admin: false,
+  });
+  await using _ = live?.follow(daemon);
+  return await runUntilDone(daemon, maxWait, systemClock, shell.signal);
+}
+
+function unfinished(file: string): PoSyncError {
+  return new PoSyncError('rehearsal-unfinished', `The rehearsal of ${file} did not finish in time.`, {
+    remedy: 'Allow more time with --max-wait, or use fewer faults with --faults.',
+    facts: { file },
+  });
+}
+
+async function print(rehearsed: Rehearsed, { json }: RehearseArgs, shell: Shell): Promise<void> {
+  const page = path.join(rehearsed.folder, 'report.html');
+  if (json) printJson(shell, { ...rehearsed, page });
+  else shell.out(`${[...(await rehearsedLines(rehearsed, formatOf(shell))), `Report: ${page}`].join('\n')}\n`);
+}
+
+async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearsed, { paint }: Format) {
+  const { counts, state, error, held, warnings } = report;
+  const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => {
+    const number = count(counts[outcome]).padStart(9);
+    return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}`;
+  });
+  const injected = Object.entries(faults).map(([kind, number]) => `${count(number)} ${kind}`);
+  return [
+    `${paint('strong', printable(report.file))}: ${orders(counts.orders)}, sent to a temporary sandbox only`,
+    ...outcomes,
+    ...(error === undefined ? [] : [`  ${paint('bad', state)}: ${printable(error.message)}`]),
+    ...(held === undefined ? [] : [`  ${paint('bad', state)}: ${printable(held.reason)}`]),
+    ...warnings.map((warning) => `  warning: ${printable(warning)}`),
+    ...(await problemLines(folder)),
+    '',
+    `Faults that the sandbox injected: ${injected.join(', ') || 'none'}. Created twice: ${orders(createdTwice)}.`,
+  ];
+}
+
+/** Orders that need a person, one a line. */
+async function problemLines(folder: string): Promise<string[]> {
+  const lines: string[] = [];
+  let more = 0;
+  // One entry a line; the brackets of the array are on separate lines.
+  for await (const text of splitLines(readText(path.join(folder, 'dead-letters.json'), 'utf-8'), false)) {
+    if (!text.startsWith('{')) continue;
+    if (lines.length >= PROBLEMS) {
+      more += 1;
+      continue;
+    }
+    const { location, purchaseOrderNumber, message } = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
+    lines.push(`  line ${location.line}: ${printable(`${purchaseOrderNumber || '(no number)'}: ${message}`)}`);
+  }
+  if (lines.length === 0) return [];
+  return ['', 'Orders that need a person:', ...lines, ...(more === 0 ? [] : [`  … and ${count(more)} more`])];
+}

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { csvOf, openWorkplace } from '../support/workplace.ts';
+
+/** A Redis address that counts its connections and answers none. */
+async function openTrap() {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `redis://127.0.0.1:${port}/0`,
+    connections: () => connections,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+it('rehearse shows the report of a file and touches neither the Redis nor the API of the configuration', async () => {
+  await using trap = await openTrap();
+  await using place = await openWorkplace({ redis: trap.url });
+  const file = path.join(place.folder, 'orders.csv');
+  const text = `${csvOf(30)}PO-31,NEW,A,none\n`;
+  await writeFile(file, text);
+  const { code, out } = await place.run(['rehearse', file, '--json'], { PO_SYNC_REDIS_URL: trap.url });
+  const { report, folder, page, faults, createdTwice } = JSON.parse(out);
+  try {
+    expect(code).toBe(2);
+    expect(report).toMatchObject({
+      environment: 'rehearsal',
+      state: 'finished',
+      counts: { orders: 31, accepted: 30, invalid: 1 },
+    });
+    expect(createdTwice).toBe(0);
+    expect(faults).toMatchObject({ drop: expect.any(Number), answer: expect.any(Number), revoke: 1 });
+    expect(await readFile(page, 'utf8')).toContain('PO-31');
+    // Only the report is left.
+    expect(await readdir(path.resolve(folder, '../..'))).toEqual(['reports']);
+  } finally {
+    await rm(path.resolve(folder, '../..'), { recursive: true });
+  }
+  expect({ redis: trap.connections(), api: place.events }).toEqual({ redis: 0, api: [] });
+  expect(existsSync(place.reports) || existsSync(path.join(place.folder, 'data'))).toBe(false);
+  expect(await readdir(place.inbox)).toEqual([]);
+  expect(await readFile(file, 'utf8')).toBe(text);
+});
+
+it('rehearse reads with the mapping of a source, and names orders that need a person', async () => {
+  await using place = await openWorkplace({
+    source: '- { name: erp, type: inbox, path: inbox, mapping: erp }',
+    more: 'mappings: { erp: { fields: { purchaseOrderNumber: NO, articleCode: MAT, quantity: QTY } } }',
+  });
+  await writeFile(path.join(place.folder, 'erp.csv'), 'NO;MAT;QTY\nPO-1;A;1\nPO-2;A;two\n');
+  const { code, out } = await place.run(['rehearse', 'erp.csv']);
+  const folder = /Report: (.*)\/reports\//.exec(out)?.[1] ?? '';
+  await rm(folder, { recursive: true });
+  expect(code).toBe(2);
+  expect(out).toMatch(/1 {2}accepted/);
+  expect(out).toContain('line 3: PO-2: ');
+});
+
+it('rehearse of an unreadable file ends with 2, and of a missing one with 1', async () => {
+  await using place = await openWorkplace();
+  await writeFile(path.join(place.folder, 'broken.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n');
+  const { code, out } = await place.run(['rehearse', 'broken.csv']);
+  await rm(/Report: (.*)\/reports\//.exec(out)?.[1] ?? '', { recursive: true });
+  expect({ code, out }).toEqual({ code: 2, out: expect.stringContaining('unreadable: ') });
+  expect(await place.run(['rehearse', 'absent.csv'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('absent'),
+  });
+});
