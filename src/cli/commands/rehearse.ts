@@ -133,7 +133,11 @@ function configOf(
     environments: { [REHEARSAL]: { baseUrl, authUrl } },
     sources: [
       {
-        ...{ name: REHEARSAL, type: 'inbox', path: path.join(folder, 'inbox'), stable: '100ms', poll: '100ms' },
+        name: REHEARSAL,
+        type: 'inbox',
+        path: path.join(folder, 'inbox'),
+        stable: '100ms',
+        poll: '100ms',
         ...(mapping && { mapping: REHEARSAL }),
       },
     ],
