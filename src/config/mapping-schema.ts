@@ -130,6 +130,14 @@ export function mappingSchemaOf(kind: RecordKind) {
       .enum(['required', 'optional'])
       .prefault('required')
       .describe('optional: the program that writes the file leaves out the last line end.'),
+    repeatedRows: z
+      .enum(['hold', 'allow'])
+      .prefault('hold')
+      .describe('Tables only: allow sends rows of an order that are equal in every column as separate items.'),
+    totalRows: z
+      .enum(['hold', 'allow'])
+      .prefault('hold')
+      .describe('Tables only: allow sends numbers and articles that read like a total, such as "Total" or "Summe".'),
     sheet: line
       .exactOptional()
       .describe('XLSX only: the name of the sheet; without it, the only visible sheet with data is read.'),

@@ -51,6 +51,13 @@ export function hasNeededColumns(cells: readonly string[], mapping: Mapping): bo
   return needed.every((field) => mapping.fields[field].some((name) => names.has(plainName(name))));
 }
 
+/** The first column of a header that is named as a field. */
+export function columnNamed(field: Field, header: readonly string[], mapping: Mapping): number | undefined {
+  const names = new Set(mapping.fields[field].map(plainName));
+  const index = header.findIndex((name) => names.has(plainName(name)));
+  return index < 0 ? undefined : index;
+}
+
 /** How many of the fields a header row has a column for. */
 export function countFields(cells: readonly string[], mapping: Mapping): number {
   const names = new Set(cells.map(plainName));

@@ -5,6 +5,7 @@ import type { Problem, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { textFault, trimBlanks } from '../order/text.ts';
 import type { Field } from '../parse/columns.ts';
+import { isTotalLabel } from '../parse/csv/total-rows.ts';
 import { isUncertain, readingsOf } from '../parse/encoding-readings.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import { type Fault, problemOf } from './problem.ts';
@@ -42,13 +43,14 @@ export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
   const read = readQuantity(quantity, mapping.decimal, mapping.quantity === 'integer');
   const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = textOf(record, 'orderState', rules, onlyState);
-  const isGood = textFault(number) === undefined && textFault(articleCode) === undefined;
+  const [numberFault, codeFault] = [faultOf(number, mapping), faultOf(articleCode, mapping)];
+  const isGood = numberFault === undefined && codeFault === undefined;
   if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))
     return { record, number, item: { articleCode, quantity: read.value } };
   const found: [Field, Fault | undefined, string][] = [
-    ['purchaseOrderNumber', textFault(number), number],
+    ['purchaseOrderNumber', numberFault, number],
     ['orderState', state === onlyState ? undefined : 'wrong-state', state],
-    ['articleCode', textFault(articleCode), articleCode],
+    ['articleCode', codeFault, articleCode],
     ['quantity', 'fault' in read ? read.fault : undefined, quantity],
   ];
   const problems = found.flatMap(([field, fault, value]) =>
@@ -56,6 +58,11 @@ export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
   );
   const loose = looseRow(record, number, rules);
   return { record, number, problems: [...problems, ...unsureProblems(record, rules)], ...(loose && { loose }) };
+}
+
+/** What is wrong with a number or an article. */
+function faultOf(text: string, { totalRows }: Mapping): Fault | undefined {
+  return textFault(text) ?? (totalRows === 'hold' && isTotalLabel(text) ? 'total-row' : undefined);
 }
 
 function rawOf(record: RowRecord, field: Field, { table }: RowRules): string {

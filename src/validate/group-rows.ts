@@ -37,12 +37,13 @@ export function groupRows({ reading, rules, late }: GroupOptions): RowGroups {
   let current: Group | undefined;
   let ordinal = 0;
 
+  const next = (rows: readonly CheckedRow[], doubt: string | undefined) => orderOf(rows, doubt, ordinal++, rules);
+
   /** An order, unless more of its rows follow. */
   function place(group: Group | undefined): CheckedOrder[] {
     if (group === undefined) return [];
     const number = group.rows[0]?.number ?? '';
-    if (number === '' || !apart.has(number))
-      return [orderOf(group.rows, group.doubt ?? shifted.get(number), ordinal++)];
+    if (number === '' || !apart.has(number)) return [next(group.rows, group.doubt ?? shifted.get(number))];
     for (const { record } of group.rows) {
       late.add({ number, content: '', line: record.place.line, text: toText(record, group.doubt) });
     }
@@ -52,14 +53,14 @@ export function groupRows({ reading, rules, late }: GroupOptions): RowGroups {
   function* lateOrders(): Generator<CheckedOrder> {
     let current: { group: number; rows: CheckedRow[]; doubt: string | undefined } | undefined;
     for (const { group, text } of late.ordered()) {
-      if (current && current.group !== group) yield orderOf(current.rows, current.doubt, ordinal++);
+      if (current && current.group !== group) yield next(current.rows, current.doubt);
       const { record, doubt } = fromText(text);
       const row = checkRow(record, rules);
       if (current?.group !== group) current = { group, rows: [], doubt: shifted.get(row.number) };
       current.rows.push(row);
       if (doubt !== '') current.doubt = doubt;
     }
-    if (current) yield orderOf(current.rows, current.doubt, ordinal++);
+    if (current) yield next(current.rows, current.doubt);
   }
 
   return {
@@ -117,7 +118,12 @@ function looseOf({ rows }: Group): CheckedRow['loose'] {
 }
 
 /** One order of all its rows: if any of them is wrong, the complete order is. */
-function orderOf(rows: readonly CheckedRow[], doubt: string | undefined, ordinal: number): CheckedOrder {
+function orderOf(
+  rows: readonly CheckedRow[],
+  doubt: string | undefined,
+  ordinal: number,
+  { mapping }: RowRules,
+): CheckedOrder {
   const records: SourceRecord[] = [];
   const items: Item[] = [];
   for (const { record, item } of rows) {
@@ -126,7 +132,7 @@ function orderOf(rows: readonly CheckedRow[], doubt: string | undefined, ordinal
   }
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
-  const repeat = hasOneArticleTwice(items) ? repeatedRow(rows) : undefined;
+  const repeat = mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows) : undefined;
   if (items.length === rows.length && items.length <= LIMITS.items && doubt === undefined && repeat === undefined) {
     const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items };
     return { ordinal, number, place, records, valid: true, order };

@@ -59,6 +59,8 @@ it('reads a mapping with its defaults, one name or several for a column', () => 
     skipRows: [],
     fillDown: false,
     finalNewline: 'required',
+    repeatedRows: 'hold',
+    totalRows: 'hold',
     delimiter: '\t',
     encoding: 'auto',
     decimal: 'auto',

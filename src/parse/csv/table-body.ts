@@ -1,6 +1,7 @@
 import type { Mapping } from '../../config/config.ts';
 import { hasNeededColumns } from '../columns.ts';
 import type { Row } from './row-parser.ts';
+import { createTotalRows, type TotalRows } from './total-rows.ts';
 
 /** Separates a table's rows from its header and from rows that are not data. */
 export type TableBody = {
@@ -14,30 +15,34 @@ export type TableBody = {
   warnings(): string[];
 };
 
-type Skipped = 'blank' | 'title' | 'head' | 'rule' | 'pattern';
+type Skipped = 'blank' | 'title' | 'head' | 'rule' | 'pattern' | 'total';
 
 /** The header is among the first rows. */
 const MOST_TITLES = 50;
 
 /**
  * The header is the row that `headerRow` names, or the first one with a column for every needed field; rows above it are
- * titles. Below it, blank rows, rules (`-----`), repeated headers and rows that match `skipRows` are not data.
+ * titles. Below it, blank rows, rules (`-----`), repeated headers, rows that match `skipRows` and proven totals are not
+ * data.
  */
 export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBody {
   const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
-  const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0 };
+  const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0, total: 0 };
   let first: Row | undefined;
   let isSepLineDue = hasSepLine;
   let isAfterGap = false;
+  let totals: TotalRows | undefined;
   const body: TableBody = { header: undefined, take, end, warnings: () => warningsOf(counts) };
 
   function take(rows: readonly Row[]): readonly Row[] {
-    if (body.header !== undefined && !isAfterGap && !rows.some(mayBeSkipped)) return rows;
-    return rows.filter(isData);
+    if (body.header === undefined || isAfterGap || rows.some(mayBeSkipped)) return rows.filter(isData);
+    if (totals) for (const row of rows) totals.add(row);
+    return rows;
   }
 
   function mayBeSkipped(row: Row): boolean {
-    return patterns.length > 0 || !isPlain(row) || row.cells[0] === body.header?.cells[0];
+    if (patterns.length > 0 || !isPlain(row) || row.cells[0] === body.header?.cells[0]) return true;
+    return totals?.mayBe(row) === true;
   }
 
   function isData(row: Row): boolean {
@@ -45,7 +50,7 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
       isSepLineDue = false;
       return false;
     }
-    const skipped = body.header === undefined ? aboveHeader(row) : reasonToSkip(row, body.header, patterns);
+    const skipped = body.header === undefined ? aboveHeader(row) : belowHeader(row, body.header);
     if (skipped !== undefined) {
       if (skipped !== 'none') counts[skipped] += 1;
       isAfterGap = true;
@@ -53,7 +58,13 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
     }
     if (isAfterGap) row.isAfterGap = true;
     isAfterGap = false;
+    totals?.add(row);
     return true;
+  }
+
+  function belowHeader(row: Row, header: Row): Skipped | undefined {
+    const reason = reasonToSkip(row, header, patterns);
+    return reason === undefined && totals?.mayBe(row) && totals.is(row) ? 'total' : reason;
   }
 
   function aboveHeader(row: Row): Skipped | 'none' {
@@ -62,6 +73,7 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
     if (headerRow === 'auto' ? hasNeededColumns(row.cells, mapping) : row.line >= headerRow) body.header = row;
     first ??= row;
     if (body.header === undefined && counts.title >= MOST_TITLES) body.header = first;
+    if (body.header !== undefined) totals = createTotalRows(body.header.cells, mapping);
     return body.header === undefined ? 'title' : 'none';
   }
 
@@ -109,6 +121,7 @@ function warningsOf(counts: Record<Skipped, number>): string[] {
     ...counted(counts.blank, 'row without any value was', 'rows without any value were'),
     ...counted(counts.head, 'repeated header was', 'repeated headers were'),
     ...counted(counts.rule, 'separator line was', 'separator lines were'),
+    ...counted(counts.total, 'totals row was', 'totals rows were'),
     ...counted(counts.pattern, 'row that matches skipRows was', 'rows that match skipRows were'),
   ];
 }

@@ -45,15 +45,84 @@ describe('rows of a list that are not data', () => {
     ]);
   });
 
-  test('a totals row that the mapping does not name is reported', async () => {
-    const { orders } = await readText(`${HEADER}\n1,A,1\n,Total,1\n`);
-    expect(orders.map(({ valid }) => valid)).toEqual([false, false]);
+  test('a separator line, a page title and a header on each page of a list do not become rows', async () => {
+    const page = (...rows: string[]) => [HEADER, '-----,-----,-----', ...rows, '-----,-----,-----'];
+    const text = [...page('1,A,1', '2,B,1'), ...page('2,C,1', '3,D,1'), ''].join('\n');
+    const { orders } = await readText(text);
+    expect(orders.map(({ number, valid, records }) => [number, valid, records.length])).toEqual([
+      ['1', true, 1],
+      ['2', true, 2],
+      ['3', true, 1],
+    ]);
   });
 
   test('a table without a header is refused with its first line', async () => {
     expect(await whyUnreadable('\n1,A,1\n2,B,1\n')).toEqual({ code: 'unreadable-column-missing', line: 2 });
     expect(await whyUnreadable('x\n'.repeat(200))).toEqual({ code: 'unreadable-column-missing', line: 1 });
   });
+});
+
+describe('a totals row', () => {
+  /** What is sent, and the codes of the rest; the rows have an amount in the last column. */
+  async function read(rows: readonly string[], settings: Parameters<typeof mappingOf>[0] = {}) {
+    const text = [`${HEADER},amount`, ...rows, ''].join('\n');
+    const { orders, inspection } = await readText(text, mappingOf(settings));
+    const sent = orders.flatMap((one) =>
+      one.valid ? [`${one.number} ${JSON.stringify(one.order.items.map((item) => item.articleCode))}`] : [],
+    );
+    const held = orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ line, code }) => `${line} ${code}`)));
+    return { sent, held, warnings: inspection.warnings };
+  }
+
+  test.each([
+    ['a label for a number', ['1,A,1,5', '2,B,2,5', 'Total,,3,10']],
+    ['a label with the number of its group', ['1,A,1,5', '1 Ergebnis,,1,5', '2,B,2,5', 'Gesamtergebnis,,3,10']],
+    ['a label for an article', ['1,A,1,5', '2,B,2,5', ',Summe:,3,10']],
+    ['no label', ['1,A,1,5', '2,B,2,5', ',,3,10']],
+    ['the sum of the rows since the last one', ['1,A,1,5', 'Sous-total,,1,5', '2,B,2,5', 'Sous-total,,2,5']],
+    ['an ambiguous sum', ['1,A,1,5', '2,B,999,5', 'Total,,"1,000",10']],
+    ['stars', ['1,A,1,5', '*,A,7,5', '2,B,2,5', '**,,12,10']],
+  ])('that has %s and the sum of the rows above it is skipped with a warning', async (_, rows) => {
+    const { sent, held, warnings } = await read(rows);
+    expect(held).toEqual([]);
+    expect(sent).toEqual(['1 ["A"]', '2 ["B"]']);
+    expect(warnings).toContainEqual(expect.stringMatching(/totals rows? (?:was|were) skipped/));
+  });
+
+  test.each([
+    ['a sum of other rows', ['1,A,1,5', 'Total,,9,10'], ['1 ["A"]'], ['3 total-row', '3 missing']],
+    ['an article', ['1,A,1,5', 'Total,3 rows,1,5'], ['1 ["A"]'], ['3 total-row']],
+    ['a text', ['1,A,1,5', ',,1,five'], [], ['2 row-in-doubt', '3 missing', '3 missing']],
+    ['no label and the sum of one row', ['1,A,1,5', ',,1,5'], [], ['2 row-in-doubt', '3 missing', '3 missing']],
+    ['the number of an order', ['1,A,1,5', '1,Total,1,5', '2,B,1,5'], ['2 ["B"]'], ['3 total-row']],
+    ['the number of an order and no article', ['1,A,1,5', '1,B,1,5', '1,,2,5', '2,B,1,5'], ['2 ["B"]'], ['4 missing']],
+    ['the number of its group as a label', ['1,A,1,5', '1,Summe 1,1,5', '2,B,1,5'], ['2 ["B"]'], ['3 total-row']],
+  ])('that has %s is held with its line', async (_, rows, sent, held) => {
+    expect(await read(rows)).toEqual({ sent, held, warnings: [] });
+  });
+
+  test('that a blank number repeats the one above for is not an item', async () => {
+    expect(await read(['1,A,1,5', ',B,2,5', ',Total,4,5', '2,C,1,5'], { fillDown: true })).toMatchObject({
+      sent: ['2 ["C"]'],
+      held: ['4 total-row'],
+    });
+    expect(await read(['1,A,1,5', ',B,2,5', ',Total,3,5', '2,C,1,5'], { fillDown: true })).toMatchObject({
+      sent: ['1 ["A","B"]', '2 ["C"]'],
+    });
+  });
+
+  test('is an order or an item where the mapping says so', async () => {
+    const { sent } = await read(['Total 7,A,1,5', '2,Total,1,5'], { totalRows: 'allow' });
+    expect(sent).toEqual(['Total 7 ["A"]', '2 ["Total"]']);
+  });
+});
+
+test('rows that are equal in every column are two items where the mapping says so', async () => {
+  const { orders } = await readText(`${HEADER}\n1,A,1\n2,B,1\n1,A,1\n`, mappingOf({ repeatedRows: 'allow' }));
+  expect(orders.map(({ number, valid, records }) => [number, valid, records.length])).toEqual([
+    ['2', true, 1],
+    ['1', true, 2],
+  ]);
 });
 
 test('a row that is equal to another one of its order in every column is held', async () => {

@@ -53,6 +53,21 @@ describe('a workbook', () => {
     ]);
   });
 
+  test('is read without its totals rows; one that may be a row is held', async () => {
+    const sums = rows(
+      [text('1'), text('A'), number(5)],
+      [text('1'), text('B'), number(2.5)],
+      [text('Total'), null, number(7.5)],
+    );
+    const { inspection, orders } = await read(await writeWorkbook(sums), { quantity: 'number' });
+    expect(orders).toMatchObject([{ number: '1', valid: true, records: [{}, {}] }]);
+    expect(inspection.warnings).toEqual(['One totals row was skipped.']);
+    const other = rows([text('1'), text('A'), number(5)], [text('1'), text('Summe'), number(6)]);
+    expect((await read(await writeWorkbook(other))).orders).toMatchObject([
+      { problems: [{ line: 3, code: 'total-row' }] },
+    ]);
+  });
+
   test('is read from the sheet that the mapping names; a missing sheet is reported', async () => {
     const book = await writeWorkbooks([
       { sheet: 'Notes', data: textRows([['nothing here']]) },

@@ -1,0 +1,103 @@
+import type { Mapping } from '../../config/config.ts';
+import { errorColumnOf } from '../../order/fixing.ts';
+import { readQuantity } from '../../order/quantity.ts';
+import { trimBlanks } from '../../order/text.ts';
+import { columnNamed } from '../columns.ts';
+import type { Row } from './row-parser.ts';
+
+const CLEAR =
+  'grand total|sub-?totals?|sous-totaux|sous-total|total g[eé]n[eé]rale?|total geral|totals?|totale|totaux|totaal|sub-?totaal|summe|gesamt|gesamtsumme|gesamtergebnis|gesamtmenge|zwischensumme|endsumme|teilsumme|teilergebnis|razem|celkem|összesen|итого';
+const OTHER = `${CLEAR}|sum total|sums?|summa|somme|soma|suma|ergebnis|insgesamt|i alt|yhteensä|ogółem|spolu|ukupno|(?:genel )?toplam|всего|合計|小計|合计|小计|总计|總計|합계|소계`;
+
+/** `Total`, `* Summe:`. */
+const LABEL = new RegExp(`^(?:\\*+ ?)?(?:${OTHER})(?: (?:${OTHER}))? ?[:.=]?$`, 'iu');
+/** `Total PO-1`, and `PO-1 Ergebnis` as Excel labels a group. */
+const LABEL_OF = new RegExp(`^(?:\\*+ ?)?(?:${CLEAR})[ :]|[ :](?:${CLEAR}|ergebnis)[:.]?$`, 'iu');
+/** SAP marks the totals of each level with one star more. */
+const STARS = /^\*+$/;
+
+/** Whether a number or an article reads like the label of a totals row. */
+export function isTotalLabel(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  const endsInDigit = last >= 48 && last < 58;
+  if (endsInDigit && !text.includes(' ') && !text.includes(':')) return false;
+  return LABEL.test(text) || LABEL_OF.test(text);
+}
+
+/** Recognizes the totals rows of a table; call `add` for each of its other rows, in their order. */
+export type TotalRows = {
+  /** Whether the row may be a totals row: quick, because it is asked for every row. */
+  mayBe(row: Row): boolean;
+  /**
+   * Whether the row is one for certain: it is marked with stars, or it has no article and no usable number, and its
+   * quantity is the sum of the rows above it.
+   */
+  is(row: Row): boolean;
+  add(row: Row): void;
+};
+
+type Sum = { value: number; rows: number };
+
+/** Totals rows below a header. A fix file has none: its rows are those of other tables. */
+export function createTotalRows(header: readonly string[], mapping: Mapping): TotalRows | undefined {
+  const number = columnNamed('purchaseOrderNumber', header, mapping);
+  const article = columnNamed('articleCode', header, mapping);
+  const quantity = columnNamed('quantity', header, mapping);
+  const isFixFile = header.some((name) => errorColumnOf(name) !== undefined);
+  if (isFixFile || number === undefined || quantity === undefined || mapping.totalRows === 'allow') return undefined;
+  const all: Sum = { value: 0, rows: 0 };
+  const group: Sum = { value: 0, rows: 0 };
+  let lastCell = '';
+  let mayLast = true;
+  const textIn = ({ cells }: Row, column: number | undefined) =>
+    column === undefined ? '' : trimBlanks(cells[column] ?? '');
+
+  /** A sum of one row proves nothing without a label. */
+  function isSum(text: string, hasLabel: boolean): boolean {
+    const sums = [all, group].filter(({ rows }) => rows >= (hasLabel ? 1 : 2));
+    const readings = (['.', ','] as const).flatMap((decimal) => {
+      const read = readQuantity(text, decimal, false);
+      return 'value' in read ? [read.value] : [];
+    });
+    return sums.some(({ value }) => readings.some((reading) => Math.abs(reading - value) < 1e-6));
+  }
+
+  function isTotal(row: Row): boolean {
+    const [own, code] = [textIn(row, number), textIn(row, article)];
+    if (STARS.test(own)) return true;
+    if ((own !== '' && !isTotalLabel(own)) || (code !== '' && !isTotalLabel(code))) return false;
+    if (row.cells.length !== header.length || !row.cells.every(isBlankLabelOrFigure)) return false;
+    return isSum(
+      textIn(row, quantity),
+      row.cells.some((cell) => isTotalLabel(trimBlanks(cell))),
+    );
+  }
+
+  return {
+    mayBe({ cells }) {
+      const cell = cells[number] ?? '';
+      if (cell === lastCell) return mayLast;
+      lastCell = cell;
+      const own = trimBlanks(cell);
+      mayLast = own === '' || STARS.test(own) || isTotalLabel(own);
+      return mayLast;
+    },
+    is(row) {
+      const found = isTotal(row);
+      if (found) Object.assign(group, { value: 0, rows: 0 });
+      return found;
+    },
+    add(row) {
+      const read = readQuantity(textIn(row, quantity), mapping.decimal, false);
+      for (const sum of [all, group]) {
+        sum.value += 'value' in read ? read.value : Number.NaN;
+        sum.rows += 1;
+      }
+    },
+  };
+}
+
+function isBlankLabelOrFigure(cell: string): boolean {
+  const text = trimBlanks(cell);
+  return !/\p{L}/u.test(text) || isTotalLabel(text);
+}
