@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createReadiness } from './admin/health.ts';
+import { createReadiness } from './admin/endpoints.ts';
 import { startAdmin } from './admin/start-admin.ts';
 import { createFileAdmission } from './admit/file-admission.ts';
 import { measureThroughput } from './admit/throughput.ts';

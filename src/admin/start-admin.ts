@@ -1,10 +1,10 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isLoopback } from '../config/fields.ts';
 import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { type Checks, healthRoutes } from './health.ts';
-import { adminGuard, jsonReply, type Reply, type Route } from './route.ts';
+import { type Checks, healthRoutes, jsonReply, type Reply, type Route } from './endpoints.ts';
 
 export type AdminOptions = {
   host: string;
@@ -114,4 +114,35 @@ async function close(server: Server): Promise<void> {
   server.close();
   server.closeAllConnections();
   await closed;
+}
+
+/** The answer to a request that is refused; undefined for a request that may pass. */
+type Guard = (request: IncomingMessage) => Reply | undefined;
+
+/**
+ * Guards the admin port. On loopback the Host header must name this machine: a web page can make a browser call
+ * 127.0.0.1 under another name (DNS rebinding). With a token, every request must contain it (RFC 6750).
+ */
+function adminGuard({ host, token }: { host: string; token?: Secret | undefined }): Guard {
+  const wanted = token === undefined ? undefined : digest(token.reveal());
+  return (request) => {
+    if (isLoopback(host) && !namesThisMachine(request.headers.host)) {
+      return jsonReply(403, { error: 'The Host header must name this machine, such as localhost.' });
+    }
+    if (wanted === undefined || timingSafeEqual(digest(bearerOf(request)), wanted)) return undefined;
+    return jsonReply(401, { error: 'A bearer token is required.' }, { 'www-authenticate': 'Bearer realm="po-sync"' });
+  };
+}
+
+function namesThisMachine(host: string | undefined): boolean {
+  return host !== undefined && isLoopback(host.replace(/:[0-9]+$/, ''));
+}
+
+function bearerOf(request: IncomingMessage): string {
+  return /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+}
+
+/** Digests have equal lengths, so the comparison takes the same time for every token. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import { ordersUnderWay } from '../ledger/orders-under-way.ts';
+import { ordersUnderWay } from '../ledger/job.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { type AdmitPageDeps, createAdmitPage } from './admit-page.ts';
 import type { FileFacts } from './plan.ts';

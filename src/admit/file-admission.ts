@@ -1,12 +1,19 @@
+import { PoSyncError } from '../core/errors.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { createRetention, type Retention } from '../ledger/retention.ts';
+import { batchAdmitted, batchUnreadable, fileInspected } from '../log/events/batch.ts';
+import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
+import { createPager } from '../order/order.ts';
+import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
+import { unreadable } from '../parse/unreadable.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
-import { howToRead } from '../validate/how-to-read.ts';
-import { createAdmission } from './admit.ts';
-import { type IngestDeps, type Ingested, ingest } from './ingest.ts';
+import { type HowToRead, howToRead } from '../validate/how-to-read.ts';
+import { readOrderPages } from '../validate/read-orders.ts';
+import { type Admit, createAdmission } from './admit.ts';
 import type { Throughput } from './throughput.ts';
 
 type FileAdmissionDeps = {
@@ -18,7 +25,7 @@ type FileAdmissionDeps = {
   inspections: Map<string, Inspection>;
 };
 
-export type FileAdmission = {
+type FileAdmission = {
   /** Reads a claimed file and admits its orders. */
   ingest(file: ClaimedFile, claimedAt: number, on: Pick<IngestDeps, 'onProgress' | 'onUnreadable'>): Promise<Ingested>;
   /** Counts the orders of held batches again; call about once a second. */
@@ -46,4 +53,127 @@ export function createFileAdmission({
     tick,
     retention,
   };
+}
+
+/** Maximum number of inspections kept until their files are settled. */
+const PROOFS = 200;
+
+/** Orders per page; files take turns page by page. */
+const PAGE = 200;
+
+type IngestDeps = {
+  batches: Batches;
+  /** Admits one page of a batch's orders; waits for its turn and while the queue is full. */
+  admit: Admit;
+  howToRead(path: string, source: string): Promise<HowToRead>;
+  log: Log;
+  /** Inspections are kept for settlement. */
+  inspections: Map<string, Inspection>;
+  stopping: AbortSignal;
+  /** Called for a batch that just became known or changed, to keep its report current. */
+  onProgress(batch: string): Promise<void>;
+  /** Called for a file that cannot be read as orders, with its SHA-256. */
+  onUnreadable(batch: Batch, error: PoSyncError): Promise<string>;
+};
+
+/**
+ * `theirs`: another daemon processes the file. `left`: the daemon stops, the file stays claimed.
+ * `sha256` is present for a file that was processed to its end.
+ */
+type Ingested = { end: 'admitted' | 'unreadable' | 'theirs' | 'left'; sha256?: string };
+
+/**
+ * Processes a claimed file until its orders are in the ledger and the queue. Repeated after a crash, it recognizes its
+ * own orders and counts none twice.
+ */
+async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): Promise<Ingested> {
+  const { batches, log, stopping } = deps;
+  const lease = await batches.lease(file.batch);
+  if (lease === undefined) return { end: 'theirs' };
+  try {
+    const batch = await batches.begin(file, claimedAt);
+    if (batch.state !== 'reading') return { end: 'admitted' };
+    const signal = AbortSignal.any([stopping, lease.signal]);
+    const inspection = await inspect(file, batch, await deps.howToRead(file.path, file.source), signal);
+    if (inspection instanceof PoSyncError) {
+      const someAdmitted = batch.begunWith !== undefined;
+      batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
+      return { end: 'unreadable', sha256: await deps.onUnreadable(batch, inspection) };
+    }
+    const { sha256, bytes, records, shape, warnings } = inspection;
+    keepInspection(deps.inspections, file.batch, inspection);
+    await batches.inspected(file.batch, { sha256, bytes, records, shape, warnings });
+    fileInspected(log, { ...named(file), records, bytes });
+    await deps.onProgress(file.batch);
+    const total = await admitAll(file, batch, inspection, signal, deps);
+    if (total === undefined) return { end: 'left' };
+    await batches.admitted(file.batch, total);
+    batchAdmitted(log, { ...named(file), orders: total });
+    return { end: 'admitted', sha256 };
+  } catch (error) {
+    if (stopping.aborted || lease.signal.aborted) return { end: 'left' };
+    throw error;
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Keeps only the newest: settlement inspects a file again if its inspection is gone. */
+function keepInspection(inspections: Map<string, Inspection>, batch: string, inspection: Inspection): void {
+  inspections.set(batch, inspection);
+  const [oldest] = inspections.keys();
+  if (inspections.size > PROOFS && oldest !== undefined) inspections.delete(oldest);
+}
+
+async function inspect(
+  file: ClaimedFile,
+  batch: Batch,
+  { mapping, originals }: HowToRead,
+  signal: AbortSignal,
+): Promise<Inspection | PoSyncError> {
+  try {
+    const inspection = await inspectFile(file.path, mapping, { signal, originals });
+    return batch.begunWith === undefined || batch.begunWith === inspection.sha256 ? inspection : changedSince(batch);
+  } catch (error) {
+    if (error instanceof PoSyncError && error.code.startsWith('unreadable')) return error;
+    throw error;
+  }
+}
+
+/**
+ * A file that was written to after some of its orders were admitted: their places now contain other orders. Admitted
+ * orders continue. The file is put aside; when it is dropped again, only the other orders are sent.
+ */
+function changedSince(batch: Batch): PoSyncError {
+  const message = `${batch.name} was written to after some of its orders were admitted.`;
+  return unreadable(
+    'changed',
+    message,
+    {},
+    'Drop the complete file again. Orders that were already sent are recognized.',
+  );
+}
+
+/** How many orders the file has; undefined when reading stopped before the end. */
+async function admitAll(
+  file: ClaimedFile,
+  batch: Batch,
+  inspection: Inspection,
+  signal: AbortSignal,
+  deps: IngestDeps,
+): Promise<number | undefined> {
+  await deps.batches.admitting(file.batch, inspection.sha256);
+  const isCounted = await deps.batches.counted(file.batch);
+  const pager = createPager(PAGE);
+  let total = 0;
+  for await (const orders of readOrderPages(file.path, inspection, { signal })) {
+    total += orders.length;
+    const pages = orders.filter(({ ordinal }) => !isCounted(ordinal)).flatMap(pager.add);
+    for (const page of pages) if (!(await deps.admit(batch, page, inspection, signal))) return undefined;
+  }
+  return (await deps.admit(batch, pager.rest(), inspection, signal)) ? total : undefined;
+}
+
+function named(file: ClaimedFile): { batch: string; source: string; file: string } {
+  return { batch: file.batch, source: file.source, file: file.name };
 }

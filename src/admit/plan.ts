@@ -1,6 +1,6 @@
 import type { Batch } from '../ledger/batches/batches.ts';
+import type { StoredResult } from '../ledger/entry.ts';
 import { cancelledResult } from '../ledger/ledger.ts';
-import type { StoredResult } from '../ledger/stored-result.ts';
 import { type Admission, admit, type Known } from '../ledger/transitions/admission.ts';
 import { digestOf } from '../order/digest.ts';
 import { LEADING_ZEROS_LOST } from '../order/fixing.ts';

@@ -1,8 +1,8 @@
 import type { Http, HttpEnd } from '../core/http.ts';
 import type { Order } from '../order/order.ts';
 import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
-import { hideToken } from './hide-token.ts';
 import type { BearerToken } from './token.ts';
+import { hideToken } from './token-secrecy.ts';
 
 /** The address of one environment's API. Environment and address bind tokens to it; `timeout` in milliseconds. */
 export type Endpoint = {

@@ -3,9 +3,9 @@ import { PURCHASE_ORDER, type ShownRecord } from '../order/record-kind.ts';
 import { plainWords, reasonOf, type Said } from './classify.ts';
 import { apiHeaders, type Endpoint } from './create.ts';
 import { readEnvelope } from './envelope.ts';
-import { hideToken } from './hide-token.ts';
 import { ListReader } from './list-reader.ts';
 import type { BearerToken } from './token.ts';
+import { hideToken } from './token-secrecy.ts';
 
 /** An order as the list shows it; `items` is absent where the list leaves them out. */
 export type ListedOrder = ShownRecord;

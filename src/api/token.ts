@@ -5,7 +5,7 @@ import type { Http } from '../core/http.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
 import { type Credentials, type Grant, requestToken, TOKEN_PATHS, type TokenPath } from './request-token.ts';
-import { type StoredToken, tokenSeal } from './sealed-token.ts';
+import { type StoredToken, tokenSeal } from './token-secrecy.ts';
 
 /** A token with the place it belongs to; `fingerprint` identifies the grant. */
 export type BearerToken = { value: string; fingerprint: string; environment: string; baseUrl: string };

@@ -4,12 +4,8 @@ import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { joinedCalls, readScript, runScript } from '../redis/script.ts';
-import type { Checkpoint } from './checkpoint-file.ts';
-import { type Entry, encodeEntry } from './entry.ts';
-import type { Identity } from './identity.ts';
-import { INTENT_TRAVELS } from './intent.ts';
-import type { OperatorAction } from './operator-action.ts';
-import type { StoredResult } from './stored-result.ts';
+import { type Entry, encodeEntry, INTENT_TRAVELS, type OperatorAction, type StoredResult } from './entry.ts';
+import type { Checkpoint, Identity } from './identity.ts';
 
 /** Changes that share a trip to Redis: few enough that nobody else waits long for it. */
 const MOST = 200;

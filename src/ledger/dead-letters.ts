@@ -4,8 +4,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Batch, Batches } from './batches/batches.ts';
-import { type Entry, encodeCompact } from './entry.ts';
-import type { OperatorAction } from './operator-action.ts';
+import { type Entry, encodeCompact, type OperatorAction } from './entry.ts';
 import { discarded } from './transitions/decision.ts';
 
 /** An open dead letter: its batch, and the field in the batch's `closed` that would close it. */

@@ -1,4 +1,5 @@
 import type { Item, Order } from '../order/order.ts';
+import type { Outcome } from '../order/outcome.ts';
 import type { Place } from '../order/record.ts';
 
 /** The states of an order that is not settled yet, then those of an order that waits for a person. */
@@ -106,4 +107,40 @@ export function decodeCompact(text: string): Compact {
     at: Number.parseInt(at, 36),
     batchNo: Number.parseInt(batchNo, 36),
   };
+}
+
+/** What a person did with an order, for its history. `at` is Redis time in milliseconds. */
+export type OperatorAction = {
+  at: number;
+  /** The user's name on the machine where the command ran. */
+  who: string;
+  what: 'retried' | 'asked again' | 'confirmed' | 'resent' | 'discarded' | 'cancelled' | 'rebuilt';
+};
+
+/**
+ * The result of an order that was not simply accepted; kept with its batch until the report is written.
+ * Times are milliseconds.
+ */
+export type StoredResult = {
+  outcome: Outcome;
+  attempts: number;
+  at: number;
+  firstAt?: number;
+  code: string;
+  message: string;
+  httpStatus?: number;
+  response?: string;
+  /** Of a conflict: the other content. */
+  known?: { items: readonly Item[] };
+};
+
+/** An intent that reaches Redis later than this after it was made, by Redis' clock, does not count. Milliseconds. */
+export const INTENT_TRAVELS = 2_000;
+
+/** How old an intent may be when its first byte is written, in milliseconds. A process that was suspended longer must not write. */
+export const INTENT_FRESH = 2_000;
+
+/** Milliseconds from the intent until no byte of the attempt is on its way. `timeout` is that of one call. */
+export function sendingSpan(timeout: number): number {
+  return INTENT_TRAVELS + INTENT_FRESH + timeout;
 }

@@ -3,9 +3,8 @@ import type { Config } from '../config/config.ts';
 import { backoff } from '../core/backoff/backoff.ts';
 import type { Context } from '../redis/store.ts';
 import { type Batches, createBatches } from './batches/batches.ts';
-import { createCheckpointFile } from './checkpoint-file.ts';
-import { createIdentity, type Identity } from './identity.ts';
-import { sendingSpan } from './intent.ts';
+import { sendingSpan } from './entry.ts';
+import { createCheckpointFile, createIdentity, type Identity } from './identity.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import type { Policy } from './transitions/step.ts';
 

@@ -3,10 +3,15 @@ import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { type Change, createCommits, type LedgerIdentity } from './commits.ts';
-import { decodeCompact, decodeEntry, type Entry, encodeCompact } from './entry.ts';
+import {
+  decodeCompact,
+  decodeEntry,
+  type Entry,
+  encodeCompact,
+  type OperatorAction,
+  type StoredResult,
+} from './entry.ts';
 import { createFollowers } from './followers.ts';
-import type { OperatorAction } from './operator-action.ts';
-import type { StoredResult } from './stored-result.ts';
 import type { Known } from './transitions/admission.ts';
 import { type DeadEntry, type Step, SWEEP_AFTER } from './transitions/step.ts';
 

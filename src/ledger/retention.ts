@@ -1,7 +1,6 @@
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { decodeCompact } from './entry.ts';
-import type { OperatorAction } from './operator-action.ts';
+import { decodeCompact, type OperatorAction } from './entry.ts';
 
 const DAY = 86_400_000;
 

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
+import type { OperatorAction } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { OperatorAction } from '../ledger/operator-action.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { RedisTime } from '../redis/connect.ts';
 import type { Context } from '../redis/store.ts';

@@ -4,9 +4,9 @@ import { errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
 import type { FixTarget } from '../order/record.ts';
 import { isSpreadsheetDamage } from '../order/spreadsheet.ts';
 import { isGzip, readStart } from './bytes.ts';
+import { isUncertain } from './code-pages.ts';
 import type { Columns } from './columns.ts';
 import { byteOrderMarkOf, looksLikeUtf16 } from './encoding.ts';
-import { isUncertain } from './encoding-readings.ts';
 import { openWorkbook } from './xlsx/workbook.ts';
 
 /**

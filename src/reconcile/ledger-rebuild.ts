@@ -1,9 +1,8 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Clock } from '../core/clock.ts';
 import { createAdoption, type Existing, existingOf } from '../ledger/adopt.ts';
-import { type Entry, UNSHOWN } from '../ledger/entry.ts';
+import { type Entry, type OperatorAction, UNSHOWN } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { OperatorAction } from '../ledger/operator-action.ts';
 import { next } from '../ledger/transitions/next.ts';
 import type { Policy } from '../ledger/transitions/step.ts';
 import { ledgerRebuilt, rebuildImpossible } from '../log/events/delivery.ts';

@@ -1,11 +1,17 @@
 import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../core/clock.ts';
 import { codeOf } from '../core/errors.ts';
+import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { dropCopy, settleFile } from '../intake/put-away.ts';
-import type { Batch } from '../ledger/batches/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { batchFinished } from '../log/events/batch.ts';
+import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
+import type { Inspection } from '../parse/inspection.ts';
+import type { Store } from '../redis/store.ts';
 import { fixFilesIn, layBeside } from '../report/beside.ts';
-import type { SettlementContext } from './settlement-context.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
 export function createBatchCompletion({ config, side, clock, log, inspections, onSettled }: SettlementContext) {
@@ -42,3 +48,16 @@ function unlessMissing(error: unknown): undefined {
 function claimOf({ batch, source, kind, name, path }: Batch): ClaimedFile {
   return { batch, source, kind, name, path };
 }
+
+/** What settlement is built from. */
+export type SettlementContext = {
+  config: Config;
+  store: Pick<Store, 'redis' | 'keys' | 'time'>;
+  side: { batches: Batches; ledger: Ledger; breaker: CircuitBreaker };
+  clock: Clock;
+  log: Log;
+  /** Inspections of files that this daemon read, by batch. Files of another daemon are inspected again. */
+  inspections: Map<string, Inspection>;
+  /** Called for each batch settled here, with the number of its orders that need a person. */
+  onSettled(batch: Batch, needPerson: number): void;
+};

@@ -1,7 +1,7 @@
 import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { StoredResult } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { StoredResult } from '../ledger/stored-result.ts';
 import type { Known } from '../ledger/transitions/admission.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';

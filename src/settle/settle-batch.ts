@@ -19,11 +19,11 @@ import { type ReportedOrder, writeProgress, writeReport } from '../report/write-
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 import { countAdmitted, openOriginal } from './changed-file.ts';
-import { closeFixed } from './close-fixed.ts';
+import { closeFixed } from './close-dead-letters.ts';
+import type { SettlementContext } from './complete-batch.ts';
 import { createBatchCompletion } from './complete-batch.ts';
 import { createKnownContent } from './known-content.ts';
 import { reportOrders } from './report-orders.ts';
-import type { SettlementContext } from './settlement-context.ts';
 
 /** Builds the steps from a finished or unreadable batch to its report and its file put away. Each can be repeated. */
 export function createBatchSettlement(context: SettlementContext) {

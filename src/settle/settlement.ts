@@ -4,9 +4,9 @@ import { createSemaphore } from '../core/semaphore.ts';
 import type { Batch, BatchRight } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
 import { writeProgress } from '../report/write-report.ts';
+import type { SettlementContext } from './complete-batch.ts';
 import { refreshReports } from './refresh-reports.ts';
 import { createBatchSettlement } from './settle-batch.ts';
-import type { SettlementContext } from './settlement-context.ts';
 
 /** Pause before a lease is asked for again. Milliseconds. */
 const RETRY_LEASE = 50;

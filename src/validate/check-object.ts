@@ -5,7 +5,7 @@ import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } fro
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { shorten, textFault, trimBlanks } from '../order/text.ts';
-import { isUncertain, readingsOf } from '../parse/encoding-readings.ts';
+import { isUncertain, readingsOf } from '../parse/code-pages.ts';
 import { type Found, find, textOf } from '../parse/json/find-key.ts';
 import { type Fault, problemOf } from './problem.ts';
 

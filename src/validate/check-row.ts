@@ -4,9 +4,9 @@ import { readQuantity } from '../order/quantity.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { textFault, trimBlanks } from '../order/text.ts';
+import { isUncertain, readingsOf } from '../parse/code-pages.ts';
 import type { Field } from '../parse/columns.ts';
 import { isTotalLabel } from '../parse/csv/total-rows.ts';
-import { isUncertain, readingsOf } from '../parse/encoding-readings.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import { type Fault, problemOf } from './problem.ts';
 

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { createReadiness } from '../../src/admin/health.ts';
+import { createReadiness } from '../../src/admin/endpoints.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { keysOf } from '../../src/redis/keys.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';

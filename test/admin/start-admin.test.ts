@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { Checks } from '../../src/admin/health.ts';
+import type { Checks } from '../../src/admin/endpoints.ts';
 import { type AdminOptions, startAdmin } from '../../src/admin/start-admin.ts';
 import { Secret } from '../../src/config/secret.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { HttpEnd } from '../../src/core/http.ts';
 import { attempt, type Line } from '../../src/deliver/attempt.ts';
-import { INTENT_FRESH } from '../../src/ledger/intent.ts';
+import { INTENT_FRESH } from '../../src/ledger/entry.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { entryOf, policy } from '../support/entry.ts';
 

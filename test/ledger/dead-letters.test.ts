@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
 import { createDeadLetters, type DeadLetters } from '../../src/ledger/dead-letters.ts';
-import { type Entry, OTHER } from '../../src/ledger/entry.ts';
+import { type Entry, type OperatorAction, OTHER } from '../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
-import type { OperatorAction } from '../../src/ledger/operator-action.ts';
 import { next } from '../../src/ledger/transitions/next.ts';
 import type { LedgerEvent } from '../../src/ledger/transitions/step.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';

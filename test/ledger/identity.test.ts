@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCheckpointFile } from '../../src/ledger/checkpoint-file.ts';
-import { createIdentity } from '../../src/ledger/identity.ts';
+import { createCheckpointFile, createIdentity } from '../../src/ledger/identity.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/transitions/next.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';

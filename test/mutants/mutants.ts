@@ -144,7 +144,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the change of a file that was being read',
-    file: 'src/admit/ingest.ts',
+    file: 'src/admit/file-admission.ts',
     find: 'batch.begunWith === undefined || batch.begunWith === inspection.sha256 ? inspection',
     replace: 'true ? inspection',
     tests: ['test/process/changed-file.test.ts'],
@@ -258,7 +258,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the guard of the admin port against rebinding',
-    file: 'src/admin/route.ts',
+    file: 'src/admin/start-admin.ts',
     find: 'isLoopback(host) && !namesThisMachine(request.headers.host)',
     replace: 'false',
     tests: ['test/admin/start-admin.test.ts'],
@@ -571,7 +571,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the write that readiness tries in Redis',
-    file: 'src/admin/health.ts',
+    file: 'src/admin/endpoints.ts',
     find: "redis.set(keys.readiness, '1', 'PX', MARK_LASTS)",
     replace: '(keys && MARK_LASTS && redis.ping())',
     tests: ['test/admin/health.test.ts'],
@@ -714,7 +714,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'a page that counts what was sent of an unreadable file',
-    file: 'src/report/page/verdict.ts',
+    file: 'src/report/page/report-page.ts',
     find: 'if (done === 0) return',
     replace: 'if (done >= 0) return',
     tests: ['test/report/page/report-page.test.ts'],

@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../../src/ledger/checkpoint-file.ts';
+import type { Checkpoint } from '../../src/ledger/identity.ts';
 import type { Worker } from './jobs.ts';
 import { type Chore, openParts, type Parts } from './parts.ts';
 import type { Surroundings } from './surroundings.ts';

@@ -1,6 +1,6 @@
 import { backoff } from '../../src/core/backoff/backoff.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Checkpoint, CheckpointStore } from '../../src/ledger/checkpoint-file.ts';
+import type { Checkpoint, CheckpointStore } from '../../src/ledger/identity.ts';
 import type { Policy } from '../../src/ledger/transitions/step.ts';
 import type { Connections } from './connection.ts';
 import type { Jobs } from './jobs.ts';

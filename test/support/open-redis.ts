@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { systemClock } from '../../src/core/clock.ts';
-import { createCheckpointFile } from '../../src/ledger/checkpoint-file.ts';
-import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
+import { createCheckpointFile, createIdentity, type Identity } from '../../src/ledger/identity.ts';
 import { connectRedis, createRedisTime, type Redis, type RedisTime } from '../../src/redis/connect.ts';
 import { type Keys, keysOf } from '../../src/redis/keys.ts';
 import { makeTempFolder } from './temp-folder.ts';

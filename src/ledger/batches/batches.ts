@@ -6,7 +6,7 @@ import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, runScript } from '../../redis/script.ts';
-import type { StoredResult } from '../stored-result.ts';
+import type { StoredResult } from '../entry.ts';
 import { type BatchError, createBatchControl } from './batch-control.ts';
 
 /** Milliseconds until the lease of a daemon that died expires. */

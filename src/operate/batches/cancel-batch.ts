@@ -1,9 +1,8 @@
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
-import { aloneOf } from '../../ledger/job.ts';
+import { aloneOf, ordersUnderWay } from '../../ledger/job.ts';
 import { cancelledResult } from '../../ledger/ledger.ts';
-import { ordersUnderWay } from '../../ledger/orders-under-way.ts';
 import { next } from '../../ledger/transitions/next.ts';
 import type { OperatorContext } from '../operator-context.ts';
 

@@ -1,8 +1,7 @@
 import { iso } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
-import type { EntryState } from '../../ledger/entry.ts';
-import type { StoredResult } from '../../ledger/stored-result.ts';
+import type { EntryState, StoredResult } from '../../ledger/entry.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { type DeadLetterKind, needsPerson } from '../../order/outcome.ts';
 import { stageOf } from '../../report/dead-letters.ts';

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../api/create.ts';
 import { type ListEnd, listOrders } from '../../api/list.ts';
 import { type Credentials, type Grant, requestToken, TOKEN_PATHS } from '../../api/request-token.ts';
-import { fingerprintOf } from '../../api/sealed-token.ts';
+import { fingerprintOf } from '../../api/token-secrecy.ts';
 import type { Environment } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import { orders } from '../../core/format.ts';

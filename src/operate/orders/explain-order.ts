@@ -1,5 +1,4 @@
-import type { Entry, EntryState, PastAttempt } from '../../ledger/entry.ts';
-import type { OperatorAction } from '../../ledger/operator-action.ts';
+import type { Entry, EntryState, OperatorAction, PastAttempt } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Order } from '../../order/order.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';

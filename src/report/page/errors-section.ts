@@ -1,7 +1,6 @@
 import { count, orders, outcomeWord } from '../../core/format.ts';
 import { type AffectedOrder, byWeight, type ErrorGroup, type Story } from '../story.ts';
-import { type Html, html, reportLink, visible } from './html.ts';
-import { timeText } from './times.ts';
+import { type Html, html, reportLink, timeText, visible } from './html.ts';
 
 /** Maximum number of rows on the page, so that a browser shows it quickly. */
 const MOST_ROWS = 2000;

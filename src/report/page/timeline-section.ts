@@ -1,8 +1,7 @@
 import { duration } from '../../core/format.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
-import { type Html, html, reportLink } from './html.ts';
-import { shortTime, timeText, ZONE } from './times.ts';
+import { type Html, html, reportLink, shortTime, timeText, ZONE } from './html.ts';
 
 const MOST_PAUSES = 20;
 

@@ -1,4 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import type { HttpAnswer, HttpEnd } from '../core/http.ts';
+import { createRedaction } from '../log/redaction.ts';
 
 /** A token as stored in Redis: times are Redis time in milliseconds, `fingerprint` identifies the grant. */
 export type StoredToken = { value: string; fingerprint: string; softAt: number; hardAt: number; path: string };
@@ -39,4 +41,23 @@ export function tokenSeal(clientSecret: string, belongsTo: string) {
 /** A short name of a token that does not reveal it. */
 export function fingerprintOf(value: string): string {
   return createHash('sha256').update(value).digest('hex').slice(0, 16);
+}
+
+/** Removes the token of the request from the answer: some APIs and proxies repeat what they receive. */
+export function hideToken(end: HttpEnd, token: { value: string }): HttpEnd {
+  if (end.kind !== 'answered' || !mayHold(end.answer, token.value)) return end;
+  const redaction = createRedaction();
+  for (const form of writtenBy(token.value)) redaction.hideToken(form);
+  const body = Buffer.from(redaction.redact(end.answer.body.toString('utf8')));
+  return { ...end, answer: { ...end.answer, body } };
+}
+
+/** A quick check for successful answers, which are the most: looks for a part of the token that is never escaped. */
+function mayHold({ status, body }: HttpAnswer, value: string): boolean {
+  return status >= 300 || body.includes(/[A-Za-z0-9]{4,}/.exec(value)?.[0] ?? value);
+}
+
+/** The value as it is, and as JSON writers of some platforms escape it. */
+function writtenBy(value: string): string[] {
+  return [value, value.replaceAll('/', '\\/'), value.replaceAll('+', '\\u002B'), value.replaceAll('+', '\\u002b')];
 }
