@@ -30,7 +30,8 @@ if verb == 'trip' then
   redis.call('HSET', KEYS[1], 'code', code, 'reason', reason)
   return 1
 end
--- probe: one caller wins, and the next chance comes twice as late
+-- probe: one caller wins, and the next chance comes twice as late. The curve of core/backoff, computed here because all daemons
+-- share the wait: a value computed by one of them could be outdated when it arrives.
 local initial, max = tonumber(ARGV[3]), tonumber(ARGV[4])
 local at = redis.call('HGET', KEYS[1], 'probeAt')
 if not at or now < tonumber(at) then return 0 end

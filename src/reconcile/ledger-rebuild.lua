@@ -25,6 +25,7 @@ end
 
 local hold = holdOf(ARGV[3])
 
+-- The curve of core/backoff, computed here because all daemons share the count of failures.
 local failed = redis.call('HINCRBY', KEYS[1], 'failed', 1)
 local usual = math.min(tonumber(ARGV[8]), tonumber(ARGV[7]) * 2 ^ math.min(math.max(failed - tonumber(ARGV[5]), 0), 20))
 local pause = failed < tonumber(ARGV[5]) and tonumber(ARGV[6]) or usual

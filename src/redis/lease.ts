@@ -17,6 +17,7 @@ export type Lease = {
 export async function takeLease(redis: Redis, key: string, owner: string, ttl: number): Promise<Lease | undefined> {
   if ((await redis.set(key, owner, 'PX', ttl, 'NX')) !== 'OK') return undefined;
   const lost = new AbortController();
+  // Not a loop of core/backoff: that one begins with a round at once, and a slow renewal would delay the next one.
   const timer = setInterval(() => {
     redis.eval(RENEW, 1, key, owner, ttl).then(
       (kept) => {

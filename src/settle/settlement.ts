@@ -4,9 +4,9 @@ import { createSemaphore } from '../core/semaphore.ts';
 import type { Batch, BatchRight } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
 import { writeProgress } from '../report/write-report.ts';
-import type { SettlementContext } from './complete-batch.ts';
+import type { SettlementContext } from './put-batch-away.ts';
 import { refreshReports } from './refresh-reports.ts';
-import { createBatchSettlement } from './settle-batch.ts';
+import { createReportAndPutAway } from './report-and-put-away.ts';
 
 /** Pause before a lease is asked for again. Milliseconds. */
 const RETRY_LEASE = 50;
@@ -22,7 +22,7 @@ const LONGEST_PAUSE = 60_000;
 /** Settles batches: writes their reports, puts their files away, and keeps reports current. */
 export function openSettlement(context: SettlementContext) {
   const { batches } = context.side;
-  const settlement = createBatchSettlement(context);
+  const settlement = createReportAndPutAway(context);
   const withLease = leaseHolder(context);
   const queue = createSettlingQueue(context, async (name) => {
     await withLease(name, 'lease', () =>
@@ -111,7 +111,7 @@ function reportRefresher({ clock, config, side: { batches } }: SettlementContext
 /** Updates the report of a batch in progress. Does nothing while another daemon writes it; never throws. */
 function progressWriter(
   { clock, log, config, side: { batches } }: SettlementContext,
-  { reportOf }: Pick<ReturnType<typeof createBatchSettlement>, 'reportOf'>,
+  { reportOf }: Pick<ReturnType<typeof createReportAndPutAway>, 'reportOf'>,
   withLease: WithLease,
 ): (name: string) => Promise<void> {
   return async (name) => {

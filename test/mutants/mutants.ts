@@ -721,7 +721,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'final counts of a file that changed after it was taken',
-    file: 'src/settle/settle-batch.ts',
+    file: 'src/settle/report-and-put-away.ts',
     find: 'if (batch.begunWith !== undefined) {',
     replace: 'if (batch.begunWith === null) {',
     tests: ['test/settle/settlement.test.ts'],

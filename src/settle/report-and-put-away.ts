@@ -20,17 +20,16 @@ import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 import { countAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
-import type { SettlementContext } from './complete-batch.ts';
-import { createBatchCompletion } from './complete-batch.ts';
 import { createKnownContent } from './known-content.ts';
+import { createPutAway, type SettlementContext } from './put-batch-away.ts';
 import { reportOrders } from './report-orders.ts';
 
 /** Builds the steps from a finished or unreadable batch to its report and its file put away. Each can be repeated. */
-export function createBatchSettlement(context: SettlementContext) {
+export function createReportAndPutAway(context: SettlementContext) {
   const { config, store, side, clock, inspections } = context;
   const { batches, ledger, breaker } = side;
   const reports = config.reports.path;
-  const putAway = createBatchCompletion(context);
+  const putAway = createPutAway(context);
   const reportOf = createReportOfBatch({ breaker, config, clock });
   const reported = (batch: string) => readDeadLetters(join(reports, batch));
   const fixedDeps = { batches, ledger, ...store, reported };

@@ -14,7 +14,7 @@ import type { Store } from '../redis/store.ts';
 import { fixFilesIn, layBeside } from '../report/beside.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
-export function createBatchCompletion({ config, side, clock, log, inspections, onSettled }: SettlementContext) {
+export function createPutAway({ config, side, clock, log, inspections, onSettled }: SettlementContext) {
   const { batches } = side;
   const reports = config.reports.path;
 
