@@ -83,6 +83,19 @@ describe('the daemon', () => {
     },
   );
 
+  it('SIGUSR1 opens no debugger and changes nothing', async () => {
+    await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '100ms' }] } });
+    const running = place.spawn(['start']);
+    await place.drop('orders.csv', csvOf(200));
+    await until('first orders', () => accepted(place) > 10);
+    running.child.kill('SIGUSR1');
+    await until('all orders', () => place.stored().size === 200, 60_000);
+    running.child.kill('SIGTERM');
+    const { code, err } = await running.ended;
+    expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('Debugger listening') });
+    expectOnce(place, 200);
+  });
+
   it('a second signal forces the end', async () => {
     // The calls are still in flight when the second signal comes.
     await using place = await openWorkplace({
