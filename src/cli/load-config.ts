@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config, Mapping } from '../config/config.ts';
+import type { Config, Mapping, Source } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { type ConfigProblem, nearest, sentenceOf } from '../config/problem.ts';
 import { requireConfirmation, type Variables, variable } from '../config/variables.ts';
@@ -140,11 +140,14 @@ export async function configIfAny(args: CommonArgs & { source?: string }, shell:
   }
 }
 
-/**
- * The mapping of the named source; without a name that of the only source, otherwise the standard columns.
- * Throws PoSyncError `source-unknown`.
- */
-export function mappingForSource(name: string | undefined, { sources, mappings }: Config): Mapping | undefined {
+/** The mapping of the source that `sourceNamed` gives; undefined: the standard columns. Throws like that. */
+export function mappingForSource(name: string | undefined, config: Config): Mapping | undefined {
+  const source = sourceNamed(name, config);
+  return source?.mapping === undefined ? undefined : config.mappings[source.mapping];
+}
+
+/** The named source; without a name the only source. Throws PoSyncError `source-unknown`. */
+export function sourceNamed(name: string | undefined, { sources }: Config): Source | undefined {
   const only = sources.length === 1 ? sources[0] : undefined;
   const source = name === undefined ? only : sources.find((one) => one.name === name);
   if (name !== undefined && source === undefined) {
@@ -153,7 +156,7 @@ export function mappingForSource(name: string | undefined, { sources, mappings }
       sources.map((one) => one.name),
     );
   }
-  return source?.mapping === undefined ? undefined : mappings[source.mapping];
+  return source;
 }
 
 function unknownSource(name: string, names: readonly string[]): PoSyncError {

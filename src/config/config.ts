@@ -29,7 +29,10 @@ export function environmentOf({ environments, environment }: Config): Environmen
 }
 
 /** The mapping of a source; undefined when it uses the field names of the API. */
-export function mappingFor({ sources, mappings }: Config, name: string): Mapping | undefined {
+export function mappingFor(
+  { sources, mappings }: Pick<Config, 'sources' | 'mappings'>,
+  name: string,
+): Mapping | undefined {
   const mapping = sources.find((source) => source.name === name)?.mapping;
   return mapping === undefined ? undefined : mappings[mapping];
 }

@@ -38,6 +38,11 @@ export type Problem = {
   message: string;
 };
 
+/** A problem in one line, with the field's name. */
+export function problemText({ field, message }: Problem): string {
+  return field === '' ? message : `${field}: ${message}`;
+}
+
 /** The form of the input, which its fix file repeats. `header` is absent for JSON. */
 export type FileShape = {
   format: FileFormat;

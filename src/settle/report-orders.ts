@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Known } from '../ledger/transitions/admission.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
+import { type Problem, problemText } from '../order/record.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
 import type { KnownContent } from './known-content.ts';
@@ -74,12 +75,22 @@ function createJoin(batch: Batch, deps: Deps) {
 
 function invalid(order: InvalidOrder, checkedAt: string): ReportedOrder {
   const deadLetter = deadLetterOf(order, checkedAt);
-  const { code, message } = deadLetter;
+  const { code } = deadLetter;
+  const message = shownProblems(order.problems) || deadLetter.message;
   return {
     order,
     result: resultOf(order, { outcome: 'invalid', attempts: 0, at: checkedAt, code, message }),
     deadLetter,
   };
+}
+
+/** In `results.csv`; `dead-letters.json` has all problems. */
+const SHOWN_PROBLEMS = 3;
+
+function shownProblems(problems: readonly Problem[]): string {
+  const more = problems.length - SHOWN_PROBLEMS;
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map(problemText).join(' | ');
+  return more > 0 ? `${shown} | and ${more} more` : shown;
 }
 
 /** An invalid order that an export showed before counts as a duplicate and has no separate dead letter. */

@@ -45,7 +45,7 @@ export function groupRows({ reading, rules, late }: GroupOptions): RowGroups {
     const number = group.rows[0]?.number ?? '';
     if (number === '' || !apart.has(number)) return [next(group.rows, group.doubt ?? shifted.get(number))];
     for (const { record } of group.rows) {
-      late.add({ number, content: '', line: record.place.line, text: toText(record, group.doubt) });
+      late.add({ number, content: '', place: '', text: toText(record, group.doubt) });
     }
     return [];
   }

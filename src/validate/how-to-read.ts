@@ -1,26 +1,31 @@
 import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import type { Batches } from '../ledger/batches/batches.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import { batchNamedIn, fixMapping, type Originals } from '../parse/read-fix-file.ts';
 import { readRecords } from '../parse/records.ts';
 
-/** How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects. */
-export type HowToRead = { mapping: Mapping | undefined; originals?: Originals };
+/**
+ * How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects. `unknownBatch`:
+ * the batch that a fix file names, but that is not known.
+ */
+export type HowToRead = { mapping: Mapping | undefined; originals?: Originals; unknownBatch?: string };
+
+export type HowToReadDeps = {
+  config: Pick<Config, 'sources' | 'mappings' | 'reports'>;
+  /** Finds a batch by its name. */
+  batches: { find(name: string): Promise<Pick<Batch, 'batch' | 'source'> | undefined> };
+};
 
 /** Rows of a fix file that are compared with their originals: they are in memory. */
 const MOST_ROWS = 50_000;
 
 /** Finds out how to read a file of a source. Does not throw: a file that cannot be read fails when it is inspected. */
-export async function howToRead(
-  file: string,
-  source: string,
-  { config, batches }: { config: Config; batches: Pick<Batches, 'find'> },
-): Promise<HowToRead> {
+export async function howToRead(file: string, source: string, { config, batches }: HowToReadDeps): Promise<HowToRead> {
   const named = await batchNamedIn(file).catch(unlessBroken);
   const batch = named === undefined ? undefined : await batches.find(named);
-  if (batch === undefined) return { mapping: mappingFor(config, source) };
+  if (batch === undefined) return { mapping: mappingFor(config, source), ...(named && { unknownBatch: named }) };
   const mapping = fixMapping(mappingFor(config, batch.source) ?? plainMapping());
   const written = path.join(config.reports.path, batch.batch, 'dead-letters.csv');
   const originals = await originalsIn(written, batch.batch, mapping).catch(unlessBroken);

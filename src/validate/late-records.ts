@@ -7,33 +7,38 @@ export type LateRecords = Disposable & {
   ordered(): Generator<OrderedRecord>;
 };
 
-/** `content` compares the records of one number. */
-export type LateRecord = { number: string; content: string; line: number; text: string };
+/** `content` compares the records of one number; `place` is shown if it differs. */
+export type LateRecord = { number: string; content: string; place: string; text: string };
 
-/** `group` is equal for records of one number; `from` and `to` are the first and last of their lines. */
-export type OrderedRecord = { group: number; isUniform: boolean; from: number; to: number; text: string };
+/** `group` is equal for records of one number. */
+export type OrderedRecord = { group: number; text: string; others?: OtherRecords };
+
+/** The first and the last place of records that have one number and different content. */
+export type OtherRecords = { first: string; last: string };
 
 /** SQLite's own: a private temporary file that is gone with the process. */
 const PRIVATE_FILE = '';
 
 const ORDERED = `
-  SELECT text, min(position) OVER same grp, min(content) OVER same = max(content) OVER same uniform,
-    min(line) OVER same low, max(line) OVER same high
+  SELECT text, min(position) OVER same grp, max(position) OVER same last,
+    min(content) OVER same = max(content) OVER same uniform
   FROM record WINDOW same AS (PARTITION BY number) ORDER BY grp, position`;
 
 /** Opens the store; creates nothing before the first record. */
 export function openLateRecords(): LateRecords {
   let table: ReturnType<typeof openTable> | undefined;
   return {
-    add({ number, content, line, text }) {
+    add({ number, content, place, text }) {
       table ??= openTable();
-      table.insert.run(number, content, line, text);
+      table.insert.run(number, content, place, text);
     },
     *ordered() {
       if (table === undefined) return;
-      for (const { text, grp, uniform, low, high } of table.database.prepare(ORDERED).iterate()) {
-        const lines = { from: Number(low), to: Number(high) };
-        yield { group: Number(grp), isUniform: uniform === 1, ...lines, text: String(text) };
+      const find = table.database.prepare('SELECT place FROM record WHERE position = ?');
+      const placeAt = (position: unknown) => String(find.get(Number(position))?.['place']);
+      for (const { text, grp, last, uniform } of table.database.prepare(ORDERED).iterate()) {
+        const others = uniform === 1 ? {} : { others: { first: placeAt(grp), last: placeAt(last) } };
+        yield { group: Number(grp), text: String(text), ...others };
       }
     },
     [Symbol.dispose]() {
@@ -46,10 +51,8 @@ export function openLateRecords(): LateRecords {
 function openTable() {
   const database = new DatabaseSync(PRIVATE_FILE);
   database.exec('PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-2000');
-  database.exec(
-    'CREATE TABLE record(position INTEGER PRIMARY KEY, number TEXT, content TEXT, line INTEGER, text TEXT)',
-  );
+  database.exec('CREATE TABLE record(position INTEGER PRIMARY KEY, number TEXT, content TEXT, place TEXT, text TEXT)');
   database.exec('BEGIN');
-  const insert = database.prepare('INSERT INTO record(number, content, line, text) VALUES (?, ?, ?, ?)');
+  const insert = database.prepare('INSERT INTO record(number, content, place, text) VALUES (?, ?, ?, ?)');
   return { database, insert };
 }

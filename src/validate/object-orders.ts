@@ -28,8 +28,9 @@ export function createObjectOrders({ repeated }: JsonReading, late: LateRecords)
       return records.flatMap((record) => {
         const checked = checkObject(record, rules);
         if (checked.number === '' || !repeated.has(checked.number)) return [orderOf(record, checked, ordinal++)];
-        const { line } = record.place;
-        late.add({ number: checked.number, content: contentOf(record, checked), line, text: toText(record, checked) });
+        const { number } = checked;
+        const place = shownPlace(record.place);
+        late.add({ number, content: contentOf(record, checked), place, text: toText(record, checked) });
         return [];
       });
     },
@@ -47,12 +48,17 @@ function orderOf(record: ObjectRecord, { number, items, problems }: CheckedObjec
   return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items } };
 }
 
-function lateOrder({ text, isUniform, from, to }: OrderedRecord, ordinal: number): CheckedOrder {
+function lateOrder({ text, others }: OrderedRecord, ordinal: number): CheckedOrder {
   const { record, checked } = fromText(text);
-  if (isUniform) return orderOf(record, checked, ordinal);
-  const lines = from === to ? `on line ${from}` : `lines ${from} to ${to}`;
-  const problem = problemOf('repeated-number', record.place, '', checked.number, lines);
+  if (others === undefined) return orderOf(record, checked, ordinal);
+  const places = `first: ${others.first}, last: ${others.last}`;
+  const problem = problemOf('repeated-number', record.place, '', checked.number, places);
   return orderOf(record, { number: checked.number, problems: [...checked.problems, problem] }, ordinal);
+}
+
+/** `line 1, /orders/7`: a file on a single line has no other places than pointers. */
+function shownPlace({ line, pointer = '' }: Place): string {
+  return pointer === '' ? `line ${line}` : `line ${line}, ${pointer}`;
 }
 
 function contentOf(record: ObjectRecord, { items }: CheckedObject): string {

@@ -143,7 +143,7 @@ describe('settlement', () => {
       counts: { orders: 1, invalid: 1 },
       open: 1,
     });
-    expect(await place.read('results.csv')).toMatch(/\n2,PO-1,invalid,/);
+    expect(await place.read('results.csv')).toMatch(/\n2,PO-1,invalid,0,[^,]+,[a-z-]+,"?\w+: /);
     expect(await place.read('dead-letters.csv')).toMatch(/^PO-1,,1,2,/m);
     expect(await place.read('report.html')).toContain('1 order had its outcome before that');
     const [day = ''] = await readdir(path.join(place.inbox, 'failed'));

@@ -1,9 +1,12 @@
 import path from 'node:path';
-import type { Config, Mapping } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { claimTimeOf } from '../../order/batch.ts';
 import { inspectFile } from '../../parse/inspect.ts';
+import { readReport } from '../../report/report.ts';
+import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
 import { readOrders } from '../../validate/read-orders.ts';
-import { type CommonArgs, configIfAny, mappingForSource } from '../load-config.ts';
+import { type CommonArgs, configIfAny, sourceNamed } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import {
   type CheckedFile,
@@ -26,26 +29,27 @@ export async function checkCommand(args: CheckArgs, shell: Shell): Promise<numbe
 
 /** Checks the files with the mapping of a configuration; `undefined`: with the standard columns. */
 export async function checkFiles(args: CheckArgs, shell: Shell, config: Config | undefined): Promise<number> {
-  const mapping = config && mappingForSource(args.source, config);
+  const source = config && sourceNamed(args.source, config)?.name;
+  const readings = { config: config ?? NO_CONFIG, source, signal: shell.signal };
   const printer: CheckPrinter = args.json ? createJsonPrinter((text) => shell.out(text)) : createTextPrinter(shell);
   printer.begin();
   let code = 0;
   for (const file of args.files) {
-    const found = await checkOne(path.resolve(shell.cwd, file), mapping, printer.file(file), shell.signal);
+    const found = await checkOne(path.resolve(shell.cwd, file), readings, printer.file(file));
     code = code === 1 ? 1 : found === 1 ? 1 : Math.max(code, found);
   }
   printer.end();
   return code;
 }
 
-async function checkOne(
-  file: string,
-  mapping: Mapping | undefined,
-  printer: FilePrinter,
-  signal: AbortSignal,
-): Promise<0 | 1 | 2> {
+/** What files are read with: `source` is the one they are checked for. */
+type Readings = { config: HowToReadDeps['config']; source: string | undefined; signal: AbortSignal };
+
+const NO_CONFIG: Readings['config'] = { sources: [], mappings: {}, reports: { path: '', keep: 0 } };
+
+async function checkOne(file: string, readings: Readings, printer: FilePrinter): Promise<0 | 1 | 2> {
   try {
-    const checked = await checkOrders(file, mapping, printer, signal);
+    const checked = await checkOrders(file, readings, printer);
     printer.done(checked);
     return checked.invalid > 0 ? 2 : 0;
   } catch (error) {
@@ -58,12 +62,14 @@ async function checkOne(
 /** Throws like `inspectFile`. */
 async function checkOrders(
   file: string,
-  mapping: Mapping | undefined,
+  { config, source, signal }: Readings,
   printer: FilePrinter,
-  signal: AbortSignal,
 ): Promise<CheckedFile> {
-  const inspection = await inspectFile(file, mapping, { signal });
-  printer.onFormat(inspection.shape.format, inspection.records, inspection.warnings);
+  const batches = { find: (name: string) => batchIn(config.reports.path, name) };
+  const { mapping, originals, unknownBatch } = await howToRead(file, source ?? '', { config, batches });
+  const inspection = await inspectFile(file, mapping, { signal, originals });
+  const unknown = unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, config)];
+  printer.onFormat(inspection.shape.format, inspection.records, [...unknown, ...inspection.warnings]);
   const checked: CheckedFile = { orders: 0, invalid: 0 };
   for await (const order of readOrders(file, inspection, { signal })) {
     checked.orders += 1;
@@ -75,4 +81,17 @@ async function checkOrders(
     for (const problem of order.problems) printer.onProblem(problem, order.number);
   }
   return checked;
+}
+
+/** A batch by its report, because `check` does not ask Redis. */
+async function batchIn(reports: string, name: string): Promise<{ batch: string; source: string } | undefined> {
+  if (reports === '' || claimTimeOf(name) === undefined) return undefined;
+  const report = await readReport(path.join(reports, name));
+  return report && { batch: name, source: report.source };
+}
+
+function unknownBatchWarning(batch: string, source: string | undefined, { reports }: Readings['config']): string {
+  const missing = reports.path === '' ? 'no configuration names its reports' : `its report is not in ${reports.path}`;
+  const mapping = source === undefined ? 'the standard columns' : `the mapping of source ${source}`;
+  return `The file corrects batch ${batch}, but ${missing}: checked with ${mapping}, which may not be the mapping of that batch.`;
 }

@@ -3,6 +3,7 @@ import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters/dead-letters.ts';
 import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
+import { problemText } from '../../order/record.ts';
 import { escapeHiddenInJson } from '../../order/text.ts';
 import { fixFilesIn } from '../../report/beside.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../../report/story.ts';
@@ -117,8 +118,7 @@ function stateOf({ kind, closed, now }: FoundDeadLetter): string {
 function reasonOf({ message, problems = [] }: FoundDeadLetter): string {
   const [first, ...more] = problems;
   if (first === undefined) return message;
-  const field = first.field === '' ? '' : `${first.field}: `;
-  return `${field}${first.message}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
+  return `${problemText(first)}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
 }
 
 const GROUP_COLUMNS: Column<ErrorGroup>[] = [

@@ -1,7 +1,7 @@
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { fixNote, placeText } from '../../order/fixing.ts';
 import type { CheckedOrder } from '../../order/order.ts';
-import type { Problem, SourceRecord } from '../../order/record.ts';
+import { type Problem, problemText, type SourceRecord } from '../../order/record.ts';
 import { onOneLine } from '../../order/text.ts';
 
 /**
@@ -62,7 +62,7 @@ function codesOf(problems: readonly Problem[]): string {
 }
 
 function messagesOf(problems: readonly Problem[]): string {
-  return problems.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join(' | ');
+  return problems.map(problemText).join(' | ');
 }
 
 function errorOf(record: SourceRecord, code: string, message: string): RecordError {

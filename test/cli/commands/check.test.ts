@@ -1,5 +1,5 @@
 import { mkdtempSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -102,6 +102,27 @@ First order as it would be sent:
     const { code, out } = await check({ 'erp.csv': 'PO;ART;QTY\n7;X;1\n' }, { source: 'erp' });
     expect(code).toBe(0);
     expect(out).toContain('"purchaseOrderNumber": "7"');
+  });
+
+  test('reads a fix file with the mapping of the batch that it names, whatever the source', async () => {
+    const batch = '20261121T071500Z-erp-orders-3f2a91c0';
+    await mkdir(path.join(folder, batch));
+    await writeFile(path.join(folder, batch, 'report.json'), JSON.stringify({ batch, source: 'erp' }));
+    const written = `PO;ART;QTY;_error_line;_error_code;_error_message;_error_check\n007;X;two;2;not-a-number;QTY: is wrong (line 2 of batch ${batch});01,000\n`;
+    await writeFile(path.join(folder, batch, 'dead-letters.csv'), written);
+    for (const source of [{}, { source: 'inbox' }]) {
+      const { code, out } = await check(
+        { 'fix.csv': written.replace('007;X;two', '7;X;2').replace('01,000', '1') },
+        source,
+      );
+      expect(code).toBe(0);
+      expect(out).toContain('"purchaseOrderNumber": "007"');
+    }
+    const other = batch.replace('erp', 'old');
+    const { out } = await check({ 'fix.csv': written.replace(batch, other) }, { source: 'erp' });
+    expect(out).toContain(
+      `warning: The file corrects batch ${other}, but its report is not in ${folder}: checked with the mapping of source erp`,
+    );
   });
 
   test('an unknown source is refused, with the nearest name', async () => {
