@@ -94,7 +94,9 @@ function resolveConfig(settings: Settings, { file, environment, overrides }: Cir
 }
 
 function resolveSource(source: SourceSettings, absolute: (written: string) => string): Source {
-  return source.type === 'export' && isWebAddress(source.path) ? source : { ...source, path: absolute(source.path) };
+  const answers = source.answers === undefined ? {} : { answers: absolute(source.answers) };
+  const isAddress = source.type === 'export' && isWebAddress(source.path);
+  return { ...source, ...answers, ...(isAddress ? {} : { path: absolute(source.path) }) };
 }
 
 /** `./notify.sh` is a file next to the configuration; a bare name is searched in PATH. */

@@ -6,6 +6,11 @@ const common = {
   mapping: name.exactOptional().describe('A key of `mappings`; absent: the field names of the API.'),
   stable: wait(10, 3_600_000).prefault('2s').describe('How long a file must stay unchanged.'),
   expectEvery: span().exactOptional().describe('Sends `silent` notices when no file arrives for this long.'),
+  answers: filePath
+    .exactOptional()
+    .describe(
+      'A folder that receives the results of each batch for the sending program: the rows with their outcomes.',
+    ),
   doneFile: z.boolean().prefault(false).describe('orders.csv waits for orders.csv.done.'),
 };
 
@@ -44,6 +49,7 @@ export const sourceFields = z.object({
   name: common.name,
   mapping: common.mapping,
   type: z.enum(['inbox', 'export']),
+  answers: common.answers,
   path: exportPath,
 });
 

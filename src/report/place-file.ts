@@ -70,7 +70,7 @@ export async function findBeside(
 }
 
 /** Gives the file a name that no other file has; false when the name is taken. */
-async function claimName(temporary: string, path: string): Promise<boolean> {
+export async function claimName(temporary: string, path: string): Promise<boolean> {
   try {
     await link(temporary, path);
     return true;

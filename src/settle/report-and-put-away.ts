@@ -12,10 +12,11 @@ import type { CheckedOrder } from '../order/order.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
+import { openAnswer } from '../report/answer.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
 import type { Report } from '../report/report.ts';
-import { type ReportedOrder, writeProgress, writeReport } from '../report/write-report.ts';
+import { type ReportedOrder, type ReportInput, writeProgress, writeReport } from '../report/write-report.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 import { countAdmitted, openOriginal } from './changed-file.ts';
@@ -40,7 +41,7 @@ export function createReportAndPutAway(context: SettlementContext) {
     const report = await reportOf(batch, 'finished');
     if (await exists(batch.path)) {
       const orders = closeFixed(fixedDeps, await ordersOf(batch), batch.batch);
-      await writeReport({ folder, report, shape: batch.inspection?.shape, orders });
+      await writeAnswered({ folder, report, shape: batch.inspection?.shape, orders }, config);
     }
     // The file is put away only after its complete report, but its progress may have been written once more since.
     else await writeProgress(folder, report);
@@ -57,7 +58,7 @@ export function createReportAndPutAway(context: SettlementContext) {
       return identity.sha256;
     }
     const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identity };
-    await writeReport({ folder: join(reports, batch.batch), report, shape: undefined, orders: nothing() });
+    await writeAnswered({ folder: join(reports, batch.batch), report, shape: undefined, orders: nothing() }, config);
     await putAway(batch, 'failed', 1);
     return identity.sha256;
   }
@@ -72,7 +73,7 @@ export function createReportAndPutAway(context: SettlementContext) {
       const admitted = joined(original?.orders ?? nothing(), batch, context);
       const orders = closeFixed(fixedDeps, admitted, batch.batch);
       const identity = await hashFile(batch.path);
-      await writeReport({ folder, report: { ...report, ...identity }, shape: original?.shape, orders });
+      await writeAnswered({ folder, report: { ...report, ...identity }, shape: original?.shape, orders }, config);
     } else await writeProgress(folder, report);
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }
@@ -95,6 +96,16 @@ function joined(orders: AsyncIterable<CheckedOrder>, batch: Batch, { config, sid
 async function inspectAgain({ path, source }: Batch, config: Config, batches: Batches): Promise<Inspection> {
   const { mapping, originals } = await howToRead(path, source, { config, batches });
   return await inspectFile(path, mapping, { originals });
+}
+
+/** Writes the report, and the answer for the program that sends files to the source, if it wants one. */
+async function writeAnswered(input: ReportInput, { sources }: Config): Promise<void> {
+  const { batch, source } = input.report;
+  const folder = sources.find(({ name }) => name === source)?.answers;
+  if (folder === undefined) return void (await writeReport(input));
+  await using answer = await openAnswer(folder, batch, input.shape);
+  await writeReport({ ...input, orders: answer.adding(input.orders) });
+  await answer.deliver(input.report);
 }
 
 function errorOf({ code, message, remedy, facts }: PoSyncError): NonNullable<Report['error']> {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { growingWait } from '../core/backoff/backoff.ts';
 import { type PoSyncError, toError } from '../core/errors.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import type { Batch, BatchRight } from '../ledger/batches/batches.ts';
@@ -12,6 +13,8 @@ import { createReportAndPutAway } from './report-and-put-away.ts';
 const RETRY_LEASE = 50;
 /** Batches settled at the same time. */
 const AT_ONCE = 4;
+/** Waits until a batch that could not be settled is tried again, in milliseconds. */
+const RETRY = { initial: 250, max: 10_000 };
 /** How old a progress report may be when it is written, in milliseconds; less than a lease lasts. */
 const FRESH = 3_000;
 /** Pause between refreshes, as a multiple of the last refresh's duration. */
@@ -74,21 +77,35 @@ function leaseHolder({ side: { batches } }: SettlementContext): WithLease {
 }
 
 /** A few batches are settled at the same time, each once. While another daemon has one, the next tick tries again. */
-function createSettlingQueue({ log, side: { batches } }: SettlementContext, settle: (name: string) => Promise<void>) {
+function createSettlingQueue(
+  { clock, log, side: { batches } }: SettlementContext,
+  settle: (name: string) => Promise<void>,
+) {
   const slots = createSemaphore(AT_ONCE);
   const settling = new Map<string, Promise<void>>();
+  const failed = new Map<string, { times: number; until: number }>();
 
   function begin(name: string): void {
     const settled = slots
       .hold(() => settle(name))
-      .catch((error: unknown) => batchTrouble(log, { batch: name, reason: toError(error).message }))
+      .then(
+        () => void failed.delete(name),
+        (error: unknown) => {
+          const times = (failed.get(name)?.times ?? 0) + 1;
+          failed.set(name, { times, until: clock.monotonic() + growingWait(times, RETRY) });
+          batchTrouble(log, { batch: name, reason: toError(error).message });
+        },
+      )
       .finally(() => settling.delete(name));
     settling.set(name, settled);
   }
 
   return {
     async tick(): Promise<void> {
-      for (const name of await batches.finished()) if (!settling.has(name)) begin(name);
+      for (const name of await batches.finished()) {
+        const isWaiting = clock.monotonic() < (failed.get(name)?.until ?? 0);
+        if (!settling.has(name) && !isWaiting) begin(name);
+      }
     },
     async drained(): Promise<void> {
       await Promise.all(settling.values());

@@ -60,6 +60,7 @@ export const folderRule: Rule = (parts, { folder: base }) => {
   const sources = parts.sources.flatMap(([index, source]) => sourceFolder(index, source, base));
   const inboxes = sources.filter(({ type }) => type === 'inbox');
   const exports = sources.filter(({ type }) => type === 'export');
+  const answers = parts.sources.flatMap(([index, source]) => answersFolder(index, source, base));
   const reports: Folder[] = given(parts.reports, ['reports', 'path'], 'the reports', base);
   const data: Folder[] = given(parts.data, ['data'], 'the data folder', base);
   return {
@@ -67,6 +68,8 @@ export const folderRule: Rule = (parts, { folder: base }) => {
       ...pairsOf(inboxes).flatMap(([one, other]) => apart(one, other)),
       ...inboxes.flatMap((inbox) => [...reports, ...data].flatMap((own) => apart(inbox, own))),
       ...exports.flatMap((source) => inboxes.flatMap((inbox) => outside(source, inbox))),
+      ...answers.flatMap((own) => [...inboxes, ...reports, ...data].flatMap((other) => apart(own, other))),
+      ...answers.flatMap((own) => exports.flatMap((source) => unread(own, source))),
       ...data.flatMap((own) => reports.flatMap((cleaned) => outside(own, cleaned))),
     ],
     warnings: [],
@@ -77,7 +80,19 @@ function sourceFolder(index: number, { name, type, path: written }: SourceParts,
   if (type === undefined || written === undefined || isWebAddress(written)) return [];
   const place = path.resolve(base, written);
   const called = `the ${type} ${name ?? `in sources[${index}]`}`;
-  return [{ type, path: ['sources', index, 'path'], called, folder: type === 'inbox' ? place : fixedFolder(place) }];
+  const folder = type === 'inbox' ? place : fixedFolder(place);
+  return [{ type, path: ['sources', index, 'path'], called, folder, written }];
+}
+
+function answersFolder(index: number, { name, answers }: SourceParts, base: string): Folder[] {
+  const called = `the answers of ${name ?? `sources[${index}]`}`;
+  return given(answers, ['sources', index, 'answers'], called, base);
+}
+
+/** An answer in the folder of an export's pattern would be read as an export. */
+function unread(answers: Folder, source: Folder & { written: string }): Finding[] {
+  const isRead = /[*?[{]/.test(source.written) && isWithin(answers.folder, source.folder);
+  return isRead && (answers.folder === source.folder || source.written.includes('**')) ? outside(answers, source) : [];
 }
 
 function given(written: string | undefined, path_: KeyPath, called: string, base: string): Folder[] {

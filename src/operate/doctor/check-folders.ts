@@ -19,7 +19,11 @@ export async function checkFolders(config: Config): Promise<Finding[]> {
     { check: 'folder reports', folder: config.reports.path },
     { check: 'folder data', folder: config.data },
   ];
+  const answers = config.sources.flatMap(({ name, answers: folder }) =>
+    folder === undefined ? [] : [{ name, folder }],
+  );
   const findings = await Promise.all([
+    ...answers.map(({ name, folder }) => answersFolder(`answers of ${name}`, folder)),
     ...own.map(({ check, folder }) => ownFolder(check, folder)),
     ...redactedConfig(config).sources.map((source) =>
       source.type === 'inbox' ? inboxFolder(source, config.environment) : exportPath(source),
@@ -39,6 +43,16 @@ async function ownFolder(check: string, folder: string): Promise<Finding[]> {
   try {
     await access(await nearestFolder(folder), constants.W_OK);
     return [{ check, state: 'ok', message: `${folder} will be created at the first start` }];
+  } catch (error) {
+    return [unusable(check, folder, error)];
+  }
+}
+
+/** A folder of another program, which the daemon does not create. */
+async function answersFolder(check: string, folder: string): Promise<Finding[]> {
+  try {
+    await tryWriting(folder);
+    return [{ check, state: 'ok', message: `${folder} is writable` }, ...(await roomIn(check, folder))];
   } catch (error) {
     return [unusable(check, folder, error)];
   }

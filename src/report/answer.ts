@@ -1,0 +1,133 @@
+import { basename, join } from 'node:path';
+import { codeOf, PoSyncError } from '../core/errors.ts';
+import { openFolder } from '../core/folder.ts';
+import { syncFolder } from '../core/regular-file.ts';
+import { errorColumnOf } from '../order/fixing.ts';
+import type { OrderResult } from '../order/outcome.ts';
+import type { FileShape, SourceRecord } from '../order/record.ts';
+import { escapeFormula } from '../order/spreadsheet.ts';
+import { onOneLine } from '../order/text.ts';
+import { sameBytes, written } from './disk.ts';
+import { openDraft } from './draft.ts';
+import { encoderFor, fixEncodingOf } from './encode.ts';
+import { csvLine } from './lines.ts';
+import { besideName, claimName } from './place-file.ts';
+import type { Report } from './report.ts';
+import type { ReportedOrder } from './write-report.ts';
+
+/** The answer file of one batch for the program that wrote its input: every record with its outcome. */
+export type Answer = AsyncDisposable & {
+  /** Passes the orders on unchanged and adds them to the answer. */
+  adding(orders: AsyncIterable<ReportedOrder>): AsyncGenerator<ReportedOrder>;
+  /** Adds a line about the complete file if `report` says that it is unreadable, and gives the file its name: `<batch>.csv` (`.json`, `.ndjson`), or with a number where a neighbor has that name. */
+  deliver(report: Pick<Report, 'error' | 'finishedAt'>): Promise<string>;
+};
+
+/** The columns after those of the input. */
+export const ANSWER_COLUMNS = ['_outcome', '_at', '_code', '_message'] as const;
+
+/**
+ * Opens the answer of a batch in `folder`, which must exist and is not a link. The file appears complete or not at all,
+ * and replaces no other. `shape`: the form of the input; undefined for a file that could not be read.
+ * Throws PoSyncError `report-not-written` or `folder-is-link`.
+ */
+export async function openAnswer(folder: string, batch: string, shape: FileShape | undefined): Promise<Answer> {
+  await using resources = new AsyncDisposableStack();
+  const opened = resources.use(await written(folder, () => openFolder(folder).catch(explained(folder))));
+  const form = shape === undefined || shape.header !== undefined ? tableForm(shape) : objectForm(shape);
+  const draft = resources.use(await openDraft(join(opened.path, batch)));
+  await draft.write(form.opening);
+  const kept = resources.move();
+
+  return {
+    async *adding(orders) {
+      for await (const reported of orders) {
+        for (const record of reported.order.records) await draft.write(form.record(record, reported.result));
+        yield reported;
+      }
+    },
+    async deliver({ error, finishedAt }) {
+      if (error) await draft.write(form.file({ ...error, outcome: 'unreadable', at: finishedAt ?? '' }));
+      await draft.write(form.closing);
+      await draft.seal();
+      for (let attempt = 1; ; attempt += 1) {
+        const path = join(opened.path, besideName(batch, form.ending, attempt));
+        const isDelivered = await written(path, async () => {
+          return (await claimName(draft.temporary, path)) || (await sameBytes(draft.temporary, path));
+        });
+        if (!isDelivered) continue;
+        await written(path, () => syncFolder(opened.path));
+        return join(folder, basename(path));
+      }
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+function explained(folder: string): (error: unknown) => never {
+  return (error) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    throw new PoSyncError('report-not-written', `The folder of the answers, ${folder}, does not exist.`, {
+      remedy: 'Create or mount it. The answer is delivered as soon as that is possible.',
+      facts: { path: folder, reason: 'ENOENT' },
+      cause: error,
+    });
+  };
+}
+
+type Outcome = Pick<OrderResult, 'at' | 'code' | 'message'> & { outcome: string };
+
+/** `ending`: of the file's name. */
+type AnswerForm = {
+  ending: string;
+  opening: Uint8Array;
+  record(record: SourceRecord, result: Outcome): Uint8Array;
+  /** A line without a record. */
+  file(result: Outcome): Uint8Array;
+  closing: Uint8Array;
+};
+
+/** The input's columns, delimiter, encoding and line ends. Its cells are unchanged: a program reads them. */
+function tableForm(shape: FileShape | undefined): AnswerForm {
+  const header = shape?.header ?? [];
+  const kept = header.flatMap((name, column) => (errorColumnOf(name) === undefined ? [column] : []));
+  const dialect = { delimiter: shape?.format.delimiter ?? ',', newline: shape?.newline ?? '\r\n' };
+  const { encoding, needsMark } = fixEncodingOf(shape?.format ?? { type: 'csv' });
+  const encode = encoderFor(encoding);
+  const line = (cells: readonly string[]) => encode(csvLine(cells, dialect));
+  const mark = shape?.bom === true || needsMark ? encode('\ufeff') : new Uint8Array();
+  const rowOf = (cells: readonly string[], { outcome, at, code, message }: Outcome) => {
+    const own = kept.map((column) => cells[column] ?? '');
+    return line([...own, outcome, at, code, escapeFormula(onOneLine(message))]);
+  };
+  return {
+    ending: '.csv',
+    opening: Buffer.concat([mark, line([...kept.map((column) => header[column] ?? ''), ...ANSWER_COLUMNS])]),
+    record: (record, result) => rowOf(record.kind === 'row' ? record.cells : [], result),
+    file: (result) => rowOf([], result),
+    closing: new Uint8Array(),
+  };
+}
+
+/** The input's objects with four more keys: an array with one object a line, or one object a line. */
+function objectForm(shape: FileShape): AnswerForm {
+  const isLines = shape.format.type === 'ndjson';
+  let isFirst = true;
+  function framed(own: object, { outcome, at, code, message }: Outcome): Uint8Array {
+    const text = JSON.stringify({ ...own, _outcome: outcome, _at: at, _code: code, _message: message });
+    const separator = isLines ? '' : isFirst ? '\n' : ',\n';
+    isFirst = false;
+    return Buffer.from(`${separator}${text}${isLines ? '\n' : ''}`);
+  }
+  return {
+    ending: isLines ? '.ndjson' : '.json',
+    opening: Buffer.from(isLines ? '' : '['),
+    record(record, result) {
+      const value = record.kind === 'object' ? record.value : record.cells;
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+      return framed(isObject ? value : { _value: value }, result);
+    },
+    file: (result) => framed({}, result),
+    closing: Buffer.from(isLines ? '' : '\n]\n'),
+  };
+}
