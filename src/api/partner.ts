@@ -2,6 +2,7 @@ import { environmentOf } from '../config/config.ts';
 import type { Secrets } from '../config/secrets.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { type Http, type HttpEnd, openHttp } from '../core/http.ts';
+import { intentsAhead } from '../ledger/entry.ts';
 import { tokenRenewed } from '../log/events/delivery.ts';
 import type { Order } from '../order/order.ts';
 import type { Context } from '../redis/store.ts';
@@ -56,8 +57,8 @@ export function openPartner(
 ): Partner & AsyncDisposable {
   const { baseUrl, authUrl, tokenPath, scope } = environmentOf(config);
   const { environment, delivery } = config;
-  // One connection more than calls in flight: the list, and the token.
-  const http = openHttp({ connections: delivery.concurrency + 1 });
+  // One connection more than orders have: the list, and the token.
+  const http = openHttp({ connections: delivery.concurrency + intentsAhead(delivery.concurrency) + 1 });
   const tokens = createTokenSource({
     store,
     http,

@@ -64,6 +64,11 @@ export function createTokenSource(deps: TokenDeps) {
     return { value, fingerprint, environment, baseUrl };
   }
 
+  /** Whether the token of this grant is still the one to use, as far as known here. */
+  function isCurrent(fingerprint: string): boolean {
+    return current?.fingerprint === fingerprint && time.now() < current.hardAt;
+  }
+
   /** The API refused the token of this grant: every daemon forgets it, unless a newer one is there already. */
   async function invalidate(fingerprint: string): Promise<void> {
     if (current?.fingerprint === fingerprint) current = undefined;
@@ -98,7 +103,7 @@ export function createTokenSource(deps: TokenDeps) {
     }
   }
 
-  return { get, first, invalidate };
+  return { get, first, invalidate, isCurrent };
 }
 
 /** Builds the step that takes the newest token from Redis, or requests one while all other daemons wait. */

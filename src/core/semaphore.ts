@@ -7,8 +7,9 @@ export type Semaphore = {
   hold<T>(task: (release: () => void) => Promise<T>, weight?: number): Promise<T>;
 };
 
-/** Builds a semaphore with `capacity` units. */
-export function createSemaphore(capacity: number): Semaphore {
+/** Builds a semaphore with `capacity` units; where it varies, it is asked when a task asks or ends. */
+export function createSemaphore(capacity: number | (() => number)): Semaphore {
+  const units = typeof capacity === 'number' ? () => capacity : capacity;
   let used = 0;
   const waiting: { weight: number; enter: () => void }[] = [];
 
@@ -21,7 +22,7 @@ export function createSemaphore(capacity: number): Semaphore {
   }
 
   function fits(weight: number): boolean {
-    return used === 0 || used + weight <= capacity;
+    return used === 0 || used + weight <= units();
   }
 
   return {

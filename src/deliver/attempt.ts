@@ -1,57 +1,23 @@
 import { classify, type Seen } from '../api/classify.ts';
-import type { Partner } from '../api/partner.ts';
 import type { BearerToken } from '../api/token.ts';
-import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { PoSyncError, toError } from '../core/errors.ts';
 import type { HttpEnd } from '../core/http.ts';
-import { type Entry, INTENT_FRESH, sendingSpan } from '../ledger/entry.ts';
-import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { withJob } from '../ledger/job.ts';
 import { next } from '../ledger/transitions/next.ts';
 import type { LedgerEvent, Step, Verdict } from '../ledger/transitions/step.ts';
 import { batchHeld } from '../log/events/batch.ts';
 import { attemptEnded, orderDead } from '../log/events/delivery.ts';
-import type { OrderQueue } from '../queue/queue.ts';
-import type { Context } from '../redis/store.ts';
-import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
-import type { Guards } from './guards.ts';
+import type { Pass } from './circuit-breaker.ts';
+import { type Attempt, giveBack, intend, type Line, mayBegin, type Obstacle } from './may-begin.ts';
+import type { Place } from './places.ts';
 import { verdictOf } from './verdict.ts';
-
-/** What an attempt works with. */
-export type Line = {
-  context: Context;
-  book: EnvironmentLedger;
-  queue: OrderQueue;
-  partner: Partner;
-  breaker: CircuitBreaker;
-  guards: Guards;
-  on: DeliveryEvents;
-};
-
-/** Called while orders are delivered. */
-export type DeliveryEvents = {
-  /** An order was accepted: later it is evidence that a list is complete. */
-  accepted(number: string): void;
-  /** An order has its outcome. */
-  outcome(): void;
-  /** Redis lost part of the ledger: the API's list must be read before anything more is sent. */
-  rolledBack(): Promise<void>;
-};
 
 /**
  * How an attempt ended: `done` leaves the order to the ledger, `again` repeats all steps at once,
  * `stopped` hands it back to the queue because the process stops.
  */
 export type AttemptEnd = { kind: 'done' } | { kind: 'again'; entry: Entry } | { kind: 'stopped' };
-
-/** One attempt on its way through the steps. `intended` is the entry as the ledger has it since the intent. */
-type Attempt = {
-  entry: Entry;
-  pass: Exclude<Pass, 'stopped'>;
-  token: BearerToken;
-  preparing?: Promise<boolean>;
-  intended?: Entry;
-  paused?: boolean;
-};
 
 /** An attempt whose outcome was seen. */
 type Ended = Attempt & { intended: Entry; seen: Seen };
@@ -61,23 +27,18 @@ const STOPPED: AttemptEnd = { kind: 'stopped' };
 
 /**
  * One attempt to create an order: pass the breaker and the rate limit, take the token, connect, record the intent, send,
- * classify, record, judge. `release` frees the call's place as soon as the API accepted the order.
+ * classify, record, judge. The place is released as soon as the API accepted the order.
  */
-export async function attempt(line: Line, entry: Entry, release: () => void): Promise<AttemptEnd> {
+export async function attempt(line: Line, entry: Entry, place: Place): Promise<AttemptEnd> {
   const pass = await takeTurn(line);
   if (pass === 'stopped') return STOPPED;
   if (line.guards.held.has(entry.batch)) return DONE;
   const token = await takeToken(line);
   if (token === undefined) return { kind: 'again', entry };
-  const ended = await send(line, { entry, pass, token });
-  if (ended === 'paused') {
-    // What is known here of the breaker is older than what the intent met.
-    await line.breaker.refresh(true);
-    return { kind: 'again', entry };
-  }
-  if (ended === undefined) return DONE;
+  const ended = await send(line, { entry, pass, token, place });
+  if ('kind' in ended) return ended;
   await watchBatch(line, ended);
-  const end = await record(line, ended, release);
+  const end = await record(line, ended);
   await line.guards.health.note({ ...ended, began: ended.intended.lastAt ?? 0 });
   return end;
 }
@@ -103,11 +64,8 @@ async function takeToken({ partner, breaker }: Line): Promise<BearerToken | unde
   }
 }
 
-/**
- * Connects, records the intent with the connection open, and writes. Undefined when the order is no longer ours, `paused`
- * when delivery was paused before the first byte.
- */
-async function send(line: Line, attempt: Attempt): Promise<Ended | 'paused' | undefined> {
+/** Connects, records the intent with the connection open, and writes; or ends the attempt before its first byte. */
+async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
   const { clock } = line.context;
   const began = clock.monotonic();
   const prepare = () => {
@@ -117,39 +75,22 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | 'paused' | un
   const end = await line.partner.create(attempt.token, attempt.entry.order, prepare);
   // A call may end while its intent is still on the way to Redis. Without a connection none was made: it is recorded now.
   await (attempt.preparing ?? intend(line, attempt));
-  if (attempt.paused) return 'paused';
-  const { intended } = attempt;
-  if (intended === undefined) return undefined;
+  const { intended, obstacle, paused, entry } = attempt;
+  if (paused) {
+    // What is known here of the breaker is older than what the intent met.
+    await line.breaker.refresh(true);
+    return { kind: 'again', entry };
+  }
+  if (intended === undefined) return DONE;
+  if (obstacle !== undefined) return withdraw(line, entry, intended, obstacle);
   return see(line, { ...attempt, intended }, end, clock.monotonic() - began);
 }
 
-/** The one place where an attempt may begin: with the connection open, directly before the first byte. */
-async function mayBegin(line: Line, attempt: Attempt): Promise<boolean> {
-  const isFresh = freshness(line.context);
-  return !line.guards.held.has(attempt.entry.batch) && (await intend(line, attempt)) && isFresh();
-}
-
-/** Makes the intent durable. False when somebody else changed the order meanwhile, or delivery is paused. */
-async function intend({ book, context, partner }: Line, attempt: Attempt): Promise<boolean> {
-  const at = context.store.time.now();
-  const deadline = at + sendingSpan(partner.timeout);
-  const step = next(attempt.entry, { kind: 'begin', at, deadline }, book.policy);
-  try {
-    if (step.kind !== 'move' || !(await book.ledger.take(attempt.entry, step))) return false;
-  } catch (thrown) {
-    if (codeOf(thrown) !== 'delivery-paused') throw thrown;
-    attempt.paused = true;
-    return false;
-  }
-  attempt.intended = step.entry;
-  return true;
-}
-
-/** Whether an intent is still fresh. Both clocks are asked: one of them does not advance while the machine is suspended. */
-function freshness({ clock }: Context): () => boolean {
-  const steady = clock.monotonic();
-  const wall = clock.now();
-  return () => clock.monotonic() - steady < INTENT_FRESH && clock.now() - wall < INTENT_FRESH;
+/** Gives the intent back. The sweeper brings back an order whose batch was held, when it is released. */
+async function withdraw(line: Line, before: Entry, intended: Entry, obstacle: Obstacle): Promise<AttemptEnd> {
+  const entry = await giveBack(line, before, intended);
+  if (entry === undefined || obstacle === 'held') return DONE;
+  return obstacle === 'stopped' ? STOPPED : { kind: 'again', entry };
 }
 
 /** Classifies how the call ended. */
@@ -175,9 +116,9 @@ async function watchBatch({ guards, context }: Line, { intended: { batch }, seen
 }
 
 /** Records what the attempt showed. An order whose token was renewed is tried again at once. */
-async function record(line: Line, ended: Ended, release: () => void): Promise<AttemptEnd> {
+async function record(line: Line, ended: Ended): Promise<AttemptEnd> {
   const { book, queue, context } = line;
-  const { intended, seen, pass } = ended;
+  const { intended, seen, pass, place } = ended;
   // From this moment settle times are counted: not by a clock that may be behind.
   if (seen.kind === 'unknown') await context.store.time.sync();
   const at = context.store.time.now();
@@ -188,8 +129,8 @@ async function record(line: Line, ended: Ended, release: () => void): Promise<At
     ? next(intended, event, book.policy)
     : withJob(next(intended, event, book.policy), queue.nameJob);
   const taking = book.ledger.take(intended, step);
-  // The next order's intent follows on the same connection to Redis: whenever it is durable, so is this outcome.
-  if (seen.kind === 'accepted') release();
+  // An intent that becomes possible now follows on the same connection to Redis: when it is durable, so is this outcome.
+  if (seen.kind === 'accepted') place.release();
   if (!(await taking)) {
     if (verdict.kind === 'accepted' || verdict.kind === 'misnamed') await recordLate(line, intended, event);
     return DONE;

@@ -15,6 +15,8 @@ export type BreakerFields = Readonly<Record<string, string>>;
 
 /** How old a daemon's knowledge of the breaker may be, in milliseconds. An intent is checked against holds in Redis. */
 export const REFRESH = 500;
+/** Milliseconds after which every daemon that is not suspended obeys a hold, for orders with and without an intent. */
+export const HOLD_KNOWN = 25;
 /** Begins the name of a hold's field. */
 const HOLD = 'hold:';
 
@@ -34,6 +36,8 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
   let pause: Pause | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
+  /** When the question left whose answer showed no hold. */
+  let freeAt = Number.NEGATIVE_INFINITY;
 
   /** Reads the breaker again, unless that was done just now. `force`: in any case. */
   async function refresh(force = false): Promise<void> {
@@ -43,12 +47,21 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
     await looking;
   }
 
+  /** Sees every hold that was set more than `HOLD_KNOWN` ago. */
+  async function seeHolds(): Promise<void> {
+    if (clock.monotonic() - freeAt < HOLD_KNOWN) return;
+    looking ??= look();
+    await looking;
+  }
+
   async function look(): Promise<void> {
+    const asked = clock.monotonic();
     try {
       fields = await redis.hgetall(keys.breaker);
       lookedAt = clock.monotonic();
       const before = pause;
       pause = pauseIn(fields);
+      if (pause?.held !== true) freeAt = Math.max(freeAt, asked);
       if (before === undefined && pause) onPaused(pause);
       if (before && pause === undefined) onResumed(before, time.now());
     } finally {
@@ -58,6 +71,11 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
 
   return {
     refresh,
+    seeHolds,
+    /** Redis stored an intent that was sent at this time, which it does only without a hold. Time of the monotonic clock. */
+    sawNoHold: (asked: number): void => {
+      freeAt = Math.max(freeAt, asked);
+    },
     /** Why delivery is paused now, as far as known. */
     current: (): Pause | undefined => pause,
     /** A field as it was read last. */

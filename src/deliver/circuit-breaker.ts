@@ -6,6 +6,7 @@ import {
   allPauses,
   type BreakerView,
   createBreakerView,
+  HOLD_KNOWN,
   type Hold,
   holdField,
   type Pause,
@@ -58,12 +59,22 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     }
   }
 
+  /** Whether an order that passed and then waited may still be written. */
+  async function stillPasses(pass: Pass): Promise<boolean> {
+    await view.seeHolds();
+    const pause = view.current();
+    if (pass === 'probe') return pause?.held !== true;
+    return pause === undefined && slowUntil() <= deps.store.time.now();
+  }
+
   function slowUntil(): number {
     return Number(view.field('slowUntil') ?? 0);
   }
 
   return {
     pass,
+    stillPasses,
+    sawNoHold: view.sawNoHold,
     /** Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count. */
     trip: (code: string, reason: string, wait = initial) => change('trip', wait, code, reason),
     /** An order got through: delivery resumes for every daemon. */
@@ -81,7 +92,7 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     /** Until when the API asked every order to wait, as far as known; 0: never. Redis time in milliseconds. */
     slowUntil,
     ...createAcceptances(deps, view),
-    ...createHolds({ store: deps.store, view }),
+    ...createHolds(deps, view),
   };
 }
 
@@ -135,17 +146,16 @@ export function createEnvironmentBreaker({ config, store, clock, log }: Context)
 /** A pause with its end; without `to` it continues. */
 type PastPause = { code: string; reason: string; from: number; to: number | undefined };
 
-type HoldsDeps = { store: Pick<Store, 'redis' | 'keys' | 'time'>; view: BreakerView };
-
 /** Pauses that a person or a task begins and ends, and the record of all pauses. */
-function createHolds({ store, view }: HoldsDeps) {
+function createHolds({ store, clock }: CircuitBreakerDeps, view: BreakerView) {
   const { redis, keys, time } = store;
 
-  /** Pauses delivery until `release` with the same code; no order tries meanwhile. */
+  /** Pauses delivery until `release` with the same code; when it resolves, no daemon writes the first byte of an order. */
   async function hold(code: string, reason: string): Promise<void> {
     const before = (await redis.hget(keys.breaker, holdField(code))) ?? undefined;
     const since = before === undefined ? time.now() : (JSON.parse(before) as Hold).since;
     await redis.hset(keys.breaker, holdField(code), JSON.stringify({ code, reason, since } satisfies Hold));
+    await clock.sleep(HOLD_KNOWN);
     await view.refresh(true);
   }
 

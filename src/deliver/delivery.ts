@@ -1,16 +1,19 @@
 import type { Partner } from '../api/partner.ts';
+import { environmentOf } from '../config/config.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import { createSemaphore } from '../core/semaphore.ts';
-import type { Entry } from '../ledger/entry.ts';
+import { type Entry, intentsAhead } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { type Job, LARGEST } from '../ledger/job.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import { createSweeper } from '../queue/sweeper.ts';
 import type { Context } from '../redis/store.ts';
-import { attempt, type DeliveryEvents, type Line } from './attempt.ts';
+import { attempt } from './attempt.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createGuards, type HeldBatches } from './guards.ts';
+import type { DeliveryEvents, Line } from './may-begin.ts';
+import { createPlaces } from './places.ts';
 
 export type DeliveryDeps = {
   context: Context;
@@ -33,9 +36,11 @@ export type Delivery = {
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { context, book, on } = deps;
   const { concurrency } = context.config.delivery;
+  // A rate limit sets the pace: the wait for Redis costs nothing, and a turn must not be kept.
+  const isLimited = environmentOf(context.config).rateLimit !== undefined;
   const guards = createGuards(deps);
   const line: Line = { ...deps, guards };
-  const calls = createSemaphore(concurrency);
+  const places = createPlaces({ ...context, concurrency, ahead: isLimited ? 0 : intentsAhead(concurrency) });
   const tokenTrial = createSemaphore(1);
   // Enough that the last orders of one job leave no call unused.
   const inHand = createSemaphore(4 * concurrency + 2 * LARGEST);
@@ -74,7 +79,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     let current = entry;
     while (isSendable(current, job)) {
       const before = current;
-      const end = await calls.hold((release) => inTurn(() => attempt(line, before, release)));
+      const end = await places.hold((place) => inTurn(() => attempt(line, before, place)));
       if (end.kind !== 'again') return end.kind;
       current = end.entry;
     }

@@ -1,4 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { HOLD_KNOWN, holdField } from '../../src/deliver/breaker-view.ts';
 import { next } from '../../src/ledger/transitions/next.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { policy } from '../support/entry.ts';
@@ -146,6 +148,30 @@ describe('delivery', () => {
     const times = rig.events.flatMap((event) => (event.type === 'received' ? [event.at] : []));
     const within = times.map((from) => times.filter((at) => at >= from && at < from + 500).length);
     expect(Math.max(...within)).toBeLessThan(45);
+  });
+
+  it('writes no order after a pause, not even one with an intent, and gives the intents back', async () => {
+    await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'delay', by: '300ms' }] } });
+    const received = () => rig.events.filter(({ type }) => type === 'received').length;
+    const sending = async () => {
+      const known = await rig.ledger.lookup(numbersOf(100));
+      return known.filter((one) => one.kind === 'open' && one.entry.state === 'sending').length;
+    };
+    await rig.submit('b1', numbersOf(100));
+    await until('intents ahead of the calls', async () => received() > 16 && (await sending()) === 10);
+    // As a command in another process sets it.
+    const hold = { code: 'operator', reason: 'stock-taking', since: rig.store.time.now() };
+    await rig.store.redis.hset(rig.store.keys.breaker, holdField('operator'), JSON.stringify(hold));
+    await setTimeout(2 * HOLD_KNOWN);
+    const before = received();
+    await until('the end of the calls and of the intents', async () => (await sending()) === 0);
+    expect(received()).toBe(before);
+    expect(rig.stored().size).toBe(before);
+    await rig.store.redis.hdel(rig.store.keys.breaker, holdField('operator'));
+    await rig.settled();
+    expect(byNumber(rig.stored())).toEqual(once(numbersOf(100)));
+    const known = await rig.ledger.lookup(numbersOf(100));
+    expect(known.map((one) => one.kind === 'accepted' && one.compact.attempts)).toEqual(Array(100).fill(1));
   });
 
   it('holds a batch whose orders are refused alike, and nothing else, until it is released', async () => {

@@ -1,28 +1,41 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { HttpEnd } from '../../src/core/http.ts';
-import { attempt, type Line } from '../../src/deliver/attempt.ts';
-import { INTENT_FRESH } from '../../src/ledger/entry.ts';
+import { type AttemptEnd, attempt } from '../../src/deliver/attempt.ts';
+import type { Line } from '../../src/deliver/may-begin.ts';
+import type { Turn } from '../../src/deliver/places.ts';
+import { type Entry, INTENT_FRESH } from '../../src/ledger/entry.ts';
+import type { Step } from '../../src/ledger/transitions/step.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { entryOf, policy } from '../support/entry.ts';
 
 // A machine cannot be suspended here, so its clocks are made up; the simulation and test/faults freeze whole processes.
 
-/**
- * Whether an order is written whose intent took so long to become durable, by each of the two clocks, and whose batch
- * is held from its connection on.
- */
-async function isWritten(intentTook: { monotonic: number; wall: number }, isHeld = false): Promise<boolean> {
+type World = {
+  /** How long the intent took to become durable, by each clock; then how long it waited for a place. */
+  took?: { monotonic: number; wall: number };
+  turn?: Turn;
+  waited?: number;
+  /** What happens while the intent waits for its place. */
+  meanwhile?: 'held' | 'paused' | 'revoked' | 'stopped';
+  isHeldFromConnection?: boolean;
+};
+
+type Seen = { written: boolean; released: boolean; end: AttemptEnd; steps: Step[] };
+
+/** One attempt in that world. */
+async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFromConnection = false }: World) {
   const now = { monotonic: 1_000, wall: 1_700_000_000_000 };
-  let written = false;
-  let connected = false;
-  const take = async () => {
-    now.monotonic += intentTook.monotonic;
-    now.wall += intentTook.wall;
-    return true;
+  const seen: Omit<Seen, 'end'> = { written: false, released: false, steps: [] };
+  const happened = { connected: false, taken: false };
+  const stopping = new AbortController();
+  const isNow = (what: World['meanwhile']) => happened.taken && meanwhile === what;
+  const pass = (monotonic: number, wall: number) => {
+    now.monotonic += monotonic;
+    now.wall += wall;
   };
   const create = async (_token: unknown, _order: unknown, prepare: () => Promise<boolean>): Promise<HttpEnd> => {
-    connected = true;
-    written = await prepare();
+    happened.connected = true;
+    seen.written = await prepare();
     return { kind: 'unsent', error: new Error('no connection') };
   };
   const line = {
@@ -30,37 +43,93 @@ async function isWritten(intentTook: { monotonic: number; wall: number }, isHeld
       clock: { monotonic: () => now.monotonic, now: () => now.wall },
       store: { time: { now: () => now.wall, sync: async () => undefined } },
       log: capturedLog().log,
-      stopping: new AbortController().signal,
+      stopping: stopping.signal,
     },
-    book: { policy, ledger: { take } },
+    book: {
+      policy,
+      ledger: {
+        take: async (_: Entry, step: Step) => {
+          if (seen.steps.length === 0) pass(took?.monotonic ?? 5, took?.wall ?? 5);
+          seen.steps.push(step);
+          return true;
+        },
+      },
+    },
     queue: { nameJob: () => 'c-2', add: async () => undefined },
-    partner: { timeout: 30_000, tokens: { get: async () => ({ value: 'token' }) }, create },
-    breaker: { pass: async () => 'open', acceptedSince: async () => false },
+    partner: {
+      timeout: 30_000,
+      tokens: { get: async () => ({ value: 'token' }), isCurrent: () => !isNow('revoked') },
+      create,
+    },
+    breaker: {
+      pass: async () => 'closed',
+      acceptedSince: async () => false,
+      sawNoHold: () => undefined,
+      stillPasses: async () => !isNow('paused'),
+    },
     guards: {
-      held: { has: () => connected && isHeld },
+      held: { has: () => (happened.connected && isHeldFromConnection) || isNow('held') },
       rate: { turn: async () => 'at once' },
       refusals: { take: () => undefined },
       health: { note: async () => undefined },
     },
     on: { outcome: () => undefined, accepted: () => undefined },
   } as unknown as Line;
-  await attempt(line, entryOf(), () => undefined);
-  return written;
+  const place = {
+    take: async () => {
+      happened.taken = true;
+      pass(waited, waited);
+      if (meanwhile === 'stopped') stopping.abort();
+      return turn;
+    },
+    release: () => {
+      seen.released = true;
+    },
+  };
+  const end = await attempt(line, entryOf(), place);
+  return { ...seen, end };
 }
 
-it('an order is written while its intent is fresh', async () => {
-  expect(await isWritten({ monotonic: INTENT_FRESH - 1, wall: INTENT_FRESH - 1 })).toBe(true);
+async function isWritten(world: World): Promise<boolean> {
+  return (await tryOne(world)).written;
+}
+
+describe('an order', () => {
+  it('is written while its intent is fresh', async () => {
+    expect(await isWritten({ took: { monotonic: INTENT_FRESH - 1, wall: INTENT_FRESH - 1 } })).toBe(true);
+    expect(await isWritten({ turn: 'waited', waited: INTENT_FRESH - 10 })).toBe(true);
+  });
+
+  it('is not written by a process that stood still after its intent', async () => {
+    expect(await isWritten({ took: { monotonic: INTENT_FRESH, wall: INTENT_FRESH } })).toBe(false);
+  });
+
+  it('is not written by a machine that was suspended after the intent: one clock is enough to notice', async () => {
+    expect(await isWritten({ took: { monotonic: 5, wall: 600_000 } })).toBe(false);
+    expect(await isWritten({ took: { monotonic: 600_000, wall: 5 } })).toBe(false);
+  });
+
+  it('is not written if its batch was held while its connection was opened', async () => {
+    expect(await isWritten({ isHeldFromConnection: true })).toBe(false);
+  });
 });
 
-it('an order is not written by a process that stood still after its intent', async () => {
-  expect(await isWritten({ monotonic: INTENT_FRESH, wall: INTENT_FRESH })).toBe(false);
-});
+describe('an intent that waited for a place', () => {
+  const back = { kind: 'move', entry: { state: 'queued', attempt: 0, job: entryOf().job } };
 
-it('an order is not written by a machine that was suspended after the intent: one clock is enough to notice', async () => {
-  expect(await isWritten({ monotonic: 5, wall: 600_000 })).toBe(false);
-  expect(await isWritten({ monotonic: 600_000, wall: 5 })).toBe(false);
-});
-
-it('an order is not written whose batch was held while its connection was opened', async () => {
-  expect(await isWritten({ monotonic: 5, wall: 5 }, true)).toBe(false);
+  it.each<[string, World, AttemptEnd['kind']]>([
+    ['got no place in time', { turn: 'late' }, 'again'],
+    ['is no longer fresh', { turn: 'waited', waited: INTENT_FRESH }, 'again'],
+    ['met a pause', { turn: 'waited', meanwhile: 'paused' }, 'again'],
+    ['was made with a token that is revoked', { turn: 'waited', meanwhile: 'revoked' }, 'again'],
+    ['is of a batch that is held', { turn: 'waited', meanwhile: 'held' }, 'done'],
+    ['met the stop of its daemon', { turn: 'waited', meanwhile: 'stopped' }, 'stopped'],
+    ['waited when its daemon stopped', { turn: 'stopped' }, 'stopped'],
+  ])('is given back unwritten, and the attempt does not count, when it %s', async (_, world, kind) => {
+    const { written, end, steps } = await tryOne(world);
+    expect(written).toBe(false);
+    expect(steps).toMatchObject([{ entry: { state: 'sending', attempt: 1 } }, back]);
+    expect(end.kind).toBe(kind);
+    if (end.kind === 'again') expect(end.entry).toMatchObject(back.entry);
+  });
 });

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { decodeEntry, intentsAhead } from '../../src/ledger/entry.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { keysOf } from '../../src/redis/keys.ts';
+import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -18,6 +22,20 @@ function expectOnce(place: Workplace, orders: number): void {
   const stored = place.stored();
   expect(stored.size).toBe(orders);
   expect([...stored].filter(([, times]) => times !== 1)).toEqual([]);
+}
+
+/** The orders that the ledger says are being sent. */
+async function sending(redis: string, place: Workplace): Promise<string[]> {
+  const connection = await connectRedis(redis);
+  try {
+    const { prefix } = keysOf('staging', place.api.baseUrl);
+    const keys = await connection.keys(`${prefix.replaceAll(/[{}]/g, '?')}:o:*`);
+    const texts = keys.length === 0 ? [] : await connection.mget(keys);
+    const entries = texts.flatMap((text) => (text === null ? [] : [decodeEntry(text)]));
+    return entries.filter(({ state }) => state === 'sending').map(({ order }) => order.purchaseOrderNumber);
+  } finally {
+    connection.disconnect();
+  }
 }
 
 describe('the daemon', () => {
@@ -42,6 +60,37 @@ describe('the daemon', () => {
     });
     second.child.kill('SIGTERM');
     expect(await second.ended).toMatchObject({ code: 0 });
+  });
+
+  it('killed at full load leaves at most concurrency and the intents ahead in doubt, and sends none of them again', async () => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({
+      delivery: ', concurrency: 16',
+      redis,
+      faults: { faults: [{ kind: 'delay', by: '100ms' }] },
+    });
+    await place.drop('orders.csv', csvOf(1000));
+    const doubts: number[] = [];
+    const before = new Set<string>();
+    for (const share of [0.1, 0.25, 0.4, 0.55, 0.7]) {
+      const daemon = place.spawn(['start']);
+      await until('some orders', () => accepted(place) > share * 1000);
+      daemon.child.kill('SIGKILL');
+      await daemon.ended;
+      const now = await sending(redis, place);
+      // Those of an earlier daemon wait until their deadline.
+      doubts.push(now.filter((number) => !before.has(number)).length);
+      for (const number of now) before.add(number);
+    }
+    expect(Math.max(...doubts)).toBeLessThanOrEqual(16 + intentsAhead(16));
+    // Intents are prepared, so the bound without them is exceeded.
+    expect(Math.max(...doubts)).toBeGreaterThan(16);
+    const last = place.spawn(['start']);
+    await until('all orders', () => place.stored().size === 1000, 60_000);
+    await finished(place);
+    expectOnce(place, 1000);
+    last.child.kill('SIGTERM');
+    await last.ended;
   });
 
   it('killed while it reads a file, reads it again', async () => {

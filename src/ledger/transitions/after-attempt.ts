@@ -23,6 +23,13 @@ export function begin(entry: Entry, at: number, deadline: number): Step {
   return { kind: 'move', entry: sending, due: deadline };
 }
 
+/** No byte of the attempt was written, and none will be: the order waits as before, and the attempt does not count. */
+export function givenBack(entry: Entry, at: number, before: Entry): Step {
+  const isItsAttempt = entry.attempt === before.attempt + 1 && entry.digest === before.digest;
+  if (entry.state !== 'sending' || !isItsAttempt || !isSendable(before)) return IGNORE;
+  return { kind: 'move', entry: before, due: at + SWEEP_AFTER };
+}
+
 /** An attempt ended. Proof that the order exists wins from any attempt; any other late or repeated answer is ignored. */
 export function answered(entry: Entry, { verdict, at, attempt }: Answered, policy: Policy): Step {
   if (verdict.kind === 'accepted') return { kind: 'accept', attempts: entry.attempt, at };

@@ -1,5 +1,5 @@
 import { type Entry, versionAfter } from '../entry.ts';
-import { answered, begin, lapsed, requeued } from './after-attempt.ts';
+import { answered, begin, givenBack, lapsed, requeued } from './after-attempt.ts';
 import { listed } from './after-list.ts';
 import { decided } from './decision.ts';
 import type { LedgerEvent, Policy, Step } from './step.ts';
@@ -31,6 +31,8 @@ function stepOf(entry: Entry, event: LedgerEvent, policy: Policy): Step {
       return begin(entry, event.at, event.deadline);
     case 'answered':
       return answered(entry, event, policy);
+    case 'giveBack':
+      return givenBack(entry, event.at, event.before);
     case 'lapsed':
       return lapsed(entry, event.at, policy);
     case 'requeue':

@@ -20,6 +20,8 @@ export type LedgerEvent =
   /** An attempt is about to be sent; after `deadline` nothing of it is in flight. */
   | { kind: 'begin'; at: number; deadline: number }
   | { kind: 'answered'; at: number; attempt: number; verdict: Verdict }
+  /** The attempt that `before` began ends before its first byte: only for the process that would have written it. */
+  | { kind: 'giveBack'; at: number; before: Entry }
   /** The deadline of the attempt has passed without a recorded answer. */
   | { kind: 'lapsed'; at: number }
   /** The sweeper gives the order a new job: it is due, or the queue lost its job. */

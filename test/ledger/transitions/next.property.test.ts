@@ -11,8 +11,11 @@ const { settle } = policy;
 const SPAN = 33_000;
 const ANSWER = { code: 'x', message: 'said' };
 
-/** Something that may happen to an entry `wait` after what happened before; what it says of it depends on the entry. */
-type Happening = { wait: number; of(entry: Entry, at: number): LedgerEvent | Decision };
+/**
+ * Something that may happen to an entry `wait` after what happened before; what it says of it depends on the entry, and
+ * on the entry as it was before its last attempt began.
+ */
+type Happening = { wait: number; of(entry: Entry, at: number, before: Entry): LedgerEvent | Decision };
 
 const verdict: fc.Arbitrary<(at: number) => Verdict> = fc.oneof(
   { weight: 4, arbitrary: fc.boolean().map((free) => () => ({ kind: 'unknown', answer: ANSWER, free }) as const) },
@@ -25,6 +28,7 @@ const verdict: fc.Arbitrary<(at: number) => Verdict> = fc.oneof(
 );
 
 const begin: Happening['of'] = (_, at) => ({ kind: 'begin', at, deadline: at + SPAN });
+const giveBack: Happening['of'] = (_, at, before) => ({ kind: 'giveBack', at, before });
 const lapsed: Happening['of'] = (_, at) => ({ kind: 'lapsed', at });
 
 const answered: fc.Arbitrary<Happening['of']> = fc
@@ -46,15 +50,22 @@ const rare: fc.Arbitrary<Happening['of']> = fc.constantFrom<Happening['of'][]>(
 
 /** What a daemon would do next with an order in that state: so that lives are long. */
 const fitting: fc.Arbitrary<Happening['of']> = fc
-  .tuple(fc.oneof({ weight: 2, arbitrary: answered }, { weight: 1, arbitrary: fc.constant(lapsed) }), absent)
-  .map(([end, list]) => (entry, at) => {
-    if (entry.state === 'sending') return end(entry, at);
-    return entry.state === 'unknown' ? list(entry, at) : begin(entry, at);
+  .tuple(
+    fc.oneof(
+      { weight: 4, arbitrary: answered },
+      { weight: 2, arbitrary: fc.constant(lapsed) },
+      { weight: 1, arbitrary: fc.constant(giveBack) },
+    ),
+    absent,
+  )
+  .map(([end, list]) => (entry, at, before) => {
+    if (entry.state === 'sending') return end(entry, at, before);
+    return entry.state === 'unknown' ? list(entry, at, before) : begin(entry, at, before);
   });
 
 const event: fc.Arbitrary<Happening['of']> = fc.oneof(
   { weight: 16, arbitrary: fitting },
-  { weight: 1, arbitrary: fc.constantFrom(begin, lapsed) },
+  { weight: 1, arbitrary: fc.constantFrom(begin, lapsed, giveBack) },
   { weight: 1, arbitrary: answered },
   { weight: 1, arbitrary: absent },
   { weight: 1, arbitrary: rare },
@@ -77,14 +88,16 @@ type Taken = { before: Entry; event: LedgerEvent | Decision; step: Step };
 /** Lives an entry through what happens to it, until it is settled; gives each step. */
 function lived(all: readonly Happening[]): Taken[] {
   let entry = Object.freeze(entryOf());
+  let beforeAttempt = entry;
   let at = 1_000_000;
   const taken: Taken[] = [];
   for (const one of all) {
     at += one.wait;
-    const what = one.of(entry, at);
+    const what = one.of(entry, at, beforeAttempt);
     const step = next(entry, what, policy);
     taken.push({ before: entry, event: what, step });
     if (step.kind === 'accept' || step.kind === 'cancel' || step.kind === 'drop') break;
+    if (what.kind === 'begin' && step.kind === 'move') beforeAttempt = entry;
     if (step.kind !== 'ignore') entry = Object.freeze(step.entry);
   }
   return taken;
@@ -193,14 +206,32 @@ describe('the rule book, for any sequence of events', () => {
     });
   });
 
-  it('increases the attempt count by one when an attempt begins, and only then', () => {
+  it('increases the attempt count by one when an attempt begins, lowers it when it is given back, and only then', () => {
     always(any, (taken) => {
       const { before, event: what } = taken;
       const now = outcomeOf(taken);
-      expect(now.attempt - before.attempt).toBe(now.state === 'sending' && before.state !== 'sending' ? 1 : 0);
+      const begins = now.state === 'sending' && before.state !== 'sending' ? 1 : 0;
+      const isGivenBack = what.kind === 'giveBack' && taken.step.kind === 'move' ? 1 : 0;
+      expect(now.attempt - before.attempt).toBe(begins - isGivenBack);
       if (!isWord(what)) expect([0, 1]).toContain(now.used - before.used);
       if (now.used > before.used) expect(['answered', 'lapsed']).toContain(what.kind);
     });
+  });
+
+  it('leaves an order whose attempt is given back as it was, and only while that attempt is open', () => {
+    fc.assert(
+      fc.property(happenings(any), (all) => {
+        let beforeAttempt: Entry | undefined;
+        for (const { before, event: what, step } of lived(all)) {
+          if (what.kind === 'begin' && step.kind === 'move') beforeAttempt = before;
+          if (what.kind !== 'giveBack' || step.kind === 'ignore') continue;
+          expect(before.state).toBe('sending');
+          expect(step).toMatchObject({ kind: 'move', entry: { ...beforeAttempt, version: expect.any(Number) } });
+          expect(step.kind === 'move' && step.entry.deadline).toBeUndefined();
+        }
+      }),
+      { numRuns: runs(2_000) },
+    );
   });
 
   it('gives every change a higher version', () => {

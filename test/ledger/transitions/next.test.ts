@@ -49,6 +49,20 @@ describe('next', () => {
   it.each<[string, Entry, LedgerEvent, string]>([
     ['a queued order begins', queued, { kind: 'begin', at: 1000, deadline: 33_000 }, 'sending due 33000'],
     ['a postponed order begins', { ...queued, state: 'retry' }, { kind: 'begin', at: 1, deadline: 9 }, 'sending due 9'],
+    ['an attempt is given back', SENDING, { kind: 'giveBack', at: 1000, before: queued }, 'queued due 31000'],
+    [
+      'a second attempt is given back: it waits as before',
+      { ...SENDING, attempt: 2 },
+      { kind: 'giveBack', at: 1000, before: { ...queued, state: 'retry', attempt: 1 } },
+      'retry due 31000',
+    ],
+    [
+      'another attempt is not given back',
+      { ...SENDING, attempt: 2 },
+      { kind: 'giveBack', at: 1, before: queued },
+      'ignore',
+    ],
+    ['an attempt that ended is not given back', UNKNOWN, { kind: 'giveBack', at: 1, before: queued }, 'ignore'],
     ['an order being sent does not begin again', SENDING, { kind: 'begin', at: 1, deadline: 9 }, 'ignore'],
     ['an order in doubt does not begin', UNKNOWN, { kind: 'begin', at: 1, deadline: 9 }, 'ignore'],
     ['an accepted order is settled', SENDING, answered({ kind: 'accepted' }), 'accept'],

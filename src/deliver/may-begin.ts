@@ -1,0 +1,111 @@
+import type { Partner } from '../api/partner.ts';
+import type { BearerToken } from '../api/token.ts';
+import { codeOf } from '../core/errors.ts';
+import { type Entry, INTENT_FRESH, sendingSpan } from '../ledger/entry.ts';
+import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
+import { next } from '../ledger/transitions/next.ts';
+import type { OrderQueue } from '../queue/queue.ts';
+import type { Context } from '../redis/store.ts';
+import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
+import type { Guards } from './guards.ts';
+import type { Place } from './places.ts';
+
+/** What an attempt works with. */
+export type Line = {
+  context: Context;
+  book: EnvironmentLedger;
+  queue: OrderQueue;
+  partner: Partner;
+  breaker: CircuitBreaker;
+  guards: Guards;
+  on: DeliveryEvents;
+};
+
+/** Called while orders are delivered. */
+export type DeliveryEvents = {
+  /** An order was accepted: later it is evidence that a list is complete. */
+  accepted(number: string): void;
+  /** An order has its outcome. */
+  outcome(): void;
+  /** Redis lost part of the ledger: the API's list must be read before anything more is sent. */
+  rolledBack(): Promise<void>;
+};
+
+/**
+ * One attempt on its way through the steps. `intended` is the entry as the ledger has it since the intent, `paused` says
+ * that Redis refused the intent, and `obstacle` why the intent was not used.
+ */
+export type Attempt = {
+  entry: Entry;
+  pass: Exclude<Pass, 'stopped'>;
+  token: BearerToken;
+  place: Place;
+  preparing?: Promise<boolean>;
+  intended?: Entry;
+  paused?: boolean;
+  obstacle?: Obstacle;
+};
+
+/** What an intent met while it waited for a place. The order keeps the intent only until then: it is given back. */
+export type Obstacle = 'late' | 'paused' | 'held' | 'token' | 'stopped';
+
+/**
+ * The one place where an attempt may begin: with the connection open, the intent durable, and a place among the calls in
+ * flight, directly before the first byte.
+ */
+export async function mayBegin(line: Line, attempt: Attempt): Promise<boolean> {
+  const isFresh = freshness(line.context);
+  if (line.guards.held.has(attempt.entry.batch) || !(await intend(line, attempt))) return false;
+  const turn = await attempt.place.take();
+  if (turn === 'at once') return isFresh();
+  const obstacle = turn === 'waited' ? await obstacleTo(line, attempt, isFresh) : turn;
+  if (obstacle !== undefined) attempt.obstacle = obstacle;
+  return obstacle === undefined;
+}
+
+/** Makes the intent durable. False when somebody else changed the order meanwhile, or delivery is paused. */
+export async function intend({ book, context, partner, breaker }: Line, attempt: Attempt): Promise<boolean> {
+  const asked = context.clock.monotonic();
+  const at = context.store.time.now();
+  const deadline = at + sendingSpan(partner.timeout);
+  const step = next(attempt.entry, { kind: 'begin', at, deadline }, book.policy);
+  try {
+    if (step.kind !== 'move' || !(await book.ledger.take(attempt.entry, step))) return false;
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'delivery-paused') throw thrown;
+    attempt.paused = true;
+    return false;
+  }
+  breaker.sawNoHold(asked);
+  attempt.intended = step.entry;
+  return true;
+}
+
+/** Checks again what may have changed during the wait for a place. The freshness comes last: nothing waits after it. */
+async function obstacleTo(
+  { breaker, guards, partner, context }: Line,
+  { entry, pass, token }: Attempt,
+  isFresh: () => boolean,
+): Promise<Obstacle | undefined> {
+  if (!(await breaker.stillPasses(pass))) return 'paused';
+  if (context.stopping.aborted) return 'stopped';
+  if (guards.held.has(entry.batch)) return 'held';
+  if (!partner.tokens.isCurrent(token.fingerprint)) return 'token';
+  return isFresh() ? undefined : 'late';
+}
+
+/**
+ * Gives an intent back whose first byte was not written and will not be; the order as it waits now. Undefined when
+ * somebody else changed it meanwhile.
+ */
+export async function giveBack({ book, context }: Line, before: Entry, intended: Entry): Promise<Entry | undefined> {
+  const step = next(intended, { kind: 'giveBack', at: context.store.time.now(), before }, book.policy);
+  return step.kind === 'move' && (await book.ledger.take(intended, step)) ? step.entry : undefined;
+}
+
+/** Whether an intent is still fresh. Both clocks are asked: one of them does not advance while the machine is suspended. */
+function freshness({ clock }: Context): () => boolean {
+  const steady = clock.monotonic();
+  const wall = clock.now();
+  return () => clock.monotonic() - steady < INTENT_FRESH && clock.now() - wall < INTENT_FRESH;
+}
