@@ -46,30 +46,7 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     return answer === 1;
   }
 
-  /** Waits until an order may be sent. */
-  async function pass(signal: AbortSignal): Promise<Pass> {
-    for (;;) {
-      if (signal.aborted) return 'stopped';
-      await view.refresh();
-      const pause = view.current();
-      const wait = slowUntil() - deps.store.time.now();
-      if (wait <= 0 && pause === undefined) return 'closed';
-      if (wait <= 0 && pause?.held === false && (await run('probe', initial, max)) === 1) return 'probe';
-      await deps.clock.sleep(wait > 0 ? Math.min(wait, REFRESH) : REFRESH, signal);
-    }
-  }
-
-  /** Whether an order that passed and then waited may still be written. */
-  async function stillPasses(pass: Pass): Promise<boolean> {
-    await view.seeHolds();
-    const pause = view.current();
-    if (pass === 'probe') return pause?.held !== true;
-    return pause === undefined && slowUntil() <= deps.store.time.now();
-  }
-
-  function slowUntil(): number {
-    return Number(view.field('slowUntil') ?? 0);
-  }
+  const { pass, stillPasses, slowUntil } = createPasses(deps, view, () => run('probe', initial, max));
 
   return {
     pass,
@@ -94,6 +71,36 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     ...createAcceptances(deps, view),
     ...createHolds(deps, view),
   };
+}
+
+/** What lets orders pass, at first and after a wait with their intent. */
+function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, tryAsProbe: () => Promise<unknown>) {
+  /** Waits until an order may be sent. */
+  async function pass(signal: AbortSignal): Promise<Pass> {
+    for (;;) {
+      if (signal.aborted) return 'stopped';
+      await view.refresh();
+      const pause = view.current();
+      const wait = slowUntil() - store.time.now();
+      if (wait <= 0 && pause === undefined) return 'closed';
+      if (wait <= 0 && pause?.held === false && (await tryAsProbe()) === 1) return 'probe';
+      await clock.sleep(wait > 0 ? Math.min(wait, REFRESH) : REFRESH, signal);
+    }
+  }
+
+  /** Whether an order that passed and then waited may still be written. */
+  async function stillPasses(pass: Pass): Promise<boolean> {
+    await view.seeHolds();
+    const pause = view.current();
+    if (pass === 'probe') return pause?.held !== true;
+    return pause === undefined && slowUntil() <= store.time.now();
+  }
+
+  function slowUntil(): number {
+    return Number(view.field('slowUntil') ?? 0);
+  }
+
+  return { pass, stillPasses, slowUntil };
 }
 
 /** When the API accepted an order last, and what the list showed about answers that do not say. */

@@ -35,23 +35,24 @@ const TICK = 250;
  */
 export function createPlaces({ concurrency, ahead, clock, stopping }: PlacesDeps) {
   const freed = countRecent(clock);
+  const calls = createCalls({ concurrency, clock, stopping });
   const intents = createSemaphore(() => concurrency + Math.min(ahead, freed.count()));
-  const waiting: { since: number; end: (turn: Turn) => void }[] = [];
-  let inUse = 0;
-  let isWatching = false;
 
-  /** Runs an attempt, or several of one order, one after the other. */
+  /** Runs one attempt. */
   function hold<T>(task: (place: Place) => Promise<T>): Promise<T> {
     return intents.hold(async (releaseIntent) => {
       let isInPlace = false;
       const take = async () => {
-        const turn = await enter();
+        const turn = await calls.enter();
         isInPlace = turn === 'at once' || turn === 'waited';
         return turn;
       };
       const release = () => {
-        if (isInPlace) free();
-        isInPlace = false;
+        if (isInPlace) {
+          isInPlace = false;
+          freed.add();
+          calls.leave();
+        }
         releaseIntent();
       };
       try {
@@ -61,6 +62,15 @@ export function createPlaces({ concurrency, ahead, clock, stopping }: PlacesDeps
       }
     });
   }
+
+  return { hold };
+}
+
+/** The calls in flight: who waits longest is next, unless the wait becomes too long. */
+function createCalls({ concurrency, clock, stopping }: Omit<PlacesDeps, 'ahead'>) {
+  const waiting: { since: number; end: (turn: Turn) => void }[] = [];
+  let inUse = 0;
+  let isWatching = false;
 
   function enter(): Turn | Promise<Turn> {
     if (stopping.aborted) return 'stopped';
@@ -73,8 +83,7 @@ export function createPlaces({ concurrency, ahead, clock, stopping }: PlacesDeps
     return turn;
   }
 
-  function free(): void {
-    freed.add();
+  function leave(): void {
     const next = waiting.shift();
     if (next === undefined) inUse -= 1;
     else next.end('waited');
@@ -92,7 +101,7 @@ export function createPlaces({ concurrency, ahead, clock, stopping }: PlacesDeps
     isWatching = false;
   }
 
-  return { hold };
+  return { enter, leave };
 }
 
 /** Counts what happened in the last `RECENT` milliseconds, roughly: in the last full span or the current one. */
