@@ -9,6 +9,7 @@ import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
 import { exportCopied, exportEmpty, exportUnchanged } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
+import type { LineEnd } from './looks-complete.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
 import { dropCopy } from './put-away.ts';
 import type { ReadyFile } from './stability.ts';
@@ -18,6 +19,7 @@ export type ExportDeps = {
   source: ExportSource;
   /** Folder for the copies of this source alone. */
   spool: string;
+  lineEnd?: LineEnd | undefined;
   clock: Clock;
   log: Log;
   /** The SHA-256 of the last version taken of a file, which is named by its path below the pattern's deepest folder. */
@@ -30,7 +32,7 @@ export type ExportDeps = {
  * Watches a file, or the files of a pattern, that another program rewrites. The files are only read: each new version
  * is copied into the spool. A missing file is waited for; unchanged content and an empty file create no batch.
  */
-export function createExport({ source, spool, clock, log, known, onReady }: ExportDeps): Watch {
+export function createExport({ source, lineEnd, spool, clock, log, known, onReady }: ExportDeps): Watch {
   /** The version of each file that was handled, by size and timestamps. */
   const versions = new Map<string, string>();
   const root = watchedFolder(source.path);
@@ -60,6 +62,7 @@ export function createExport({ source, spool, clock, log, known, onReady }: Expo
     source,
     clock,
     log,
+    lineEnd,
     folder: root,
     list: () => listExport(source),
     onReady: take,

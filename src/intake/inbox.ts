@@ -9,12 +9,14 @@ import { fileNameTrouble, fileRenamed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { environmentOf } from './environment-marker.ts';
 import { folderError, OWN_FOLDERS, refuseLinkedFolders } from './folders.ts';
+import type { LineEnd } from './looks-complete.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
 import { moveToFree } from './put-away.ts';
 import { openWatch, type Watch } from './watch.ts';
 
 export type InboxDeps = {
   source: InboxSource;
+  lineEnd?: LineEnd | undefined;
   clock: Clock;
   log: Log;
   /** Receives stable files one at a time, the oldest first. When it rejects, the file is offered again later. */
@@ -26,7 +28,7 @@ const OWN: ReadonlySet<string> = new Set(OWN_FOLDERS);
 const REMEMBERED = 1000;
 
 /** Watches one inbox. An inbox that disappears is unhealthy, not empty. */
-export function createInbox({ source, clock, log, onReady }: InboxDeps): Watch {
+export function createInbox({ source, lineEnd, clock, log, onReady }: InboxDeps): Watch {
   const namesReported = new Set<string>();
   let wasMarked = false;
 
@@ -71,7 +73,7 @@ export function createInbox({ source, clock, log, onReady }: InboxDeps): Watch {
     }
   }
 
-  return openWatch({ source, clock, log, folder: source.path, list, onReady: ({ file }) => onReady(file) });
+  return openWatch({ source, clock, log, lineEnd, folder: source.path, list, onReady: ({ file }) => onReady(file) });
 }
 
 async function renameToUtf8(folder: string, name: Buffer, readable: string): Promise<string | undefined> {

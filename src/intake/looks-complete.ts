@@ -1,29 +1,39 @@
 import type { FileHandle } from 'node:fs/promises';
+import { createGunzip } from 'node:zlib';
+import { codeOf } from '../core/errors.ts';
 import { openRegularFile } from '../core/regular-file.ts';
 
 /** Bytes read from each end of a file. */
 const EXAMINED = 64 * 1024;
+/** Bytes that are inflated to find the end of a gzip file. */
+const INFLATED = 2 ** 30;
+
+/** Whether the last row of a table must have a line end; `finalNewline` of the mapping. */
+export type LineEnd = 'required' | 'optional';
 
 /**
- * Why a file looks unfinished; undefined if it looks complete. Examines only the beginning and the end. The result
- * decides how long to wait for the file, not whether the file is readable. Errors as `openRegularFile`.
+ * Why a file looks unfinished; undefined if it looks complete. Examines the beginning and the end, and a gzip file to
+ * its end. The result decides how long to wait for the file, not whether the file is readable. Errors as
+ * `openRegularFile`.
  */
-export async function whyIncomplete(path: string): Promise<string | undefined> {
+export async function whyIncomplete(path: string, lineEnd: LineEnd = 'required'): Promise<string | undefined> {
   await using handle = await openRegularFile(path);
-  return await examine(handle);
+  return await examine(handle, lineEnd);
 }
 
-async function examine(handle: FileHandle): Promise<string | undefined> {
+async function examine(handle: FileHandle, lineEnd: LineEnd): Promise<string | undefined> {
   const { size } = await handle.stat();
   if (size === 0) return 'it is empty';
   const start = await bytesAt(handle, 0, EXAMINED);
-  if (start[0] === 0x1f && start[1] === 0x8b) return undefined;
+  if (start[0] === 0x1f && start[1] === 0x8b) return await endOfGzip(handle);
   if (start.subarray(0, 2).toString('latin1') === 'PK') return endOfZip(await bytesAt(handle, size - EXAMINED, size));
   const width = unitWidth(start);
   const end = await bytesAt(handle, Math.max(0, size - EXAMINED), size);
   if (end.length >= width && end.subarray(-width).every((byte) => byte === 0)) return 'it ends in zeros';
   const [head, tail] = [textOf(start, width), textOf(end, width)];
-  return /^\s*[[{]/.test(head) ? endOfJson(head, tail, size <= EXAMINED) : endOfTable(head, tail, size <= EXAMINED);
+  const isAll = size <= EXAMINED;
+  if (/^\s*</.test(head)) return />\s*$/.test(tail) ? undefined : 'it does not end with the tag that closes it';
+  return /^\s*[[{]/.test(head) ? endOfJson(head, tail, isAll) : endOfTable(head, tail, isAll, lineEnd);
 }
 
 async function bytesAt(handle: FileHandle, from: number, to: number): Promise<Buffer> {
@@ -60,15 +70,36 @@ function openBrackets(text: string): number {
   return (outside.match(/[[{]/g)?.length ?? 0) - (outside.match(/[\]}]/g)?.length ?? 0);
 }
 
-/** A last row without a line end is complete if it is as wide as the header. */
-function endOfTable(head: string, tail: string, isAll: boolean): string | undefined {
+/** Damage of another kind is no reason to wait. */
+async function endOfGzip(handle: FileHandle): Promise<string | undefined> {
+  const source = handle.createReadStream({ start: 0, autoClose: false });
+  const gunzip = createGunzip();
+  source.on('error', (error) => gunzip.destroy(error));
+  let inflated = 0;
+  try {
+    for await (const chunk of source.pipe(gunzip)) {
+      inflated += (chunk as Buffer).length;
+      if (inflated > INFLATED) return undefined;
+    }
+    return undefined;
+  } catch (error) {
+    return codeOf(error) === 'Z_BUF_ERROR' ? 'its gzip ends in the middle' : undefined;
+  } finally {
+    source.destroy();
+    gunzip.destroy();
+  }
+}
+
+/** Where a line end is optional, a last row without one is complete if it is as wide as the header. */
+function endOfTable(head: string, tail: string, isAll: boolean, lineEnd: LineEnd): string | undefined {
   const quotes = tail.split('"').length - 1;
   if (isAll && quotes % 2 === 1) return 'a quote is not closed';
   if (/[\r\n]$/.test(tail)) return undefined;
   const header = firstRow(head);
   const last = tail.slice(Math.max(tail.lastIndexOf('\n'), tail.lastIndexOf('\r')) + 1);
   const delimiter = [',', ';', '\t', '|'].reduce((a, b) => (count(header, b) > count(header, a) ? b : a));
-  return count(last, delimiter) < count(header, delimiter) ? 'its last row is shorter than its header' : undefined;
+  if (count(last, delimiter) < count(header, delimiter)) return 'its last row is shorter than its header';
+  return lineEnd === 'required' ? 'its last line has no line end' : undefined;
 }
 
 function firstRow(head: string): string {

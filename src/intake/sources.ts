@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config, ExportSource } from '../config/config.ts';
+import { type Config, type ExportSource, type InboxSource, mappingFor } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
 import { leftClaims, leftCopies } from './claim.ts';
@@ -22,9 +22,16 @@ export async function openSources(deps: SourcesDeps) {
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
   for (const { path } of inboxes) await markInbox(path, config.environment);
   const exports = config.sources.filter((source) => source.type === 'export');
+  const lineEndOf = ({ name }: InboxSource) => mappingFor(config, name)?.finalNewline;
   const watchers = [
     ...inboxes.map((source) =>
-      createInbox({ source, clock, log, onReady: (path) => reader.claimAndRead(path, source) }),
+      createInbox({
+        source,
+        lineEnd: lineEndOf(source),
+        clock,
+        log,
+        onReady: (path) => reader.claimAndRead(path, source),
+      }),
     ),
     ...exports.map((source) => watchExport(source, deps, reader.readCopy)),
   ];
@@ -61,6 +68,7 @@ function watchExport(source: ExportSource, deps: SourcesDeps, onReady: ClaimedFi
   const { config, redis, keys, clock, log } = deps;
   const common = {
     source,
+    lineEnd: mappingFor(config, source.name)?.finalNewline,
     spool: spoolOf(config, source.name),
     clock,
     log,

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { codeOf, toError } from '../core/errors.ts';
-import { whyIncomplete } from './looks-complete.ts';
+import { type LineEnd, whyIncomplete } from './looks-complete.ts';
 
 /**
  * A file that is ready to be taken. `version` changes whenever the content may have changed; `incomplete` is the reason
@@ -32,13 +32,13 @@ const PATIENCE = 10;
  * Decides when a file is stable: it has not changed for `stable` ms by our own observation (its timestamps do not
  * count, also at startup), and it looks complete.
  */
-export function createStability(stable: number): Stability {
+export function createStability(stable: number, lineEnd?: LineEnd): Stability {
   const observations = createObservations();
   const completeness = new Map<string, string | undefined>();
 
   /** Examines the content once for each version of a file. */
   async function incompleteness(file: string, unchangedFor: number): Promise<string | undefined> {
-    if (!completeness.has(file)) completeness.set(file, await examine(file));
+    if (!completeness.has(file)) completeness.set(file, await examine(file, lineEnd));
     return unchangedFor < PATIENCE * stable ? completeness.get(file) : undefined;
   }
 
@@ -77,9 +77,9 @@ function reasonOf(incomplete: string | undefined): { incomplete?: string } {
 }
 
 /** A file that cannot be opened yet counts as incomplete: its writer may have locked it. */
-async function examine(file: string): Promise<string | undefined> {
+async function examine(file: string, lineEnd: LineEnd | undefined): Promise<string | undefined> {
   try {
-    return await whyIncomplete(file);
+    return await whyIncomplete(file, lineEnd);
   } catch (error) {
     return `it cannot be opened (${codeOf(error) ?? 'unknown error'})`;
   }

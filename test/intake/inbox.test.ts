@@ -17,13 +17,18 @@ const run = promisify(execFile);
 const ROWS = 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n';
 
 /** An inbox whose files are removed when they are offered. */
-async function openTestInbox(more: Partial<InboxSource> = {}, onReady = (file: string): Promise<void> => rm(file)) {
+async function openTestInbox(
+  more: Partial<InboxSource> = {},
+  onReady = (file: string): Promise<void> => rm(file),
+  lineEnd?: 'optional',
+) {
   const folder = await makeTempFolder();
   const { log, lines } = capturedLog();
   const offered: string[] = [];
   const source = inboxSource(folder.path, more);
   const inbox = createInbox({
     source,
+    lineEnd,
     clock: systemClock,
     log,
     onReady: async (file) => {
@@ -90,6 +95,7 @@ describe('an inbox', () => {
   test.each([
     ['an open quote', 'a,b\n"1,2\n', 'a quote is not closed'],
     ['half a last row', `${ROWS}2,`, 'its last row is shorter than its header'],
+    ['no line end after its last row', ROWS.trimEnd(), 'its last line has no line end'],
     ['JSON without end', '[{"a":1},', 'its JSON does not end with the bracket that closes it'],
     ['zeros at its end', `${ROWS}${'\0'.repeat(4096)}`, 'it ends in zeros'],
     ['nothing in it', '', 'it is empty'],
@@ -103,8 +109,8 @@ describe('an inbox', () => {
     expect(it.lines.find(({ file }) => file === 'half.csv')).toMatchObject({ reason, source: 'inbox' });
   });
 
-  test('takes a file whose last row has full width but no line end', async () => {
-    await using it = await openTestInbox({ stable: 1_000 });
+  test('takes a file without a final line end at once where the mapping says that it is optional', async () => {
+    await using it = await openTestInbox({ stable: 1_000 }, undefined, 'optional');
     await it.drop('whole.csv', ROWS.trimEnd());
     await it.drop('whole.json', '{"a":[1]}\n');
     const started = performance.now();

@@ -98,7 +98,8 @@ describe('a row without a usable number', () => {
 
 describe('a last row without a line end', () => {
   test('is held if its last field is sent, because half a quantity is a valid quantity', async () => {
-    const { orders } = await readText(`${HEADER}\n1,A,1\n2,B,1`);
+    const { orders, inspection } = await readText(`${HEADER}\n1,A,1\n2,B,1`);
+    expect(inspection.warnings).toEqual([expect.stringContaining('The last line has no line end')]);
     expect(inShort(orders)).toEqual([order('1', item('A')), { 2: ['3 quantity cut-off'] }]);
     expect(await messagesOf(`${HEADER}\n2,B,1`)).toEqual([expect.stringContaining('finalNewline: optional')]);
   });

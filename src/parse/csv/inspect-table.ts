@@ -52,8 +52,13 @@ export async function inspectTable(
 
   const { reading, ...found } = table.found(hasCr ? ALL_NEWLINES : ['\n']);
   const whole = { ...reading, ...(cutOffAt !== undefined && { cutOffAt }) };
-  return { ...found, reading: whole, delimiter, ...(newline !== undefined && { newline }) };
+  const isOpen = mapping.finalNewline === 'required' && lastByte !== LF && lastByte !== CR;
+  const warnings = isOpen ? [NO_LINE_END, ...found.warnings] : found.warnings;
+  return { ...found, warnings, reading: whole, delimiter, ...(newline !== undefined && { newline }) };
 }
+
+const NO_LINE_END =
+  'The last line has no line end, so the file may be incomplete. If its program never writes one, set finalNewline: optional in the mapping of the source.';
 
 /** Does the same with a worksheet's rows, whatever the file's size. */
 export async function inspectRows(
