@@ -42,9 +42,9 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(shortened(withoutCredentials(value))) : `${JSON.stringify(value)}`;
 }
 
-/** An address without the part between `//` and `@`; every other text unchanged. */
+/** An address without the part between `//` and `@`, and without a password among its options; other text unchanged. */
 export function withoutCredentials(text: string): string {
-  return text.replace(/:\/\/[^/?#\s]*@/g, '://[redacted]@');
+  return text.replace(/:\/\/[^/?#\s]*@/g, '://[redacted]@').replace(/([?&]password=)[^&\s]*/g, '$1[redacted]');
 }
 
 function shortened(text: string): string {

@@ -66,9 +66,37 @@ describe('a first start', () => {
     expect(await client.config('GET', 'bind')).toContain('127.0.0.1');
   });
 
+  test('listens on no port, only on a socket that other users cannot reach', async () => {
+    await using redis = await open();
+    await using client = connect(redis.url);
+
+    expect(await client.config('GET', 'port')).toContain('0');
+    expect((await stat(path.join(data, 'redis', 'redis.sock'))).mode & 0o777).toBe(0o700);
+  });
+
+  test('listens on a port of loopback where the path is too long for a socket', async () => {
+    data = path.join(folder.path, 'd'.repeat(100));
+    await using redis = await open();
+    await using client = connect(redis.url);
+
+    expect(await client.config('GET', 'bind')).toContain('127.0.0.1');
+    expect(new URL(redis.url)).toMatchObject({ hostname: '127.0.0.1', port: expect.stringMatching(/^\d{5}$/) });
+    await using stranger = connect(`redis://127.0.0.1:${new URL(redis.url).port}`);
+    await expect(stranger.get('x')).rejects.toThrow('NOAUTH');
+  });
+
+  test('listens on a port where the server cannot make a socket', async () => {
+    await mkdir(path.join(data, 'redis', 'redis.sock'), { recursive: true });
+    await using redis = await open();
+    await using client = connect(redis.url);
+    expect(await client.ping()).toBe('PONG');
+    expect(redis.url).toMatch(/^redis:/);
+  });
+
   test('requires the password, which no other user can read', async () => {
     await using redis = await open();
-    await using client = connect(`redis://127.0.0.1:${new URL(redis.url).port}`);
+    const [socket, password = ''] = redis.url.split('?password=');
+    await using client = connect(socket ?? '');
 
     await expect(client.get('x')).rejects.toThrow('NOAUTH');
     const modes = ['', 'server.json', 'redis.conf', 'redis.log'].map((name) => stat(path.join(data, 'redis', name)));
@@ -79,7 +107,7 @@ describe('a first start', () => {
       '600',
     ]);
     const [pid] = await servers();
-    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(new URL(redis.url).password);
+    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(password);
   });
 
   test('without a server program names what to install', async () => {
@@ -204,6 +232,7 @@ describe('kill -9', () => {
 
 describe('what the last start left behind', () => {
   test('is not trusted when another program has its port', async () => {
+    data = path.join(folder.path, 'd'.repeat(100));
     const before = await open();
     {
       await using client = connect(before.url);
@@ -236,15 +265,19 @@ describe('what the last start left behind', () => {
     expect(redis.adopted).toBe(false);
   });
 
-  test('does not lead a copy of the folder to the server of the original', async () => {
-    await using original = await open();
-    const copy = path.join(folder.path, 'copy');
-    await mkdir(copy);
-    await cp(data, copy, { recursive: true });
-    await using redis = await open({ data: copy });
-    expect(redis.url).not.toBe(original.url);
-    expect(redis.adopted).toBe(false);
-  });
+  test.each(['data', 'd'.repeat(100)])(
+    'does not lead a copy of a folder to the server of the original: %s',
+    async (name) => {
+      data = path.join(folder.path, name);
+      await using original = await open();
+      const copy = path.join(folder.path, 'copy');
+      await mkdir(copy);
+      await cp(data, copy, { recursive: true, filter: (file) => !file.endsWith('.sock') });
+      await using redis = await open({ data: copy });
+      expect(redis.url).not.toBe(original.url);
+      expect(redis.adopted).toBe(false);
+    },
+  );
 
   test('is waited for while it loads', async () => {
     const before = await open();

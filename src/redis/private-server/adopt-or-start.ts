@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import * as tell from '../../log/events/daemon.ts';
 import type { Log } from '../../log/log.ts';
-import { lastWords, newState, readState, type ServerState } from './server-folder.ts';
+import { lastWords, newState, newStateWithPort, readState, type ServerState } from './server-folder.ts';
 import {
   closeConnection,
   type FindServer,
@@ -47,14 +47,13 @@ async function adopt(client: Redis, state: ServerState, folder: string, deps: De
   return { state, client, adopted: true };
 }
 
-/** Tries the remembered port, then a new one: only binding shows whether a port is free. */
+/** Tries the remembered address, or a socket, then a new port: only binding shows whether it can be used. */
 async function startSomewhere(state: ServerState | undefined, folder: string, deps: Deps): Promise<RunningServer> {
-  if (!state) return start(folder, await newState(), deps);
   try {
-    return await start(folder, state, deps);
+    return await start(folder, state ?? (await newState(folder)), deps);
   } catch (error) {
     if (codeOf(error) !== 'redis-start') throw error;
-    return start(folder, await newState(), deps);
+    return start(folder, await newStateWithPort(), deps);
   }
 }
 

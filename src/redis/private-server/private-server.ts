@@ -6,7 +6,7 @@ import { codeOf, toError } from '../../core/errors.ts';
 import * as tell from '../../log/events/daemon.ts';
 import type { Log } from '../../log/log.ts';
 import { adoptOrStart, lockFolder, type RunningServer } from './adopt-or-start.ts';
-import { prepareFolder } from './server-folder.ts';
+import { addressOf, prepareFolder } from './server-folder.ts';
 import { closeConnection, type FindServer, findRedisServer, probeServer } from './server-process.ts';
 
 /** A Redis server that po-sync starts and keeps, with its data below the data folder. */
@@ -46,7 +46,7 @@ export async function openPrivateRedis(options: Options): Promise<PrivateRedis> 
   const closing = new AbortController();
   const last = keepAlive(first, folder, { clock, find, log, signal: closing.signal });
   return {
-    url: `redis://:${first.state.password}@127.0.0.1:${first.state.port}/0`,
+    url: addressOf(folder, first.state),
     adopted: first.adopted,
     async [Symbol.asyncDispose]() {
       if (closing.signal.aborted) return;

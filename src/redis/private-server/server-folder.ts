@@ -38,6 +38,7 @@ export async function writeConfiguration(
   const lines = [
     'bind 127.0.0.1',
     `port ${port}`,
+    ...(port === ON_SOCKET ? [`unixsocket ${SOCKET}`, 'unixsocketperm 700'] : []),
     `requirepass ${password}`,
     'daemonize no',
     'appendonly yes',
@@ -69,6 +70,14 @@ export async function lastWords(folder: string): Promise<string> {
   return text.trim().split('\n').slice(-3).join('\n');
 }
 
+const SOCKET = 'redis.sock';
+
+/** Instead of a port: the server listens on a socket in its folder, where only this user comes. */
+export const ON_SOCKET = 0;
+
+/** The longest path that the address of a socket holds, in bytes. */
+const LONGEST_PATH = 107;
+
 /** How to reach the private Redis of a folder. */
 export type ServerState = {
   port: number;
@@ -95,9 +104,31 @@ export async function writeState(folder: string, state: ServerState): Promise<vo
   await writeWhole(path.join(folder, STATE), `${JSON.stringify(state)}\n`, { mode: 0o600 });
 }
 
-/** The state for a first start: a free port and a random password. */
-export async function newState(): Promise<ServerState> {
-  return { port: await findFreePort(), password: randomBytes(24).toString('hex'), pid: 0 };
+/** The state for a first start: a random password, and a socket where the path allows one, else a free port. */
+export async function newState(folder: string): Promise<ServerState> {
+  return canHoldSocket(folder) ? { port: ON_SOCKET, password: newPassword(), pid: 0 } : newStateWithPort();
+}
+
+/** The same with a port, for a file system without sockets. */
+export async function newStateWithPort(): Promise<ServerState> {
+  return { port: await findFreePort(), password: newPassword(), pid: 0 };
+}
+
+/** The address of the server for a client. Contains the password: never log it. */
+export function addressOf(folder: string, { port, password }: ServerState): string {
+  return port === ON_SOCKET
+    ? `${path.join(folder, SOCKET)}?password=${password}`
+    : `redis://:${password}@127.0.0.1:${port}/0`;
+}
+
+/** A question mark would begin the options of an address. */
+function canHoldSocket(folder: string): boolean {
+  const socket = path.join(folder, SOCKET);
+  return Buffer.byteLength(socket) <= LONGEST_PATH && !socket.includes('?');
+}
+
+function newPassword(): string {
+  return randomBytes(24).toString('hex');
 }
 
 function isState(value: unknown): value is ServerState {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readlink } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
-import { createServerLog, type ServerState, writeConfiguration, writeState } from './server-folder.ts';
+import { addressOf, createServerLog, type ServerState, writeConfiguration, writeState } from './server-folder.ts';
 
 /** How to run a Redis server on this machine: `spawn(file, args, { argv0 })`. */
 type RedisServer = {
@@ -106,12 +106,12 @@ function requireUsable(program: RedisServer | undefined): RedisServer {
  */
 export type Probe = { found: 'ours'; client: Redis } | { found: 'nobody' | 'stranger' | 'frozen' };
 
+/** Nobody listens at the port, at the socket, or there is no socket. */
+const NOBODY = ['ECONNREFUSED', 'ENOENT'];
+
 /** Checks whether the server at the port of `state` works in `folder` (a real path). */
 export async function probeServer(state: ServerState, folder: string): Promise<Probe> {
-  const client = new Redis({
-    host: '127.0.0.1',
-    port: state.port,
-    password: state.password,
+  const client = new Redis(addressOf(folder, state), {
     connectionName: 'po-sync-keeper',
     lazyConnect: true,
     // It must answer while it loads its data, and each probe uses one connection.
@@ -136,7 +136,7 @@ export async function probeServer(state: ServerState, folder: string): Promise<P
   }
   closeConnection(client);
   if (await worksIn(state.pid, folder)) return { found: 'frozen' };
-  return { found: codeOf(trouble) === 'ECONNREFUSED' ? 'nobody' : 'stranger' };
+  return { found: NOBODY.includes(codeOf(trouble) ?? '') ? 'nobody' : 'stranger' };
 }
 
 /** Closes a connection at once. ioredis would keep the process waiting for one that has already ended. */
