@@ -156,7 +156,11 @@ export function isUncertain(text: string): boolean {
 
 /** The readings of a text that was decoded as Windows-1252 by a guess: `Schräge (cp850) · Schr„ge (windows-1252)`. */
 export function readingsOf(text: string): string {
-  const bytes = bytesOf(text);
+  return readingsOfBytes(bytesOf(text));
+}
+
+/** The readings of bytes whose encoding is not known. */
+export function readingsOfBytes(bytes: Uint8Array): string {
   const readings = new Map<string, Encoding>();
   for (const encoding of CANDIDATES) {
     const reading = decoded(bytes, encoding);

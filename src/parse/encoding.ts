@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import type { ENCODINGS } from '../config/mapping-schema.ts';
 
 export type Encoding = (typeof ENCODINGS)[number];
@@ -70,6 +71,46 @@ export function hasUtf8Letters(bytes: Uint8Array): boolean {
     at += Math.max(length, 1);
   }
   return false;
+}
+
+/** What proves that content is UTF-8: three letters beyond ASCII, or one of more than two bytes. */
+export type Utf8Evidence = {
+  /** Looks at a piece of valid UTF-8 that does not end within a character. */
+  look(piece: Buffer): void;
+  /** The letters found and the value with the first one, if they prove little: two bytes can be another encoding. */
+  weak(): { letters: number; value: Buffer } | undefined;
+};
+
+const PROOF = 3;
+
+export function watchUtf8(): Utf8Evidence {
+  let letters = 0;
+  let first: Buffer | undefined;
+  return {
+    look(piece) {
+      if (letters >= PROOF || isAscii(piece)) return;
+      for (let at = 0; at < piece.length && letters < PROOF; ) {
+        const length = Math.max(1, validAt(piece, at));
+        if (length > 1) {
+          first ??= Buffer.from(valueAround(piece, at));
+          letters = length > 2 ? PROOF : letters + 1;
+        }
+        at += length;
+      }
+    },
+    weak: () => (first === undefined || letters >= PROOF ? undefined : { letters, value: first }),
+  };
+}
+
+const BOUNDARIES = new Set(Buffer.from('\r\n\t,;|"'));
+const LONGEST_VALUE = 40;
+
+/** The bytes of the value that contains the byte at `at`, in a table of any common delimiter. */
+export function valueAround(bytes: Buffer, at: number): Buffer {
+  let [from, to] = [at, at + 1];
+  while (from > 0 && at - from < LONGEST_VALUE && !BOUNDARIES.has(bytes[from - 1] ?? 0)) from -= 1;
+  while (to < bytes.length && to - at < LONGEST_VALUE && !BOUNDARIES.has(bytes[to] ?? 0)) to += 1;
+  return bytes.subarray(from, to);
 }
 
 /** Bytes of the character at `at`, 0 when there is none (Unicode 15, table 3-7). */

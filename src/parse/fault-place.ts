@@ -2,7 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import type { PoSyncError } from '../core/errors.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import { readBytes } from './bytes.ts';
-import { type Encoding, type EncodingFault, hasUtf8Letters } from './encoding.ts';
+import { readingsOfBytes } from './code-pages.ts';
+import { type Encoding, type EncodingFault, hasUtf8Letters, valueAround } from './encoding.ts';
 import { unreadable } from './unreadable.ts';
 
 /**
@@ -40,20 +41,35 @@ export async function encodingError(
   gzip: boolean,
   fault: EncodingFault,
 ): Promise<PoSyncError> {
-  const place = await placeOf(handle, stamp, gzip, fault);
-  const { line, column, value } = place;
-  const message = `Line ${line}, column ${column} (byte ${fault.byte}, ${value}) is not ${fault.encoding}.`;
+  const { line, column, value, readings } = await placeOf(handle, stamp, gzip, fault);
+  const other = readings === '' ? '' : ` It can be read as ${readings}.`;
+  const message = `Line ${line}, column ${column} (byte ${fault.byte}, ${value}) is not ${fault.encoding}.${other}`;
   const remedy = 'Save the file as UTF-8, or set encoding in the mapping of its source.';
   return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, remedy);
 }
 
-/** The column counts units of the encoding's width; lines end with LF, CRLF or CR. */
+/** The warning that a file is read by a guess, with the readings of the first value that is not UTF-8. */
+export async function guessWarning(
+  handle: FileHandle,
+  stamp: Stamp,
+  gzip: boolean,
+  fault: EncodingFault,
+): Promise<string> {
+  const { line, readings } = await placeOf(handle, stamp, gzip, fault);
+  return `The file is not UTF-8: read as windows-1252, which is a guess. Line ${line} can be read as ${readings}. Orders with other letters in a number or an article are held. Set encoding in the mapping of the source.`;
+}
+
+/**
+ * The column counts units of the encoding's width; lines end with LF, CRLF or CR. `readings` are those of the value at
+ * the place in other encodings.
+ */
 async function placeOf(handle: FileHandle, stamp: Stamp, gzip: boolean, { encoding, byte }: EncodingFault) {
   const width = encoding === 'utf-16le' || encoding === 'utf-16be' ? 2 : 1;
   let place = { line: 1, start: 0 };
   let position = 0;
   let before = 0;
   let value = 'missing';
+  let readings = '';
   for await (const chunk of readBytes(handle, stamp, { gzip })) {
     for (let i = width - 1; i < chunk.length && position + i < byte; i += width) {
       const unit = unitAt(chunk, i, encoding);
@@ -63,11 +79,14 @@ async function placeOf(handle: FileHandle, stamp: Stamp, gzip: boolean, { encodi
       before = unit;
     }
     const found = chunk[byte - position];
-    if (found !== undefined) value = `0x${found.toString(16).toUpperCase().padStart(2, '0')}`;
+    if (found !== undefined) {
+      value = `0x${found.toString(16).toUpperCase().padStart(2, '0')}`;
+      if (width === 1) readings = readingsOfBytes(valueAround(chunk, byte - position));
+    }
     position += chunk.length;
     if (position > byte) break;
   }
-  return { line: place.line, column: Math.floor((byte - place.start) / width) + 1, value };
+  return { line: place.line, column: Math.floor((byte - place.start) / width) + 1, value, readings };
 }
 
 function unitAt(chunk: Buffer, last: number, encoding: Encoding): number {

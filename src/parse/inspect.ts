@@ -4,11 +4,12 @@ import { type Mapping, plainMapping } from '../config/config.ts';
 import { openRegularFile, type Stamp, stampOf } from '../core/regular-file.ts';
 import type { FileFormat } from '../order/record.ts';
 import { readBytes } from './bytes.ts';
+import { readingsOfBytes } from './code-pages.ts';
 import { hasNeededColumns, resolveColumns } from './columns.ts';
 import { inspectRows, inspectTable } from './csv/inspect-table.ts';
 import { readContent } from './decoder.ts';
-import { EncodingFault } from './encoding.ts';
-import { encodingError, isSingleByteText } from './fault-place.ts';
+import { EncodingFault, type Utf8Evidence, watchUtf8 } from './encoding.ts';
+import { encodingError, guessWarning, isSingleByteText } from './fault-place.ts';
 import type { Inspection } from './inspection.ts';
 import { inspectJson } from './json/inspect-json.ts';
 import type { Originals } from './read-fix-file.ts';
@@ -40,19 +41,17 @@ async function inspectOpen(handle: FileHandle, mapping: Mapping, options: Inspec
   const stamp = await stampOf(handle);
   const sniffed = await sniff(handle, stamp, mapping);
   const content = { ...sniffed, isGuess: false };
+  const warnings = [...sniffed.warnings];
   try {
     return await pass(handle, stamp, content, mapping, options);
   } catch (error) {
     if (!(error instanceof EncodingFault)) throw error;
     if (!sniffed.isAssumed || !(await isSingleByteText(handle, stamp, sniffed.gzip, error)))
       throw await encodingError(handle, stamp, sniffed.gzip, error);
+    warnings.push(await guessWarning(handle, stamp, sniffed.gzip, error));
   }
-  const warnings = [...sniffed.warnings, GUESSED];
   return await pass(handle, stamp, { ...content, encoding: 'windows-1252', isGuess: true, warnings }, mapping, options);
 }
-
-const GUESSED =
-  'The file is not UTF-8: read as windows-1252, which is a guess. Orders with other letters in a number or an article are held. Set encoding in the mapping of the source.';
 
 async function pass(
   handle: FileHandle,
@@ -98,8 +97,10 @@ async function table(
   mapping: Mapping,
   originals: Originals | undefined,
 ) {
+  const evidence = watchUtf8();
+  const isWatched = sniffed.isAssumed && sniffed.encoding === 'utf-8';
   const { records, reading, delimiter, newline, decimal, warnings } = await inspectTable(
-    content,
+    isWatched ? watched(content, evidence) : content,
     sniffed.start,
     size,
     mapping,
@@ -109,11 +110,26 @@ async function table(
   return {
     records,
     isFixFile: reading.columns.errorColumns.length > 0,
-    warnings,
+    warnings: [...weakWarning(evidence), ...warnings],
     reading,
     format: { type, delimiter, ...(decimal !== undefined && { decimal }) },
     shape: { header: reading.columns.header, ...(newline !== undefined && { newline }) },
   };
+}
+
+async function* watched(content: AsyncIterable<Buffer>, evidence: Utf8Evidence): AsyncGenerator<Buffer> {
+  for await (const piece of content) {
+    evidence.look(piece);
+    yield piece;
+  }
+}
+
+function weakWarning(evidence: Utf8Evidence): string[] {
+  const { letters, value } = evidence.weak() ?? {};
+  if (value === undefined) return [];
+  const count = letters === 1 ? 'Only one letter shows' : `Only ${letters} letters show`;
+  const readings = `${value.toString()} (utf-8) · ${readingsOfBytes(value)}`;
+  return [`${count} that the file is UTF-8: ${readings}. If another reading is right, set encoding in the mapping.`];
 }
 
 /** How much larger content is than its gzip or workbook; only sizes the filters. */

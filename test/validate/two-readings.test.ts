@@ -124,6 +124,35 @@ describe('an encoding that is only a guess', () => {
     ]);
   });
 
+  test('is a warning with the readings of the first such value', async () => {
+    const { inspection } = await readText(latin(`${HEADER},text\n1,A,1,x\n2,B,1,Gr\x81n\n`));
+    expect(inspection.warnings).toEqual([
+      expect.stringMatching(/which is a guess\. Line 3 can be read as Grün \(cp850\) · .*Set encoding in the mapping/),
+    ]);
+  });
+
+  test('of a file that also has UTF-8 is unreadable, with the readings', async () => {
+    const mixed = Buffer.concat([Buffer.from(table('1,Größe,1')), latin('2,Schr\x84ge,1\n')]);
+    await expect(readText(mixed)).rejects.toMatchObject({
+      code: 'unreadable-encoding',
+      message: expect.stringMatching(/^Line 3, column 7 .*Schr„ge \(windows-1252\) · Schräge \(cp850\)/),
+    });
+  });
+
+  test.each([
+    ['one letter of two bytes', '1,Grün,1', /^Only one letter shows .*: Grün \(utf-8\) · GrÃ¼n \(windows-1252\)/],
+    ['two letters of two bytes', '1,Grün,1,ö', /^Only 2 letters show/],
+    ['three letters', '1,Grün,1,öä', undefined],
+    ['one letter of three bytes', '1,€,1', undefined],
+    ['none', '1,A,1', undefined],
+  ])('is what little evidence of UTF-8 may be: %s', async (_, row, warning) => {
+    const { inspection, orders } = await readText(`${HEADER},text\n${row.split(',').length === 3 ? `${row},` : row}\n`);
+    expect(orders.map(({ valid }) => valid)).toEqual([true]);
+    expect(inspection.warnings).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)]);
+    const named = await readText(`${HEADER}\n1,Grün,1\n`, mappingOf({ encoding: 'utf-8' }));
+    expect(named.inspection.warnings).toEqual([]);
+  });
+
   test('also holds a character that is a blank in the guessed encoding', async () => {
     expect(inShort((await readText(latin(table('1,A\xa0,1')))).orders)).toEqual([
       { 1: ['2 articleCode encoding-unsure'] },
