@@ -24,7 +24,7 @@ export type Answer = AsyncDisposable & {
 };
 
 /** The columns after those of the input. */
-export const ANSWER_COLUMNS = ['_outcome', '_at', '_code', '_message'] as const;
+const ANSWER_COLUMNS = ['_outcome', '_at', '_code', '_message'] as const;
 
 /**
  * Opens the answer of a batch in `folder`, which must exist and is not a link. The file appears complete or not at all,

@@ -1,5 +1,6 @@
 import { describe, type PoSyncError } from '../../core/errors.ts';
 import { count, counted, orders as orderCount } from '../../core/format.ts';
+import type { Preview } from '../../operate/orders/preview-orders.ts';
 import type { Order } from '../../order/order.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
@@ -22,12 +23,14 @@ export type FilePrinter = {
   failed(error: PoSyncError): void;
 };
 
-/** The content of a readable file. `first` is its first valid order, exactly as it would be sent. */
-export type CheckedFile = { orders: number; invalid: number; first?: Order };
+/**
+ * The content of a readable file. `preview.list`: `ok`, or why the API's list could not be read. `first` is its first valid order, exactly as it would be sent.
+ */
+export type CheckedFile = { orders: number; invalid: number; first?: Order; preview?: Preview & { list: string } };
 
 /**
  * Prints one JSON document, piece by piece so that its size does not matter:
- * `{"files": [{file, format, records, warnings, problems: [{order, …}], orders, invalid, first} or {file, error}]}`.
+ * `{"files": [{file, format, records, warnings, problems: [{order, …}], orders, invalid, first, preview?} or {file, error}]}`.
  */
 export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
   const out = (text: string) => write(escapeHiddenInJson(text));
@@ -46,8 +49,8 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
       onProblem(problem, order) {
         out(`${problems++ === 0 ? '' : ','}\n${JSON.stringify({ order, ...problem })}`);
       },
-      done({ orders, invalid, first }) {
-        out(`],${members({ orders, invalid, first: first ?? null })}}`);
+      done({ orders, invalid, first, preview }) {
+        out(`],${members({ orders, invalid, first: first ?? null, ...(preview && { preview }) })}}`);
       },
       failed(error) {
         out(`${isOpen ? ']' : opening},${members({ error: errorDocument(error) })}}`);
@@ -107,10 +110,30 @@ function problemText(file: string, problem: Problem, order: string): string {
 }
 
 /** The counts, and the first order as it would be sent. */
-function resultText(file: string, { orders, invalid, first }: CheckedFile): string {
+function resultText(file: string, { orders, invalid, first, preview }: CheckedFile): string {
   const verdict = orders === 0 ? 'nothing to send' : invalid === 0 ? 'all valid' : `${count(invalid)} invalid`;
   const example = first === undefined ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
-  return `${printable(file)}: ${orderCount(orders)}, ${verdict}\n${example}`;
+  return `${printable(file)}: ${orderCount(orders)}, ${verdict}\n${preview === undefined ? '' : previewText(preview)}${example}`;
+}
+
+function previewText(preview: NonNullable<CheckedFile['preview']>): string {
+  const { conflict, waiting, conflicts, list } = preview;
+  const more = conflict > conflicts.length ? `, … and ${count(conflict - conflicts.length)} more` : '';
+  const lines: [number, string][] = [
+    [preview.new, 'new: would be sent'],
+    [preview.duplicate, 'duplicate: known with the same content'],
+    [conflict, `conflict: known with different content${conflict === 0 ? '' : `: ${conflicts.join(', ')}${more}`}`],
+    [waiting, 'waiting: a person must settle an order with the same content first'],
+    [preview.invalid, 'invalid: failed a check'],
+  ];
+  const compared =
+    list === 'ok' ? "Compared with the ledger and the API's list" : `Compared with the ledger only (${list})`;
+  const shown = lines.filter(([number], at) => number > 0 || at !== 3);
+  return (
+    printable(`${compared}:`) +
+    '\n' +
+    shown.map(([number, text]) => `${count(number).padStart(9)}  ${printable(text)}\n`).join('')
+  );
 }
 
 /** Why a file cannot be read, and where. */

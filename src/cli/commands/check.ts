@@ -1,12 +1,13 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import { readReport } from '../../report/report.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
 import { readOrders } from '../../validate/read-orders.ts';
-import { type CommonArgs, configIfAny, sourceNamed } from '../load-config.ts';
+import { type CommonArgs, configIfAny, openOperatorContext, sourceNamed } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import {
   type CheckedFile,
@@ -16,21 +17,28 @@ import {
   type FilePrinter,
 } from './check-printers.ts';
 
-export type CheckArgs = CommonArgs & { files: readonly string[]; source?: string };
+export type CheckArgs = CommonArgs & { files: readonly string[]; source?: string; preview?: boolean };
 
 /**
  * `check`: reads, maps and checks files as the daemon would, and sends nothing. Without a configuration the standard
- * columns apply. Exit code 0: every order is valid; 2: something needs a person; 1: a file could not be read.
+ * columns apply. `--preview` compares the orders with the ledger and the API's list. Exit code 0: every order is valid; 2: something needs a person; 1: a file could not be read.
  * Throws PoSyncError `source-unknown`, and like `openConfig` if a configuration was named.
  */
 export async function checkCommand(args: CheckArgs, shell: Shell): Promise<number> {
-  return checkFiles(args, shell, await configIfAny(args, shell));
+  if (!args.preview) return checkFiles(args, shell, await configIfAny(args, shell));
+  await using context = await openOperatorContext(args, shell, { confirm: false });
+  return await checkFiles(args, shell, context.config, await createPreviewer(context, shell.env));
 }
 
 /** Checks the files with the mapping of a configuration; `undefined`: with the standard columns. */
-export async function checkFiles(args: CheckArgs, shell: Shell, config: Config | undefined): Promise<number> {
+export async function checkFiles(
+  args: CheckArgs,
+  shell: Shell,
+  config: Config | undefined,
+  previewer?: Previewer,
+): Promise<number> {
   const source = config && sourceNamed(args.source, config)?.name;
-  const readings = { config: config ?? NO_CONFIG, source, signal: shell.signal };
+  const readings = { config: config ?? NO_CONFIG, source, signal: shell.signal, previewer };
   const printer: CheckPrinter = args.json ? createJsonPrinter((text) => shell.out(text)) : createTextPrinter(shell);
   printer.begin();
   let code = 0;
@@ -43,7 +51,12 @@ export async function checkFiles(args: CheckArgs, shell: Shell, config: Config |
 }
 
 /** What files are read with: `source` is the one they are checked for. */
-type Readings = { config: HowToReadDeps['config']; source: string | undefined; signal: AbortSignal };
+type Readings = {
+  config: HowToReadDeps['config'];
+  source: string | undefined;
+  signal: AbortSignal;
+  previewer: Previewer | undefined;
+};
 
 const NO_CONFIG: Readings['config'] = { sources: [], mappings: {}, reports: { path: '', keep: 0 } };
 
@@ -51,7 +64,8 @@ async function checkOne(file: string, readings: Readings, printer: FilePrinter):
   try {
     const checked = await checkOrders(file, readings, printer);
     printer.done(checked);
-    return checked.invalid > 0 ? 2 : 0;
+    const { invalid, preview } = checked;
+    return invalid + (preview ? preview.conflict + preview.waiting : 0) > 0 ? 2 : 0;
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     printer.failed(error);
@@ -62,7 +76,7 @@ async function checkOne(file: string, readings: Readings, printer: FilePrinter):
 /** Throws like `inspectFile`. */
 async function checkOrders(
   file: string,
-  { config, source, signal }: Readings,
+  { config, source, signal, previewer }: Readings,
   printer: FilePrinter,
 ): Promise<CheckedFile> {
   const batches = { find: (name: string) => batchIn(config.reports.path, name) };
@@ -71,8 +85,10 @@ async function checkOrders(
   const unknown = unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, config)];
   printer.onFormat(inspection.shape.format, inspection.records, [...unknown, ...inspection.warnings]);
   const checked: CheckedFile = { orders: 0, invalid: 0 };
+  const preview = previewer?.file({ again: inspection.isFixFile });
   for await (const order of readOrders(file, inspection, { signal })) {
     checked.orders += 1;
+    await preview?.add(order);
     if (order.valid) {
       checked.first ??= order.order;
       continue;
@@ -80,7 +96,7 @@ async function checkOrders(
     checked.invalid += 1;
     for (const problem of order.problems) printer.onProblem(problem, order.number);
   }
-  return checked;
+  return preview ? { ...checked, preview: { ...(await preview.done()), list: previewer?.trouble ?? 'ok' } } : checked;
 }
 
 /** A batch by its report, because `check` does not ask Redis. */

@@ -108,14 +108,17 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
   },
   {
     name: 'check',
-    summary: 'Read, map and validate files without sending anything. Uses neither Redis nor network.',
+    summary: 'Read, map and validate files without sending anything.',
     argument: { flags: '<file...>', key: 'files', text: 'order files' },
-    options: [{ flags: '--source <name>', text: 'source whose mapping applies' }],
-    examples: ['po-sync check orders.csv', 'po-sync check --source erp export.csv --json'],
+    options: [
+      { flags: '--source <name>', text: 'source whose mapping applies' },
+      { flags: '--preview', text: "compare with the ledger and the API's list; sends nothing" },
+    ],
+    examples: ['po-sync check orders.csv', 'po-sync check --preview --source erp export.csv --json'],
     exits: [
       ['0', 'every order is valid'],
       ['1', 'a file could not be opened, or the configuration is wrong'],
-      ['2', 'an order is invalid, or a file is unreadable'],
+      ['2', 'an order is invalid or in conflict, or a file is unreadable'],
     ],
     load: async () => (await import('../check.ts')).checkCommand,
   },

@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { bearerHeaders } from '../support/open-sandbox.ts';
+import { openWorkplace } from '../support/workplace.ts';
+
+const HEADER = 'purchaseOrderNumber,articleCode,quantity';
+const fileOf = (rows: string[]) => `${[HEADER, ...rows].join('\n')}\n`;
+
+it('check --preview counts what is new, duplicate, in conflict, waiting and invalid, and sends nothing', async () => {
+  const refused = { kind: 'answer', status: 400, message: 'no', orders: ['PO-4'] };
+  await using place = await openWorkplace({ faults: { faults: [refused] } });
+  await place.drop('first.csv', fileOf(['PO-1,A,1', 'PO-2,A,1', 'PO-4,A,1']));
+  await place.run(['start', '--once']);
+  // The API has an order that po-sync never saw.
+  const body = JSON.stringify({
+    purchaseOrderNumber: 'PO-5',
+    orderState: 'NEW',
+    items: [{ articleCode: 'A', quantity: 1 }],
+  });
+  await place.api.call('POST', '/purchase-orders', { headers: bearerHeaders(await place.api.token()), body });
+  const calls = place.events.filter(({ type }) => type === 'received').length;
+
+  const rows = ['PO-1,A,1', 'PO-2,A,9', 'PO-3,A,1', 'PO-4,A,1', 'PO-5,A,2', 'PO-6,A,none'];
+  await writeFile(path.join(place.folder, 'next.csv'), fileOf(rows));
+  const { code, out } = await place.run(['check', '--preview', '--json', 'next.csv']);
+  expect(code).toBe(2);
+  expect(JSON.parse(out).files[0].preview).toEqual({
+    ...{ new: 1, duplicate: 1, conflict: 2, waiting: 1, invalid: 1 },
+    conflicts: ['PO-2', 'PO-5'],
+    list: 'ok',
+  });
+  const shown = await place.run(['check', '--preview', 'next.csv']);
+  expect(shown.out).toContain("Compared with the ledger and the API's list:\n        1  new: would be sent\n");
+  expect(shown.out).toContain('2  conflict: known with different content: PO-2, PO-5');
+  expect(place.events.filter(({ type }) => type === 'received')).toHaveLength(calls);
+});
+
+it('check --preview compares with the ledger only where the list cannot be read, and says so', async () => {
+  await using place = await openWorkplace({ faults: { faults: [{ kind: 'answer', on: 'list', status: 403 }] } });
+  await writeFile(path.join(place.folder, 'new.csv'), fileOf(['PO-1,A,1']));
+  const { code, out, err } = await place.run(['check', '--preview', 'new.csv']);
+  expect({ code, out, err }).toEqual({
+    code: 0,
+    err: '',
+    out: expect.stringContaining('Compared with the ledger only ('),
+  });
+});
+
+it('check --preview without a configuration is an error', async () => {
+  await using place = await openWorkplace();
+  const { code, err } = await place.run(['--config', 'absent.yaml', 'check', '--preview', 'new.csv']);
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('absent.yaml') });
+});
