@@ -26,7 +26,11 @@ it('check --preview counts what is new, duplicate, in conflict, waiting and inva
   const { code, out } = await place.run(['check', '--preview', '--json', 'next.csv']);
   expect(code).toBe(2);
   expect(JSON.parse(out).files[0].preview).toEqual({
-    ...{ new: 1, duplicate: 1, conflict: 2, waiting: 1, invalid: 1 },
+    new: 1,
+    duplicate: 1,
+    conflict: 2,
+    waiting: 1,
+    invalid: 1,
     conflicts: ['PO-2', 'PO-5'],
     list: 'ok',
   });
