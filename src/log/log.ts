@@ -1,5 +1,6 @@
-import { type Logger, pino } from 'pino';
+import { type LogFn, type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
+import { growingWait } from '../core/backoff/backoff.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { escapeHidden } from '../order/text.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
@@ -19,16 +20,20 @@ export type LogOptions = {
   secrets?: readonly { reveal(): string }[];
   /** Accepts more secrets later, such as tokens. */
   redaction?: Redaction;
+  /** Monotonic milliseconds. */
+  now?: () => number;
 };
 
 /**
  * Builds the log: one JSON object a line with `level`, `time` (ISO 8601, UTC), `event`, its facts and `msg`. A closed or
- * full stream loses lines, which are counted; it never ends the program.
+ * full stream loses lines, which are counted; it never ends the program. A failure that repeats is logged once, then
+ * with growing gaps.
  */
 export function createLog(options: LogOptions): Log {
   const { level, pretty, colour = false, stream, secrets = [], redaction = createRedaction() } = options;
   for (const secret of secrets) redaction.hideSecret(secret.reveal());
   const form = pretty ? prettyLine({ colour }) : (line: string) => line;
+  const repeats = createRepeats(options.now ?? (() => performance.now()));
   const lines = createLogLines(stream, (line) => form(redaction.redactLine(line)));
   return pino(
     {
@@ -37,10 +42,58 @@ export function createLog(options: LogOptions): Log {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       // `loggable` has already turned errors into plain values.
       serializers: { err: (error: unknown) => error },
+      hooks: {
+        logMethod(given: Parameters<LogFn>, method) {
+          const line = repeats.pass(given);
+          if (line) method.apply(this, line);
+        },
+      },
       formatters: { level: (label) => ({ level: label }), log: loggable, bindings: loggable },
     },
     lines,
   );
+}
+
+/** Events that come again as long as their cause lasts. */
+const REPEATING: ReadonlySet<unknown> = new Set([
+  'batch-trouble',
+  'delivery-trouble',
+  'expiry-failed',
+  'file-trouble',
+  'notice-trouble',
+  'private-redis-not-revived',
+]);
+/** The gap between two lines about the same failure, in milliseconds. */
+const GAP = { initial: 10_000, max: 3_600_000 };
+/** A failure that has not come again for this long is a new one. Longer than any pause between two retries. */
+const QUIET = 15 * 60_000;
+/** Failures that are remembered. */
+const REMEMBERED = 1_000;
+
+/** Lets a failure pass the first time, then with growing gaps; `repeated` counts what was left out. */
+function createRepeats(now: () => number) {
+  const failures = new Map<string, { seen: number; logged: number; times: number; repeated: number }>();
+  return {
+    pass(given: Parameters<LogFn>): Parameters<LogFn> | undefined {
+      const [facts, ...rest] = given as unknown as [Record<string, unknown>, string];
+      if (!REPEATING.has(facts?.['event'])) return given;
+      const { attempt: _, durationMs: _d, ...same } = facts;
+      const key = JSON.stringify(same);
+      const at = now();
+      const before = failures.get(key);
+      const last = before && at - before.seen <= QUIET ? before : { seen: at, logged: at, times: 0, repeated: 0 };
+      const isQuiet = last.times > 0 && at - last.logged < growingWait(last.times, GAP);
+      failures.delete(key);
+      if (failures.size >= REMEMBERED) failures.clear();
+      if (isQuiet) {
+        failures.set(key, { ...last, seen: at, repeated: last.repeated + 1 });
+        return undefined;
+      }
+      failures.set(key, { seen: at, logged: at, times: last.times + 1, repeated: 0 });
+      const more = last.repeated > 0 ? { repeated: last.repeated } : {};
+      return [{ ...facts, ...more }, ...rest] as unknown as Parameters<LogFn>;
+    },
+  };
 }
 
 const HIDDEN = '[redacted]';

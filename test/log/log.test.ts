@@ -6,6 +6,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { PoSyncError } from '../../src/core/errors.ts';
+import { batchTrouble } from '../../src/log/events/batch.ts';
 import { createLog, createLogLines, type LogOptions, loggable } from '../../src/log/log.ts';
 import { createRedaction } from '../../src/log/redaction.ts';
 
@@ -274,4 +275,26 @@ describe('a process lives on', () => {
       closeSync(full);
     }
   });
+});
+
+it('a failure that repeats is logged once, then with growing gaps, and after a quiet time as a new one', () => {
+  let at = 0;
+  const lines: Record<string, unknown>[] = [];
+  const write = (text: string) => lines.push(JSON.parse(text) as Record<string, unknown>);
+  const log = createLog({ level: 'info', pretty: false, stream: { write }, now: () => at });
+  for (; at < 60_000; at += 1_000) {
+    batchTrouble(log, { batch: 'one', reason: 'the disk is full' });
+    if (at === 5_000) batchTrouble(log, { batch: 'two', reason: 'the disk is full' });
+  }
+  const seen = () => lines.splice(0).map(({ batch, repeated = 0 }) => [batch, repeated]);
+  // After 0, 10 and 30 seconds.
+  expect(seen()).toEqual([
+    ['one', 0],
+    ['two', 0],
+    ['one', 9],
+    ['one', 19],
+  ]);
+  at += 3_600_000;
+  batchTrouble(log, { batch: 'one', reason: 'the disk is full' });
+  expect(seen()).toEqual([['one', 0]]);
 });
