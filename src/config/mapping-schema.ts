@@ -125,7 +125,7 @@ export function mappingSchemaOf(kind: RecordKind) {
     fillDown: z
       .boolean()
       .prefault(false)
-      .describe('Tables only: a blank order number repeats the one above (merged cells, grouped lists).'),
+      .describe('Rows only: a blank order number repeats the one above (merged cells, grouped lists).'),
     finalNewline: z
       .enum(['required', 'optional'])
       .prefault('required')
@@ -133,11 +133,15 @@ export function mappingSchemaOf(kind: RecordKind) {
     repeatedRows: z
       .enum(['hold', 'allow'])
       .prefault('hold')
-      .describe('Tables only: allow sends rows of an order that are equal in every column as separate items.'),
+      .describe('Rows only: allow sends rows of an order that are equal in every column as separate items.'),
     totalRows: z
       .enum(['hold', 'allow'])
       .prefault('hold')
-      .describe('Tables only: allow sends numbers and articles that read like a total, such as "Total" or "Summe".'),
+      .describe('Rows only: allow sends numbers and articles that read like a total, such as "Total" or "Summe".'),
+    records: line
+      .regex(/^[^.]+(?:\.[^.]+)*$/, { error: 'expected a path such as data.orders or data.*.orders' })
+      .exactOptional()
+      .describe('JSON and XML: the path to the list of orders, such as data.orders; * for each element of an array.'),
     sheet: line
       .exactOptional()
       .describe('XLSX only: the name of the sheet; without it, the only visible sheet with data is read.'),

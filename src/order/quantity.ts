@@ -110,3 +110,12 @@ export function sourceOfNumber(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   return JSON.isRawJSON(value) ? value.rawJSON : undefined;
 }
+
+/** Parses JSON; numbers keep their source text. SyntaxError for what is not JSON. */
+export function parseExactly(text: string): unknown {
+  return JSON.parse(text, asWritten);
+}
+
+function asWritten(_key: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' && context?.source !== undefined ? jsonNumber(context.source) : value;
+}

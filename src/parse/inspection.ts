@@ -4,7 +4,8 @@ import type { FileShape } from '../order/record.ts';
 import type { Columns } from './columns.ts';
 import type { NumberFilter } from './csv/number-filter.ts';
 import type { Encoding } from './encoding.ts';
-import type { JsonLayout } from './json/json-layout.ts';
+import type { JsonLayout } from './json/json-records.ts';
+import type { Objects } from './objects.ts';
 import type { Originals } from './read-fix-file.ts';
 
 /** What the first pass found out about a readable file, and how the second pass reads it. */
@@ -56,5 +57,4 @@ export type TableReading = {
   workbook?: { sheet: string | undefined; decimal: '.' | ',' | 'auto' };
 };
 
-/** `repeated` contains, among others, every number that more than one object has. */
-export type JsonReading = { kind: 'json'; layout: JsonLayout; repeated: NumberFilter };
+export type JsonReading = { kind: 'json'; layout: JsonLayout; objects: Objects };

@@ -55,7 +55,7 @@ function textOf(start: Buffer): string {
 /** The mapping of a fix file: the fields of the batch it corrects, in the form that we write and spreadsheets rewrite. */
 export function fixMapping(mapping: Mapping): Mapping {
   const delimiter = [',', ';', '\t', '|'].includes(mapping.delimiter) ? 'auto' : mapping.delimiter;
-  const { sheet: _, ...rest } = mapping;
+  const { sheet: _, records: __, ...rest } = mapping;
   return { ...rest, format: 'auto', delimiter, quote: '"', ...PLAIN };
 }
 

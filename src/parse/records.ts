@@ -1,19 +1,22 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Mapping } from '../config/config.ts';
 import { openRegularFile } from '../core/regular-file.ts';
-import type { SourceRecord } from '../order/record.ts';
+import type { Place, SourceRecord } from '../order/record.ts';
 import { createOwnCells } from './csv/own-cells.ts';
 import { createRowParser, type Row } from './csv/row-parser.ts';
 import { createTableBody } from './csv/table-body.ts';
 import { readContent } from './decoder.ts';
 import type { Inspection, JsonReading, TableReading } from './inspection.ts';
-import { fixTargetIn, takeErrorKeys } from './json/error-keys.ts';
-import { createJsonParser, type JsonRecord } from './json/json-records.ts';
+import { createJsonParser } from './json/json-records.ts';
+import { createOwnObjects, type ObjectRecord } from './objects.ts';
 import { type SheetRow, tableRows } from './xlsx/sheet-row.ts';
 import { openWorkbook } from './xlsx/workbook.ts';
 
-/** The records of one piece of a file. `lineOf` gives the line where an object within a JSON record begins. */
-export type RecordPage = { records: readonly SourceRecord[]; lineOf: (container: object) => number | undefined };
+/** The records of one piece of a file. `lineOf` gives the line on which a value within one of them begins. */
+export type RecordPage = { records: readonly SourceRecord[]; lineOf: LineOf };
+
+/** `pointer` is that of the value; `place` that of its record. */
+export type LineOf = (place: Place, pointer: string) => number;
 
 /**
  * The second pass: the records of an inspected file with their places, page by page, in the file's order.
@@ -38,7 +41,7 @@ async function* pagesOf(handle: FileHandle, { stamp, reading, mapping }: Inspect
     case 'table':
       return yield* tablePages(content, reading, mapping);
     case 'json':
-      return yield* jsonPages(content, reading);
+      return yield* jsonPages(content, reading, mapping);
   }
 }
 
@@ -72,7 +75,7 @@ function createPages(
 ): (rows: Row[]) => RecordPage {
   const body = createTableBody(hasSepLine, mapping);
   const own = createOwnCells(columns, fillDown, originals);
-  return (rows) => ({ records: body.take(rows).map(toRecord), lineOf: nowhere });
+  return (rows) => ({ records: body.take(rows).map(toRecord), lineOf: sameLine });
 
   function toRecord(row: Row): SourceRecord {
     const { fixTarget, line, isUnproved } = own.fixOf(row);
@@ -85,22 +88,26 @@ function createPages(
   }
 }
 
-function nowhere(): undefined {
-  return undefined;
+function sameLine({ line }: Place): number {
+  return line;
 }
 
-async function* jsonPages(content: AsyncIterable<Buffer>, { layout }: JsonReading): AsyncGenerator<RecordPage> {
+async function* jsonPages(
+  content: AsyncIterable<Buffer>,
+  { layout }: JsonReading,
+  mapping: Mapping,
+): AsyncGenerator<RecordPage> {
   const parser = createJsonParser(layout);
-  const pageOf = (found: JsonRecord[]) => ({
-    records: found.map(fromObject),
-    lineOf: (container: object) => parser.lineOf(container),
-  });
+  const pageOf = createObjectPages(mapping);
   for await (const chunk of content) yield pageOf(parser.write(chunk));
   yield pageOf(parser.end());
 }
 
-function fromObject({ line, pointer, value }: JsonRecord): SourceRecord {
-  const fixTarget = fixTargetIn(value);
-  takeErrorKeys(value);
-  return { kind: 'object', place: { line, pointer }, value, ...(fixTarget && { fixTarget }) };
+function createObjectPages(mapping: Mapping): (found: readonly ObjectRecord[]) => RecordPage {
+  const own = createOwnObjects(mapping);
+  return (found) => ({
+    records: found.map((object) => own.recordOf(object)),
+    lineOf: ({ line, pointer: at }, pointer) =>
+      found.find((object) => object.line === line && object.pointer === at)?.lineOf(pointer) ?? line,
+  });
 }

@@ -1,4 +1,5 @@
 import type { Mapping } from '../config/config.ts';
+import { placeText } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
 import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
@@ -6,7 +7,9 @@ import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { shorten, textFault, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
-import { type Found, find, textOf } from '../parse/json/find-key.ts';
+import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
+import type { LineOf } from '../parse/records.ts';
+import { type CheckedRow, faultOf } from './check-row.ts';
 import { type Fault, problemOf } from './problem.ts';
 
 /** One JSON object, read as one order. `items` is present when nothing is wrong. */
@@ -18,8 +21,7 @@ export type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
 export type ObjectRules = {
   mapping: Mapping;
   isGuess: boolean;
-  /** Where an object or array within the record begins, if on another line than the record. */
-  lineOf: (container: object) => number | undefined;
+  lineOf: LineOf;
 };
 
 /** Reads one JSON value as an order; reports everything that is wrong with it. */
@@ -30,7 +32,46 @@ export function checkObject(record: ObjectRecord, rules: ObjectRules): CheckedOb
   const number = textIn(value, 'purchaseOrderNumber', place, rules, problems);
   stateIn(value, place, rules.mapping, problems);
   const items = itemsIn(value, place, rules, problems);
-  return problems.length === 0 ? { number, items, problems } : { number, problems };
+  return problems.length === 0 ? { number, items, problems } : { number, problems: placed(problems, place, rules) };
+}
+
+/** Finding the line of a value is slow. */
+function placed(problems: readonly Problem[], place: Place, { lineOf }: ObjectRules): Problem[] {
+  return problems.map((problem) => ({ ...problem, line: lineOf(place, problem.pointer ?? '') }));
+}
+
+/** Reads one object without items as one line of an order. */
+export function checkObjectRow(record: ObjectRecord, rules: ObjectRules): CheckedRow {
+  const { place, value } = record;
+  if (!isObject(value)) {
+    const reason = `${placeText(place)} is not an object`;
+    return {
+      record,
+      number: '',
+      problems: [problemOf('not-an-object', place, '', shown(value))],
+      loose: { reason, isBoth: true },
+    };
+  }
+  const found: Problem[] = [];
+  const number = textIn(value, 'purchaseOrderNumber', place, rules, found);
+  stateIn(value, place, rules.mapping, found);
+  const [item] = itemOf(value, place, rules, found);
+  const isTotal = [number, item?.articleCode ?? ''].find((text) => faultOf(text, rules.mapping) === 'total-row');
+  if (isTotal !== undefined) found.push(problemOf('total-row', place, '', isTotal));
+  if (found.length === 0 && item) return { record, number, item };
+  const loose = looseObject(value, number, place, rules);
+  return { record, number, problems: placed(found, place, rules), ...(loose && { loose }) };
+}
+
+/** Why a row may belong to the order above it. */
+function looseObject(value: object, number: string, place: Place, { mapping }: ObjectRules): CheckedRow['loose'] {
+  const fault = textFault(number);
+  if (fault === undefined) return undefined;
+  const given = find(value, mapping.fields.purchaseOrderNumber).value;
+  if (!isBlank(given)) return { reason: `the order number at ${placeText(place)} cannot be used`, isBoth: true };
+  const names = [mapping.fields.articleCode, mapping.fields.quantity];
+  const hasItem = names.some((one) => !isBlank(find(value, one).value));
+  return hasItem ? { reason: `${placeText(place)} has no order number`, isBoth: false } : undefined;
 }
 
 type TextField = 'purchaseOrderNumber' | 'articleCode';
@@ -70,10 +111,7 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
   else if (!Array.isArray(list)) problems.push(problemAt('not-a-list', found, place, shown(list)));
   else if (list.length === 0) problems.push(problemAt('no-items', found, place, '[]'));
   else if (list.length > LIMITS.items) problems.push(problemAt('too-many-items', found, place, String(list.length)));
-  else
-    return list.flatMap((item: unknown, index) =>
-      itemOf(item, within(place, found, index, item, rules), rules, problems),
-    );
+  else return list.flatMap((item: unknown, index) => itemOf(item, within(place, found, index), rules, problems));
   return [];
 }
 
@@ -100,7 +138,7 @@ function quantityOf(found: Found, mapping: Mapping): QuantityText | { fault: Fau
 }
 
 function isAbsent({ value }: Found): boolean {
-  return value === undefined || value === null || value === '';
+  return isBlank(value);
 }
 
 function problemAt(fault: Fault, found: Found, place: Place, value: string, detail = value): Problem {
@@ -117,13 +155,8 @@ function keysBeside(value: object, found: Found): string {
 
 const SHOWN_KEYS = 10;
 
-function within(place: Place, list: Found, index: number, item: unknown, { lineOf }: ObjectRules): Place {
-  const line = (isObject(item) ? lineOf(item) : undefined) ?? place.line;
-  return { line, pointer: `${place.pointer ?? ''}${list.pointer}/${index}` };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+function within({ line, pointer = '' }: Place, list: Found, index: number): Place {
+  return { line, pointer: `${pointer}${list.pointer}/${index}` };
 }
 
 /** A value as its JSON text; "" when there is none. */

@@ -10,9 +10,9 @@ import { isTotalLabel } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import { type Fault, problemOf } from './problem.ts';
 
-/** One row, read as one line of an order. `item` is there when nothing is wrong. */
+/** One row of a table, or one object without items, read as one line of an order. `item` is there when nothing is wrong. */
 export type CheckedRow = {
-  record: RowRecord;
+  record: SourceRecord;
   number: string;
   item?: Item;
   problems?: Problem[];
@@ -60,8 +60,8 @@ export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
   return { record, number, problems: [...problems, ...unsureProblems(record, rules)], ...(loose && { loose }) };
 }
 
-/** What is wrong with a number or an article. */
-function faultOf(text: string, { totalRows }: Mapping): Fault | undefined {
+/** What is wrong with a number or an article in a row. */
+export function faultOf(text: string, { totalRows }: Mapping): Fault | undefined {
   return textFault(text) ?? (totalRows === 'hold' && isTotalLabel(text) ? 'total-row' : undefined);
 }
 

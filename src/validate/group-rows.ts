@@ -1,11 +1,13 @@
+import type { Mapping } from '../config/config.ts';
 import { PoSyncError } from '../core/errors.ts';
-import { fixNote, readFixNote } from '../order/fixing.ts';
+import { fixNote, placeText, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { type CheckedOrder, createPager, type Item } from '../order/order.ts';
+import { parseExactly } from '../order/quantity.ts';
 import type { Place, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import type { TableReading } from '../parse/inspection.ts';
-import { type CheckedRow, checkRow, type RowRecord, type RowRules } from './check-row.ts';
+import type { CheckedRow } from './check-row.ts';
 import type { LateRecords } from './late-records.ts';
 import { problemOf } from './problem.ts';
 
@@ -22,7 +24,9 @@ type Group = { rows: CheckedRow[]; doubt?: string | undefined };
 
 export type GroupOptions = {
   reading: Pick<TableReading, 'apart' | 'shifted'>;
-  rules: RowRules;
+  /** Checks a row again that was kept until the end. */
+  check(record: SourceRecord): CheckedRow;
+  mapping: Mapping;
   /** Keeps rows whose order has more rows further down. */
   late: LateRecords;
 };
@@ -31,13 +35,13 @@ export type GroupOptions = {
 const PAGE = 500;
 
 /** A row that may belong to a neighbor puts that order in doubt, so each group waits until the next one is complete. */
-export function groupRows({ reading, rules, late }: GroupOptions): RowGroups {
+export function groupRows({ reading, check, mapping, late }: GroupOptions): RowGroups {
   const { apart, shifted } = reading;
   const doubts = createDoubts();
   let current: Group | undefined;
   let ordinal = 0;
 
-  const next = (rows: readonly CheckedRow[], doubt: string | undefined) => orderOf(rows, doubt, ordinal++, rules);
+  const next = (rows: readonly CheckedRow[], doubt: string | undefined) => orderOf(rows, doubt, ordinal++, mapping);
 
   /** An order, unless more of its rows follow. */
   function place(group: Group | undefined): CheckedOrder[] {
@@ -55,7 +59,7 @@ export function groupRows({ reading, rules, late }: GroupOptions): RowGroups {
     for (const { group, text } of late.ordered()) {
       if (current && current.group !== group) yield next(current.rows, current.doubt);
       const { record, doubt } = fromText(text);
-      const row = checkRow(record, rules);
+      const row = check(record);
       if (current?.group !== group) current = { group, rows: [], doubt: shifted.get(row.number) };
       current.rows.push(row);
       if (doubt !== '') current.doubt = doubt;
@@ -122,7 +126,7 @@ function orderOf(
   rows: readonly CheckedRow[],
   doubt: string | undefined,
   ordinal: number,
-  { mapping }: RowRules,
+  mapping: Mapping,
 ): CheckedOrder {
   const records: SourceRecord[] = [];
   const items: Item[] = [];
@@ -139,7 +143,7 @@ function orderOf(
   }
   const problems = rows.flatMap((row) => row.problems ?? []);
   if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
-  if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', String(repeat.first)));
+  if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', placeText(repeat.first)));
   if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   return { ordinal, number, place: faulty, records, valid: false, problems };
@@ -152,34 +156,29 @@ function hasOneArticleTwice(items: readonly Item[]): boolean {
   return new Set(items.map(({ articleCode }) => articleCode)).size < items.length;
 }
 
-/** A row that is equal to an earlier one of the order in every column, with the line of that. */
-function repeatedRow(rows: readonly CheckedRow[]): { place: Place; first: number } | undefined {
-  const known = new Map<string, number>();
+/** A row that is equal to an earlier one of the order in every value, with the place of that. */
+function repeatedRow(rows: readonly CheckedRow[]): { place: Place; first: Place } | undefined {
+  const known = new Map<string, Place>();
   for (const { record } of rows) {
-    const text = record.cells.join('\n');
+    const text = record.kind === 'row' ? record.cells.join('\n') : JSON.stringify(record.value);
     const first = known.get(text);
     if (first !== undefined) return { place: record.place, first };
-    known.set(text, record.place.line);
+    known.set(text, record.place);
   }
   return undefined;
 }
 
-function toText({ place, fixTarget, cells, isUnproved }: RowRecord, doubt = ''): string {
-  return JSON.stringify([
-    place.line,
-    fixTarget === undefined ? '' : fixNote(fixTarget),
-    doubt,
-    isUnproved === true,
-    ...cells,
-  ]);
+/** A record as text, with what is doubtful about its order. */
+function toText(record: SourceRecord, doubt = ''): string {
+  const { fixTarget, ...rest } = record;
+  return JSON.stringify([doubt, fixTarget === undefined ? '' : fixNote(fixTarget), rest]);
 }
 
-function fromText(text: string): { record: RowRecord; doubt: string } {
-  const parsed: unknown = JSON.parse(text);
-  const [line, note, doubt, isUnproved, ...cells]: unknown[] = Array.isArray(parsed) ? parsed : [];
-  if (typeof line !== 'number') throw new PoSyncError('late-rows-damaged', 'Rows stored on disk came back damaged.');
-  const fixTarget = readFixNote(String(note));
-  const fixed = { ...(fixTarget && { fixTarget }), ...(isUnproved === true && { isUnproved }) };
-  const record: RowRecord = { kind: 'row', place: { line }, cells: cells.map(String), ...fixed };
-  return { record, doubt: String(doubt) };
+type Kept = [doubt: string, note: string, record: SourceRecord];
+
+function fromText(text: string): { record: SourceRecord; doubt: string } {
+  const [doubt, note, record] = parseExactly(text) as Kept;
+  if (typeof doubt !== 'string') throw new PoSyncError('late-rows-damaged', 'Rows stored on disk came back damaged.');
+  const fixTarget = readFixNote(note);
+  return { record: { ...record, ...(fixTarget && { fixTarget }) }, doubt };
 }

@@ -2,10 +2,10 @@ import { PoSyncError } from '../core/errors.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { fixNote, readFixNote } from '../order/fixing.ts';
 import { type CheckedOrder, createPager, type Item } from '../order/order.ts';
-import { jsonNumber } from '../order/quantity.ts';
+import { parseExactly } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import type { JsonReading } from '../parse/inspection.ts';
+import type { NumberFilter } from '../parse/csv/number-filter.ts';
 import { type CheckedObject, checkObject, type ObjectRecord, type ObjectRules } from './check-object.ts';
 import type { LateRecords, OrderedRecord } from './late-records.ts';
 import { problemOf } from './problem.ts';
@@ -21,7 +21,7 @@ export type ObjectOrders = {
 const PAGE = 500;
 
 /** Objects with one number and different content are all held: nothing says which of them is right. */
-export function createObjectOrders({ repeated }: JsonReading, late: LateRecords): ObjectOrders {
+export function createObjectOrders(repeated: NumberFilter, late: LateRecords): ObjectOrders {
   let ordinal = 0;
   return {
     add(records, rules) {
@@ -75,15 +75,11 @@ function toText({ place, value, fixTarget }: ObjectRecord, checked: CheckedObjec
 /** Numbers of the value keep their source text; those of the other parts are plain. */
 function fromText(text: string): { record: ObjectRecord; checked: CheckedObject } {
   const plain = JSON.parse(text) as Kept;
-  const { value } = JSON.parse(text, asWritten) as Kept;
+  const { value } = parseExactly(text) as Kept;
   if (typeof plain.number !== 'string')
     throw new PoSyncError('late-rows-damaged', 'Objects stored on disk came back damaged.');
   const { place, note, number, items, problems } = plain;
   const fixTarget = readFixNote(note);
   const record: ObjectRecord = { kind: 'object', place, value, ...(fixTarget && { fixTarget }) };
   return { record, checked: { number, ...(items && { items }), problems } };
-}
-
-function asWritten(_key: string, value: unknown, context?: { source?: string }): unknown {
-  return typeof value === 'number' && context?.source !== undefined ? jsonNumber(context.source) : value;
 }

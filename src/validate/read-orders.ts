@@ -1,11 +1,14 @@
 import type { Mapping } from '../config/config.ts';
 import type { CheckedOrder } from '../order/order.ts';
-import type { Inspection, JsonReading, TableReading } from '../parse/inspection.ts';
-import { readRecords } from '../parse/records.ts';
-import { type CheckedRow, checkRow } from './check-row.ts';
+import type { SourceRecord } from '../order/record.ts';
+import type { Inspection, TableReading } from '../parse/inspection.ts';
+import type { Objects } from '../parse/objects.ts';
+import { type LineOf, readRecords } from '../parse/records.ts';
+import { checkObjectRow, type ObjectRecord, type ObjectRules } from './check-object.ts';
+import { checkRow, type RowRecord } from './check-row.ts';
 import { groupRows } from './group-rows.ts';
-import { openLateRecords } from './late-records.ts';
-import { createObjectOrders } from './object-orders.ts';
+import { type LateRecords, openLateRecords } from './late-records.ts';
+import { createObjectOrders, type ObjectOrders } from './object-orders.ts';
 
 export type ReadOptions = { signal?: AbortSignal };
 
@@ -30,35 +33,57 @@ export async function* readOrderPages(
 ): AsyncGenerator<CheckedOrder[]> {
   const { reading, mapping } = inspection;
   const pages = readRecords(path, inspection, signal);
-  switch (reading.kind) {
-    case 'table':
-      return yield* tableOrders(pages, reading, mapping);
-    case 'json':
-      return yield* objectOrders(pages, reading, mapping);
+  using late = openLateRecords();
+  if (reading.kind === 'table') return yield* tableOrders(pages, reading, mapping, late);
+  const { objects, isGuess } = reading;
+  switch (objects.kind) {
+    case 'orders':
+      return yield* objectOrders(pages, createObjectOrders(objects.repeated, late), { mapping, isGuess });
+    case 'rows':
+      return yield* rowOrders(pages, objects, { mapping, isGuess }, late);
   }
 }
 
 type Pages = ReturnType<typeof readRecords>;
 type Guess = { isGuess: boolean };
 
-async function* tableOrders(pages: Pages, reading: TableReading & Guess, mapping: Mapping) {
-  using late = openLateRecords();
+async function* tableOrders(pages: Pages, reading: TableReading & Guess, mapping: Mapping, late: LateRecords) {
   const rules = { table: reading, mapping };
-  const groups = groupRows({ reading, rules, late });
-  for await (const { records } of pages) {
-    const rows: CheckedRow[] = [];
-    for (const record of records) if (record.kind === 'row') rows.push(checkRow(record, rules));
-    yield groups.add(rows);
-  }
+  const check = (record: SourceRecord) => checkRow(asRow(record), rules);
+  const groups = groupRows({ reading, check, mapping, late });
+  for await (const { records } of pages) yield groups.add(records.map(check));
   yield* groups.finish();
 }
 
-async function* objectOrders(pages: Pages, reading: JsonReading & Guess, mapping: Mapping) {
-  using late = openLateRecords();
-  const orders = createObjectOrders(reading, late);
-  for await (const { records, lineOf } of pages) {
-    const objects = records.filter((record) => record.kind === 'object');
-    yield orders.add(objects, { mapping, isGuess: reading.isGuess, lineOf });
-  }
+async function* objectOrders(pages: Pages, orders: ObjectOrders, rules: Omit<ObjectRules, 'lineOf'>) {
+  for await (const { records, lineOf } of pages) yield orders.add(records.map(asObject), { ...rules, lineOf });
   yield* orders.finish();
+}
+
+/** Objects without items, each with one item of an order. */
+async function* rowOrders(
+  pages: Pages,
+  reading: Extract<Objects, { kind: 'rows' }>,
+  rules: Omit<ObjectRules, 'lineOf'>,
+  late: LateRecords,
+) {
+  let lineOf: LineOf = ({ line }) => line;
+  const check = (record: SourceRecord) => checkObjectRow(asObject(record), { ...rules, lineOf });
+  const groups = groupRows({ reading, check, mapping: rules.mapping, late });
+  for await (const page of pages) {
+    lineOf = page.lineOf;
+    yield groups.add(page.records.map(check));
+  }
+  lineOf = ({ line }) => line;
+  yield* groups.finish();
+}
+
+function asRow(record: SourceRecord): RowRecord {
+  if (record.kind === 'row') return record;
+  throw new TypeError('a table has rows only');
+}
+
+function asObject(record: SourceRecord): ObjectRecord {
+  if (record.kind === 'object') return record;
+  throw new TypeError('a file of objects has objects only');
 }

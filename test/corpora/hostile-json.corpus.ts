@@ -48,7 +48,7 @@ function mutate(text: string, changes: readonly [number, number, string][]): str
 
 /** The elements as our parser reads them in chunks, or the code of its error. */
 function ours(text: string, chunk: number): { values: unknown[] } | { code: string } {
-  const parser = createJsonParser({ kind: 'array' });
+  const parser = createJsonParser({ kind: 'list', path: [] });
   const characters = Array.from(text);
   const records: { value: unknown }[] = [];
   try {

@@ -153,7 +153,7 @@ test.each(['', '\ufeff', '\n\n', ' \r\n'])('content without a header or an order
 describe('JSON is unreadable', () => {
   test.each([
     ['cut off in an array', '[\n{"purchaseOrderNumber":"1"},\n', { code: 'unreadable-json', line: 1 }],
-    ['cut off in a text', '[\n{"purchaseOrderNumber":"1', { code: 'unreadable-json', line: 2, column: 23 }],
+    ['cut off in a text', '[\n{"purchaseOrderNumber":"1', { code: 'unreadable-json', line: 2, column: 24 }],
     ['cut off in an object', '{"orders":[{"a":1}', { code: 'unreadable-json', line: 1 }],
     ['with a comma too many', '[\n{"a":1},\n]', { code: 'unreadable-json', line: 3, column: 1 }],
     ['with a comma missing', '[{"a":1}\n{"a":1}]', { code: 'unreadable-json', line: 2, column: 1 }],

@@ -219,9 +219,9 @@ describe('JSON', () => {
     expect(orders[1]).toMatchObject({ valid: false, place: { line: 13, pointer: '/a~1b/1' } });
     expect(orders[1]).toMatchObject({
       problems: [
-        { line: 13, pointer: '/a~1b/1/orderState', field: 'orderState', code: 'wrong-state', value: 'OLD' },
-        { line: 21, pointer: '/a~1b/1/items/1/articleCode', field: 'articleCode', code: 'not-text', value: '7.5' },
-        { line: 21, pointer: '/a~1b/1/items/1/quantity', field: 'quantity', code: 'ambiguous-number', value: '1,000' },
+        { line: 15, pointer: '/a~1b/1/orderState', field: 'orderState', code: 'wrong-state', value: 'OLD' },
+        { line: 22, pointer: '/a~1b/1/items/1/articleCode', field: 'articleCode', code: 'not-text', value: '7.5' },
+        { line: 23, pointer: '/a~1b/1/items/1/quantity', field: 'quantity', code: 'ambiguous-number', value: '1,000' },
       ],
     });
   });

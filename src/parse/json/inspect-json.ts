@@ -1,15 +1,13 @@
 import type { Mapping } from '../../config/config.ts';
 import { LIMITS } from '../../order/limits.ts';
-import { plainName } from '../../order/text.ts';
-import { createNumberFilter, type NumberFilter } from '../csv/number-filter.ts';
+import { plainName, pointerStep } from '../../order/text.ts';
 import type { JsonReading } from '../inspection.ts';
+import { type ObjectRecord, type ObjectWatch, watchObjects } from '../objects.ts';
 import { emptyFile } from '../sniff.ts';
 import { unreadable } from '../unreadable.ts';
-import { takeErrorKeys } from './error-keys.ts';
-import { find, textOf } from './find-key.ts';
-import type { JsonLayout } from './json-layout.ts';
-import { createJsonParser, type JsonRecord } from './json-records.ts';
-import { tooLarge } from './json-tokens.ts';
+import { tooLarge } from './json-faults.ts';
+import { createJsonParser, type JsonLayout, type JsonWatch } from './json-records.ts';
+import type { Frame, Start } from './json-scanner.ts';
 
 /** What the first pass finds out about a JSON file. */
 export type InspectedJson = { records: number; reading: JsonReading; isFixFile: boolean; warnings: string[] };
@@ -20,137 +18,223 @@ export async function inspectJson(
   bytes: number,
   mapping: Mapping,
 ): Promise<InspectedJson> {
-  const repeats = watchRepeats(bytes, mapping);
-  const finding = openFinding(mapping, (order) => repeats.look(order));
-  const parser = createJsonParser(mapping.format === 'ndjson' ? { kind: 'sequence' } : 'unknown', finding);
-  let records = 0;
-  let isFixFile = false;
+  const nextPage = watchNextPage();
+  const { records: path, format } = mapping;
+  const search =
+    path === undefined
+      ? searchOrders(
+          mapping,
+          () => watchObjects(bytes, mapping),
+          format === 'ndjson' ? { kind: 'sequence' } : undefined,
+        )
+      : followPath(path.split('.'), watchObjects(bytes, mapping));
+  const parser = createJsonParser(search.layout, { ...search.watch, onScalar: nextPage.onScalar });
+  for await (const chunk of content) {
+    search.onChunk?.(chunk);
+    for (const record of parser.write(chunk)) search.look(record);
+  }
+  for (const record of parser.end()) search.look(record);
+  const { layout, objects, warnings } = search.found();
+  return {
+    records: objects.records,
+    reading: { kind: 'json', layout, objects: objects.objects() },
+    isFixFile: objects.isFixFile(),
+    warnings: [...nextPage.warnings(), ...warnings],
+  };
+}
 
-  function look(found: readonly JsonRecord[]): void {
-    records += found.length;
-    if (records > LIMITS.records) throw tooMany();
-    for (const record of found) {
-      if (takeErrorKeys(record.value)) isFixFile = true;
-      finding.onRecord(record);
-      repeats.look(record.value);
+/** Finds the orders of a file. */
+type Search = {
+  layout: JsonLayout | 'unknown';
+  watch: JsonWatch;
+  onChunk?: ((chunk: Buffer) => void) | undefined;
+  look(record: ObjectRecord): void;
+  found(): { layout: JsonLayout; objects: ObjectWatch; warnings: string[] };
+};
+
+/** `prefix`: how the pointers of its elements begin. */
+type Candidate = { key: string; prefix: string; objects: ObjectWatch };
+
+/** Finds the orders by the form of the file: a list, an object that holds one list, one order, or one after another. */
+function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLayout | undefined): Search {
+  const [numberKeys, itemsKeys] = [firstKeys(mapping.fields.purchaseOrderNumber), firstKeys(mapping.fields.items)];
+  const single = create();
+  const roots = watchRoots(known === undefined ? mapping.format : undefined, (one) => single.look(one));
+  const lists: Candidate[] = [];
+  let hasNumberKey = false;
+
+  function onRoot(start: Start): void {
+    if (roots.onRoot(start) === '[') lists.push({ key: '', prefix: '/', objects: create() });
+  }
+
+  function onKey(key: string): void {
+    if (numberKeys.has(plainName(key))) hasNumberKey = true;
+  }
+
+  function onList(key: string): void {
+    lists.push({ key, prefix: `${pointerStep(key)}/`, objects: create() });
+  }
+
+  function objectsAt(pointer: string): ObjectWatch | undefined {
+    return pointer === '' ? single : lists.findLast(({ prefix }) => pointer.startsWith(prefix))?.objects;
+  }
+
+  function found(): ReturnType<Search['found']> {
+    const warnings: string[] = [];
+    const { line, opens } = roots.first();
+    if (known !== undefined || roots.count() > 1) {
+      roots.requireSmall();
+      return { layout: known ?? { kind: 'sequence' }, objects: single, warnings };
     }
+    const candidates = lists.filter(({ key, objects }) => objects.hasNumbers || !itemsKeys.has(plainName(key)));
+    const [list, second] = opens === '[' ? lists : candidates;
+    if (hasNumberKey || list === undefined) {
+      roots.requireSmall();
+      return { layout: { kind: 'object' }, objects: single, warnings };
+    }
+    if (second !== undefined) throw severalLists(candidates, line);
+    return { layout: { kind: 'list', path: opens === '[' ? [] : [list.key] }, objects: list.objects, warnings };
   }
 
-  for await (const chunk of content) look(parser.write(chunk));
-  look(parser.end());
-  const layout = finding.layout();
-  if (layout === undefined) throw emptyFile();
-  const reading: JsonReading = { kind: 'json', layout, repeated: repeats.found() };
-  if (layout.kind === 'array' || layout.kind === 'wrapped')
-    return { records, reading, isFixFile, warnings: finding.warnings() };
-  return {
-    records: finding.roots(),
-    reading,
-    isFixFile: isFixFile || finding.hasErrorKeys(),
-    warnings: finding.warnings(),
-  };
+  const watch = { onRoot, onRootEnd: roots.onRootEnd, onKey, onList };
+  const look = (record: ObjectRecord) => objectsAt(record.pointer)?.look(record);
+  return { layout: known ?? 'unknown', watch, onChunk: roots.onChunk, look, found };
 }
 
-/** Bytes of the shortest likely order. */
-const LEAST_ORDER = 60;
+function firstKeys(paths: readonly string[]): ReadonlySet<string> {
+  return new Set(paths.map((path) => plainName(path.split('.')[0] ?? path)));
+}
 
-/** Collects the numbers that more than one object has. */
-function watchRepeats(bytes: number, mapping: Mapping) {
-  const expected = Math.min(LIMITS.records, bytes / LEAST_ORDER);
-  const seen = createNumberFilter(expected);
-  let repeated: NumberFilter | undefined;
+/**
+ * Follows the values at the top level. `onObject` gets the first one if it is an object, because it may be an order.
+ * `format`: what the mapping says; undefined: one order after another.
+ */
+function watchRoots(format: Mapping['format'] | undefined, onObject: (object: ObjectRecord) => void) {
+  const bytes = keepFirst();
+  let count = 0;
+  let first: { byte: number; line: number; opens: Start['opens'] } | undefined;
+
   return {
-    look(value: unknown): void {
-      if (typeof value !== 'object' || value === null) return;
-      const number = textOf(find(value, mapping.fields.purchaseOrderNumber).value) ?? '';
-      if (number === '' || !seen.add(number)) return;
-      repeated ??= createNumberFilter(expected);
-      repeated.add(number);
+    onRoot({ opens, byte, place: { line } }: Start): Start['opens'] {
+      count += 1;
+      const mayFollow = format === undefined || (format !== 'json' && opens === '{' && first?.opens === '{');
+      if (first !== undefined && !mayFollow) throw continues(line);
+      if (first !== undefined) return undefined;
+      first = { byte, line, opens };
+      return opens;
     },
-    found: (): NumberFilter => repeated?.folded() ?? createNumberFilter(0),
+    onRootEnd(end: number): void {
+      if (count > 1 || first?.opens !== '{') return;
+      const { byte, line } = first;
+      const text = bytes.take(byte, end);
+      const parser = createJsonParser({ kind: 'object' });
+      if (text !== undefined)
+        for (const record of [...parser.write(text), ...parser.end()]) onObject({ ...record, line });
+    },
+    onChunk: format === undefined ? undefined : bytes.add,
+    count: () => count,
+    first() {
+      if (first === undefined) throw emptyFile();
+      return first;
+    },
+    requireSmall(): void {
+      if (bytes.isTooLarge()) throw tooLarge(first?.line ?? 1);
+    },
   };
 }
 
-type Candidate = { key: string; hasNumbers: boolean };
+/** Keeps the bytes of the first value, unless it is larger than an order may be. */
+function keepFirst() {
+  let chunks: Buffer[] | undefined = [];
+  let bytes = 0;
+  let isTooLarge = false;
+  return {
+    add(chunk: Buffer): void {
+      if (chunks === undefined) return;
+      if (bytes > 2 * LIMITS.recordBytes) {
+        isTooLarge = true;
+        chunks = undefined;
+        return;
+      }
+      chunks.push(Buffer.from(chunk));
+      bytes += chunk.length;
+    },
+    take(from: number, to: number): Buffer | undefined {
+      isTooLarge ||= to - from > LIMITS.recordBytes;
+      const all = isTooLarge || chunks === undefined ? undefined : Buffer.concat(chunks).subarray(from, to);
+      chunks = undefined;
+      return all;
+    },
+    isTooLarge: () => isTooLarge,
+  };
+}
 
-/** Finds where the orders are from a file's top level. `onOrder` gets the keys of each object there that name it. */
-function openFinding(mapping: Mapping, onOrder: (value: object) => void) {
-  const numberKeys = new Set(mapping.fields.purchaseOrderNumber.map((path) => plainName(path.split('.')[0] ?? path)));
-  const itemsKeys = new Set(mapping.fields.items.map((path) => plainName(path.split('.')[0] ?? path)));
-  const candidates: Candidate[] = [];
+/** Finds the orders where the mapping says. */
+function followPath(path: readonly string[], objects: ObjectWatch): Search {
+  const layout: JsonLayout = { kind: 'list', path };
   let roots = 0;
-  let isArray = false;
-  let hasNumber = false;
-  let hasErrorKeys = false;
-  let begin = { byte: 0, line: 1 };
-  let naming: Record<string, unknown> = {};
-  let hasNextPage = false;
+  let missing: { line: number; message: string } | undefined;
+  let misses = 0;
 
-  return {
-    onRoot(opens: '{' | '[' | undefined, byte: number, line: number): void {
-      const isSecond = roots > 0;
-      roots += 1;
-      if (roots > LIMITS.records) throw tooMany();
-      begin = { byte, line };
-      if (isSecond && (isArray || opens !== '{') && mapping.format !== 'ndjson') throw goesOn(line);
-      if (isSecond && mapping.format === 'json') throw goesOn(line);
-      isArray = opens === '[';
-    },
-    onRootKey(key: string, opens: '{' | '[' | undefined): void {
-      if (key.startsWith('_error_')) hasErrorKeys = true;
-      if (numberKeys.has(plainName(key))) hasNumber = true;
-      if (opens === '[' && roots === 1) candidates.push({ key, hasNumbers: false });
-    },
-    onRootValue(key: string, value: unknown): void {
-      if (numberKeys.has(plainName(key))) naming[key] = value;
-      if (NEXT_PAGE.test(key) && typeof value === 'string' && value !== '') hasNextPage = true;
-    },
-    onRootEnd(byte: number): void {
-      onOrder(naming);
-      naming = {};
-      const isOne = roots > 1 || layout()?.kind === 'object';
-      if (isOne && byte - begin.byte > LIMITS.recordBytes) throw tooLarge(begin.line);
-    },
-    onRecord({ value }: JsonRecord): void {
-      const candidate = candidates.at(-1);
-      if (candidate !== undefined && hasKeyIn(value, numberKeys)) candidate.hasNumbers = true;
-    },
-    roots: () => roots,
-    hasErrorKeys: () => hasErrorKeys,
-    warnings: () => (hasNextPage ? [MORE_PAGES] : []),
-    layout,
-  };
-
-  function layout(): JsonLayout | undefined {
-    if (roots === 0) return undefined;
-    if (roots > 1 || mapping.format === 'ndjson') return { kind: 'sequence' };
-    if (isArray) return { kind: 'array' };
-    const arrays = candidates.filter(({ key, hasNumbers }) => hasNumbers || !itemsKeys.has(plainName(key)));
-    const [only, second] = arrays;
-    if (hasNumber || only === undefined) return { kind: 'object' };
-    if (second === undefined) return { kind: 'wrapped', key: only.key };
-    const keys = arrays.map(({ key }) => JSON.stringify(key)).join(' and ');
-    throw unreadable('json-shape', `The file's object holds several arrays: ${keys}.`, { line: begin.line }, ONE_ARRAY);
+  function onRoot({ place }: Start): void {
+    roots += 1;
+    if (roots > 1) throw continues(place.line);
   }
+
+  function onMissing({ isArray, keys, pointer, place: { line } }: Frame, step: string): void {
+    if (isArray && step === '*') return;
+    misses += 1;
+    const where = pointer === '' ? 'the file' : pointer;
+    const has = isArray ? 'is a list: write * there' : keys.size === 0 ? 'is empty' : `has ${shownKeys(keys)}`;
+    missing ??= { line, message: `Line ${line}: records ${path.join('.')} leads to no orders; ${where} ${has}.` };
+  }
+
+  function found(): ReturnType<Search['found']> {
+    if (roots === 0) throw emptyFile();
+    if (missing !== undefined && objects.records === 0)
+      throw unreadable(
+        'records',
+        missing.message,
+        { line: missing.line },
+        'Correct records in the mapping of the source.',
+      );
+    const warnings = misses === 0 ? [] : [`${misses} objects on the path ${path.join('.')} have no such orders.`];
+    return { layout, objects, warnings };
+  }
+
+  return { layout, watch: { onRoot, onMissing }, look: (record) => objects.look(record), found };
+}
+
+const SHOWN_KEYS = 10;
+
+function shownKeys(keys: ReadonlySet<string>): string {
+  const shown = [...keys].slice(0, SHOWN_KEYS).map((key) => JSON.stringify(key));
+  return shown.join(', ') + (keys.size > SHOWN_KEYS ? ' and more' : '');
 }
 
 /** How OData names the address of the next page. */
 const NEXT_PAGE = /^@?odata\.nextLink$/i;
-const MORE_PAGES = 'The file is one page of several: it names a next page (nextLink). Drop the other pages as well.';
 
-const ONE_ARRAY = 'Give the array of orders alone, or an object that holds no other array.';
-
-function hasKeyIn(value: unknown, keys: ReadonlySet<string>): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.keys(value).some((key) => keys.has(plainName(key)));
+function watchNextPage() {
+  let hasMore = false;
+  return {
+    onScalar(key: string, value: unknown): void {
+      if (NEXT_PAGE.test(key) && typeof value === 'string' && value !== '') hasMore = true;
+    },
+    warnings: () =>
+      hasMore
+        ? ['The file is one page of several: it names a next page (nextLink). Drop the other pages as well.']
+        : [],
+  };
 }
 
-function goesOn(line: number) {
+function severalLists(lists: readonly Candidate[], line: number) {
+  const keys = lists.map(({ key }) => JSON.stringify(key)).join(' and ');
+  const remedy = 'Set records in the mapping to the path of the orders, or give an object that holds no other list.';
+  return unreadable('json-shape', `The file's object holds several arrays: ${keys}.`, { line }, remedy);
+}
+
+function continues(line: number) {
   const message = `Line ${line}: the file has more data after its JSON value.`;
   return unreadable('json', message, { line }, 'Give one array of orders, or one order a line as NDJSON.');
-}
-
-function tooMany() {
-  const message = `The file contains more than ${LIMITS.records} orders.`;
-  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
 }

@@ -1,5 +1,5 @@
-import { sourceOfNumber } from '../../order/quantity.ts';
-import { plainName, pointerStep, trimBlanks } from '../../order/text.ts';
+import { sourceOfNumber } from '../order/quantity.ts';
+import { plainName, pointerStep, trimBlanks } from '../order/text.ts';
 
 /** The value under one of the accepted names of a field; `value` is undefined when there is none. */
 export type Found = {
@@ -70,4 +70,14 @@ function plainKey(key: string): string {
   const plain = plainName(key);
   if (known.size < MOST_KNOWN && key.length < 100) known.set(key, plain);
   return plain;
+}
+
+/** Whether a field counts as absent. */
+export function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && trimBlanks(value) === '');
+}
+
+/** Whether a value is an object with keys. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }

@@ -1,0 +1,86 @@
+import { LIMITS } from '../../order/limits.ts';
+import { shorten } from '../../order/text.ts';
+import { unreadable } from '../unreadable.ts';
+import type { JsonPlace } from './line-count.ts';
+
+/** The tokens that the grammar allows next. */
+export type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end';
+
+const AGAIN = 'Drop the complete file again.';
+
+export function notExpected({ line, column }: JsonPlace, found: string, expected: Expected) {
+  const shown = JSON.stringify(shorten(found, 20));
+  const message = `Line ${line}, column ${column}: ${shown} where ${sayExpected(expected)} is expected.`;
+  const isAfterComma = (found === '}' || found === ']') && (expected === 'value' || expected === 'key');
+  return unreadable('json', message, { line, column }, isAfterComma ? 'Remove the comma before it.' : undefined);
+}
+
+function sayExpected(expected: Expected): string {
+  switch (expected) {
+    case 'value':
+    case 'value or end':
+      return 'a value';
+    case 'key':
+    case 'key or end':
+      return 'a key in double quotes';
+    case 'colon':
+      return '":"';
+    case 'comma or end':
+      return '"," or the end';
+  }
+}
+
+export function repeatedKey({ line, column }: JsonPlace, key: string, pointer: string) {
+  const message = `Line ${line}, column ${column}: the key ${JSON.stringify(shorten(key))} occurs twice.`;
+  return unreadable('repeated-key', message, { line, column, pointer }, 'Keep one of them.');
+}
+
+export function tooDeep({ line }: JsonPlace) {
+  const message = `Line ${line} nests deeper than ${LIMITS.jsonDepth} levels.`;
+  return unreadable('json-depth', message, { line, limit: LIMITS.jsonDepth });
+}
+
+/** A record, or a single text, beyond the limit. */
+export function tooLarge(line: number) {
+  const message = `What begins on line ${line} is longer than ${LIMITS.recordBytes} bytes.`;
+  return unreadable('too-large', message, { line, limit: LIMITS.recordBytes });
+}
+
+export function endsWithin({ line, column }: JsonPlace) {
+  const message = `The file ends in the middle of what begins on line ${line}, column ${column}.`;
+  return unreadable('json', message, { line, column }, AGAIN);
+}
+
+export function endsBefore(isArray: boolean, { line }: JsonPlace) {
+  const message = `The file ends before the ${isArray ? 'array' : 'object'} that begins on line ${line} is closed.`;
+  return unreadable('json', message, { line }, AGAIN);
+}
+
+/** The value of a string, number, `true`, `false` or `null`; PoSyncError with the place of what is none. */
+export function scalarOf(text: string, { line, column }: JsonPlace): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const at = faultIn(text);
+    const place = { line, column: column + Buffer.byteLength(text.slice(0, at)) };
+    const found = JSON.stringify(shorten(text.slice(at, at + 20) || text, 20));
+    throw unreadable('json', `Line ${line}, column ${place.column}: ${found} is not expected there.`, place);
+  }
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/;
+const IN_STRING = /[\0-\x1f]|\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})/;
+const WORDS = ['true', 'false', 'null'];
+
+/** The index of the first character that a scalar cannot have there. */
+function faultIn(text: string): number {
+  if (text.startsWith('"')) return Math.max(0, text.search(IN_STRING));
+  const word = WORDS.find((one) => one[0] === text[0]);
+  if (word === undefined) return NUMBER.exec(text)?.[0].length ?? 0;
+  return Array.from(text).findIndex((letter, index) => letter !== word[index]);
+}
+
+/** The character that begins at a byte, for a message. */
+export function characterAt(chunk: Buffer, at: number): string {
+  return Array.from(chunk.toString('utf8', at, at + 4))[0] ?? '';
+}

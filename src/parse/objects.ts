@@ -1,0 +1,191 @@
+import type { Mapping } from '../config/config.ts';
+import { readFixNote } from '../order/fixing.ts';
+import { LIMITS } from '../order/limits.ts';
+import type { SourceRecord } from '../order/record.ts';
+import { PURCHASE_ORDER } from '../order/record-kind.ts';
+import type { Columns } from './columns.ts';
+import { createNumberFilter, type NumberFilter } from './csv/number-filter.ts';
+import { createRuns } from './csv/number-runs.ts';
+import { watchShifted } from './csv/shifted-numbers.ts';
+import { find, isBlank, isObject, textOf } from './find-key.ts';
+import { unreadable } from './unreadable.ts';
+
+/** One object of a JSON or XML file, with its place; `bytes` is its length in the file. */
+export type ObjectRecord = {
+  line: number;
+  pointer: string;
+  value: unknown;
+  bytes: number;
+  /** The line on which a value within the object begins, by its pointer in the file. */
+  lineOf(pointer: string): number;
+};
+
+/**
+ * How objects become orders. `orders`: each is one; `repeated` contains, among others, every number that more than one
+ * has. `rows`: those of one number are one order; `apart` and `shifted` as in a table.
+ */
+export type Objects =
+  | { kind: 'orders'; repeated: NumberFilter }
+  | { kind: 'rows'; apart: NumberFilter; shifted: ReadonlyMap<string, string> };
+
+/** Objects as they are meant; call for each object once, in the order of the file. */
+export type OwnObjects = { recordOf(object: ObjectRecord): SourceRecord; hasErrorKeys(): boolean };
+
+type Fields = Record<string, unknown>;
+
+const ERROR_KEY = '_error_';
+
+/** Removes the keys that a fix file adds; with `fillDown`, a row without a number gets the number above it. */
+export function createOwnObjects(mapping: Mapping): OwnObjects {
+  let hasErrorKeys = false;
+  let above: string | undefined;
+
+  function fill(value: Fields): void {
+    const found = find(value, mapping.fields.purchaseOrderNumber);
+    const isEmpty = isBlank(found.value);
+    if (!isEmpty) above = textOf(found.value);
+    else if (above !== undefined && isRow(value, mapping)) value[found.name] = above;
+  }
+
+  return {
+    recordOf({ line, pointer, value }) {
+      const place = { line, pointer };
+      if (!isObject(value)) return { kind: 'object', place, value };
+      const errorKeys = takeErrorKeys(value);
+      if (mapping.fillDown) fill(value);
+      if (errorKeys === undefined) return { kind: 'object', place, value };
+      hasErrorKeys = true;
+      const { _error_message: message, _error_value: own } = errorKeys;
+      const fixTarget = typeof message === 'string' ? readFixNote(message) : undefined;
+      const isWrapped = '_error_value' in errorKeys && Object.keys(value).length === 0;
+      return { kind: 'object', place, value: isWrapped ? own : value, ...(fixTarget && { fixTarget }) };
+    },
+    hasErrorKeys: () => hasErrorKeys,
+  };
+}
+
+function takeErrorKeys(value: Fields): Fields | undefined {
+  let taken: Fields | undefined;
+  for (const key in value) {
+    if (!key.startsWith(ERROR_KEY)) continue;
+    taken ??= {};
+    taken[key] = value[key];
+    delete value[key];
+  }
+  return taken;
+}
+
+/** The first pass over the objects of one list. */
+export type ObjectWatch = {
+  records: number;
+  /** Some object has the order number. */
+  hasNumbers: boolean;
+  look(object: ObjectRecord): void;
+  /** PoSyncError `unreadable-json-shape` for orders with items between rows. */
+  objects(): Objects;
+  isFixFile(): boolean;
+};
+
+/** Bytes of the shortest likely object. */
+const LEAST_OBJECT = 60;
+/** Values of a row that are compared with other rows. */
+const WIDTH = 16;
+const HEADER = Array.from({ length: WIDTH }, (_, index) => String(index));
+const COLUMNS: Columns = {
+  header: HEADER,
+  names: HEADER,
+  at: { purchaseOrderNumber: 0, orderState: 1, articleCode: 2, quantity: 3 },
+  errorColumns: [],
+};
+
+/** Watches the objects of one list in a file of `bytes` bytes: their numbers, and whether they are orders or rows. */
+export function watchObjects(bytes: number, mapping: Mapping): ObjectWatch {
+  const own = createOwnObjects(mapping);
+  const repeats = watchRepeats(bytes);
+  const rows = watchRows(bytes, mapping);
+  const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
+  const watch: ObjectWatch = { records: 0, hasNumbers: false, look, objects, isFixFile: own.hasErrorKeys };
+
+  function look(object: ObjectRecord): void {
+    watch.records += 1;
+    if (watch.records > LIMITS.records) throw tooManyRecords();
+    const { value } = own.recordOf(object) as Extract<SourceRecord, { kind: 'object' }>;
+    if (!isObject(value)) return;
+    const found = find(value, mapping.fields.purchaseOrderNumber);
+    const number = textOf(found.value) ?? '';
+    if (found.value !== undefined) watch.hasNumbers = true;
+    const kind = kindOf(value, mapping);
+    if (kind !== undefined) first[kind] ??= object;
+    if (kind !== 'order') rows.look(value, number, object);
+    if (kind !== 'row') repeats.look(number);
+  }
+
+  function objects(): Objects {
+    const { order, row } = first;
+    if (row === undefined) return { kind: 'orders', repeated: repeats.found() };
+    if (order !== undefined) throw mixed(order, row);
+    return { kind: 'rows', ...rows.found() };
+  }
+
+  return watch;
+}
+
+/** An order has items; a row has an article or a quantity instead. */
+function kindOf(value: object, mapping: Mapping): 'order' | 'row' | undefined {
+  if (!isBlank(find(value, mapping.fields.items).value)) return 'order';
+  return isRow(value, mapping) ? 'row' : undefined;
+}
+
+/** Whether an object without items has an article or a quantity. */
+function isRow(value: object, { fields }: Mapping): boolean {
+  return !isBlank(find(value, fields.articleCode).value) || !isBlank(find(value, fields.quantity).value);
+}
+
+function mixed(order: ObjectRecord, row: ObjectRecord) {
+  const lines = `line ${order.line} (${order.pointer || '/'}) has items, that on line ${row.line} (${row.pointer || '/'})`;
+  const message = `The object on ${lines} has an ${PURCHASE_ORDER.fields.article} or ${PURCHASE_ORDER.fields.quantity} of its own.`;
+  const remedy = 'Give orders with items, or one object for each item, not both. Check the names in the mapping.';
+  return unreadable('json-shape', message, { line: row.line, pointer: row.pointer }, remedy);
+}
+
+function watchRepeats(bytes: number) {
+  let seen: NumberFilter | undefined;
+  let repeated: NumberFilter | undefined;
+  const expected = Math.min(LIMITS.records, bytes / LEAST_OBJECT);
+  return {
+    look(number: string): void {
+      if (number === '') return;
+      seen ??= createNumberFilter(expected);
+      if (!seen.add(number)) return;
+      repeated ??= createNumberFilter(expected);
+      repeated.add(number);
+    },
+    found: (): NumberFilter => repeated?.folded() ?? createNumberFilter(0),
+  };
+}
+
+/** Compares rows as those of a table with the four fields and some of their other values. */
+function watchRows(bytes: number, { fields }: Mapping) {
+  const runs = createRuns(COLUMNS, bytes / LEAST_OBJECT);
+  const shifted = watchShifted(COLUMNS);
+  return {
+    look(value: Fields, number: string, { line, bytes: length }: ObjectRecord): void {
+      const text = (names: readonly string[]) => textOf(find(value, names).value) ?? '';
+      const known = [number, text(fields.orderState), text(fields.articleCode), text(fields.quantity)];
+      const others = Object.values(value).map((one) => textOf(one) ?? '');
+      const cells = [...known, ...others.filter((one) => !known.includes(one)), ...HEADER.map(() => '')].slice(
+        0,
+        WIDTH,
+      );
+      const row = { line, cells, bytes: length, isOneLine: true, isAfterGap: false };
+      runs.add(cells, row);
+      shifted.look(cells, row);
+    },
+    found: () => ({ apart: runs.apart(), shifted: shifted.numbers }),
+  };
+}
+
+export function tooManyRecords() {
+  const message = `The file contains more than ${LIMITS.records} orders.`;
+  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
+}

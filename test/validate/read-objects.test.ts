@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { inShort, mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
+
+const row = (purchaseOrderNumber: unknown, articleCode: unknown, quantity: unknown, rest: object = {}) => ({
+  purchaseOrderNumber,
+  articleCode,
+  quantity,
+  ...rest,
+});
+const order = (purchaseOrderNumber: string, ...items: [string, number][]) => ({
+  purchaseOrderNumber,
+  orderState: 'NEW',
+  items: items.map(([articleCode, quantity]) => ({ articleCode, quantity })),
+});
+const lines = (list: readonly object[]) => list.map((one) => `${JSON.stringify(one)}\n`).join('');
+const array = (list: readonly object[]) => `[\n${list.map((one) => JSON.stringify(one)).join(',\n')}\n]\n`;
+
+async function ordersIn(text: string, mapping: object = {}) {
+  const { orders, inspection } = await readText(text, mappingOf(mapping));
+  return { orders: inShort(orders), records: inspection.records, warnings: inspection.warnings };
+}
+
+describe('objects without items', () => {
+  test.each([
+    ['an array', array],
+    ['lines', lines],
+    ['an object that holds them', (list: object[]) => JSON.stringify({ value: list })],
+  ])('of one number are one order in %s, adjacent or not', async (_, write) => {
+    const list = [row('1', 'A', 1), row('1', 'B', '2'), row('2', 'C', 3), row('1', 'D', 4), row('3', 'E', 5)];
+    const { orders, records } = await ordersIn(write(list));
+    expect(orders).toEqual([order('2', ['C', 3]), order('3', ['E', 5]), order('1', ['A', 1], ['B', 2], ['D', 4])]);
+    expect(records).toBe(5);
+  });
+
+  test('may be a single one', async () => {
+    expect((await ordersIn(JSON.stringify(row('1', 'A', 1, { items: null })))).orders).toEqual([order('1', ['A', 1])]);
+  });
+
+  test('make the complete order wait if one of them is wrong', async () => {
+    const { orders } = await ordersIn(array([row('1', 'A', 1), row('1', 'B', 'x'), row('2', 'C', 3)]));
+    expect(orders).toEqual([{ 1: ['3 quantity not-a-number'] }, order('2', ['C', 3])]);
+  });
+
+  test.each([null, '', ' ', undefined])('put the order above in doubt if their number is %j', async (blank) => {
+    const { orders } = await ordersIn(array([row('1', 'A', 1), row(blank, 'B', 2), row('2', 'C', 3)]));
+    expect(orders).toEqual([
+      { 1: ['2 row-in-doubt'] },
+      { '': ['3 purchaseOrderNumber missing'] },
+      order('2', ['C', 3]),
+    ]);
+  });
+
+  test('get the number above with fillDown', async () => {
+    const list = [row('1', 'A', 1), row(null, 'B', 2), { articleCode: 'C', quantity: 3 }, row('2', 'D', 4)];
+    const { orders } = await ordersIn(array(list), { fillDown: true });
+    expect(orders).toEqual([order('1', ['A', 1], ['B', 2], ['C', 3]), order('2', ['D', 4])]);
+  });
+
+  test('with a hidden character in the number put the order with the number that it looks like in doubt', async () => {
+    const { orders } = await ordersIn(array([row('PO-1', 'A', 1), row('PO-2', 'B', 2), row('PO\u200b-1', 'C', 3)]));
+    expect(orders[0]).toEqual({ 'PO-1': ['2 row-in-doubt'] });
+    expect(orders).not.toContainEqual(order('PO-1', ['A', 1]));
+  });
+
+  test('that are equal are not sent', async () => {
+    const { orders } = await readText(JSON.stringify([row('1', 'A', 1), row('1', 'A', 1)]));
+    expect(inShort(orders)).toEqual([{ 1: ['1 repeated-row'] }]);
+    expect(orders[0]?.valid === false && orders[0].problems[0]).toMatchObject({
+      pointer: '/1',
+      message: expect.stringContaining('is equal to /0 in every value'),
+    });
+  });
+
+  test('between others with items make the file unreadable, with both places', async () => {
+    const text = array([{ ...order('1', ['A', 1]) }, row('2', 'B', 2)]);
+    await expect(readText(text)).rejects.toMatchObject({
+      code: 'unreadable-json-shape',
+      message: expect.stringMatching(/line 2 \(\/0\) has items.*line 3 \(\/1\)/),
+    });
+  });
+
+  test('that are not objects put the rows around them in doubt', async () => {
+    const { orders } = await ordersIn(array([row('1', 'A', 1), 7 as never, row('2', 'B', 1)]));
+    expect(orders).toEqual([{ 1: ['2 row-in-doubt'] }, { '': ['3 not-an-object'] }, { 2: ['4 row-in-doubt'] }]);
+  });
+});
+
+describe('records', () => {
+  const deep = (list: object[]) => JSON.stringify({ meta: { orders: [1] }, data: { Orders: list }, errors: [] });
+
+  test('leads to the list of orders', async () => {
+    expect((await ordersIn(deep([order('1', ['A', 1])]), { records: 'data.orders' })).orders).toEqual([
+      order('1', ['A', 1]),
+    ]);
+  });
+
+  test('leads through every element of an array with *', async () => {
+    const page = (number: string) => ({ orders: [order(number, ['A', 1])] });
+    const text = JSON.stringify({ data: [page('1'), page('2'), { orders: [] }] });
+    const { orders, warnings } = await ordersIn(text, { records: 'data.*.orders' });
+    expect(orders).toEqual([order('1', ['A', 1]), order('2', ['A', 1])]);
+    expect(warnings).toEqual([]);
+  });
+
+  test('may lead to a single order', async () => {
+    const text = JSON.stringify({ body: { order: order('1', ['A', 1]) } });
+    expect((await ordersIn(text, { records: 'body.order' })).orders).toEqual([order('1', ['A', 1])]);
+  });
+
+  test('warns of a next page', async () => {
+    const text = JSON.stringify({ '@odata.nextLink': 'https://x', value: [order('1', ['A', 1])], other: [1] });
+    const { orders, warnings } = await ordersIn(text, { records: 'value' });
+    expect([orders, warnings]).toEqual([[order('1', ['A', 1])], [expect.stringContaining('next page')]]);
+  });
+
+  test.each([
+    ['data.lines', '{"data":{"order":[],"at":1}}', /data\.lines leads to no orders; \/data has "order", "at"/],
+    ['orders', '[{"orders":[]}]', /the file is a list: write \* there/],
+    ['a.b', '{"a":{}}', /\/a is empty/],
+    ['a.b', '{"c":1,"d":{}}', /the file has "c", "d"/],
+  ])('%s that does not exist in %s is refused with the keys that are there', async (records, text, message) => {
+    await expect(readText(text, mappingOf({ records }))).rejects.toMatchObject({
+      code: 'unreadable-records',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test('that fits two keys is refused', async () => {
+    const why = await whyUnreadable('{"Orders":[],\n"orders":[]}', mappingOf({ records: 'orders' }));
+    expect(why).toMatchObject({ code: 'unreadable-json-shape', line: 1 });
+  });
+
+  test('passes over any amount of other data', async () => {
+    const beside = JSON.stringify({ log: Array.from({ length: 200_000 }, (_, i) => i) });
+    const text = `{"beside":${beside},"orders":[${JSON.stringify(order('1', ['A', 1]))}]}`;
+    expect((await ordersIn(text, { records: 'orders' })).orders).toEqual([order('1', ['A', 1])]);
+  });
+});
