@@ -2,7 +2,6 @@ import type { Mapping } from '../config/config.ts';
 import { readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { SourceRecord } from '../order/record.ts';
-import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import type { Columns } from './columns.ts';
 import { createNumberFilter, type NumberFilter } from './csv/number-filter.ts';
 import { createRuns } from './csv/number-runs.ts';
@@ -143,7 +142,7 @@ function isRow(value: object, { fields }: Mapping): boolean {
 
 function mixed(order: ObjectRecord, row: ObjectRecord) {
   const lines = `line ${order.line} (${order.pointer || '/'}) has items, that on line ${row.line} (${row.pointer || '/'})`;
-  const message = `The object on ${lines} has an ${PURCHASE_ORDER.fields.article} or ${PURCHASE_ORDER.fields.quantity} of its own.`;
+  const message = `The object on ${lines} has its item in itself.`;
   const remedy = 'Give orders with items, or one object for each item, not both. Check the names in the mapping.';
   return unreadable('json-shape', message, { line: row.line, pointer: row.pointer }, remedy);
 }

@@ -29,7 +29,7 @@ export const TOO_DEEP = -2;
 
 /** Finds the end of one value after the other, over any number of chunks, without parsing it. */
 export class PieceScanner {
-  /** The value is a number or a word, which needs no end of its own. */
+  /** The value is a number or a word, which ends where something else begins. */
   isLiteral = false;
   #earlier: Buffer[] = [];
   #depth = 0;
