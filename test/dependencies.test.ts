@@ -40,6 +40,10 @@ test('the lock file contains a hash of every package and no address', () => {
   expect(locked.filter(([, one]) => one.resolved).map(([place]) => place)).toEqual([]);
 });
 
+test('no package runs a script when it is installed, with any npm', () => {
+  expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true');
+});
+
 test('every install script has a decision', () => {
   const scripted = locked.filter(([, one]) => one.hasInstallScript).map(([place]) => nameOf(place));
   expect(scripted.filter((name) => manifest.allowScripts[name] === undefined)).toEqual([]);

@@ -1,0 +1,85 @@
+import type { ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { memoryOf } from '../../bench/process-figures.ts';
+import { rawWorkbook, sheetXml, textCell } from '../support/raw-workbook.ts';
+import { until } from '../support/until.ts';
+import { openWebServer } from '../support/web-server.ts';
+import { openWorkplace } from '../support/workplace.ts';
+import { openTroublePlace } from '../trouble/trouble-place.ts';
+
+// Neighbors that a real daemon must outlive: files that exhaust a reader, and a partner whose list has no end.
+
+describe('a workbook that exhausts its reader', () => {
+  it.each([
+    ['two million brackets', '<'.repeat(2_000_000)],
+    ['eighty thousand attributes', `<worksheet ${Array.from({ length: 80_000 }, (_, i) => `a${i}=""`).join(' ')}>`],
+  ])('of %s is refused, and others are read then and after a restart', async (_, xml) => {
+    await using place = await openWorkplace();
+    const good = (number: string) =>
+      rawWorkbook([{ xml: sheetXml(`${textCell(number)}${textCell('A')}<c><v>1</v></c>`) }]);
+    const first = place.spawn(['start']);
+    await place.drop('hostile.xlsx', rawWorkbook([{ xml }]));
+    await place.drop('good.xlsx', good('PO-1'));
+    await until('the good order', () => place.stored().get('PO-1') === 1, 60_000);
+    await until(
+      'the refusal',
+      async () => (await place.reportsNow()).some(({ state }) => state === 'unreadable'),
+      60_000,
+    );
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toMatchObject({ code: 0 });
+    const second = place.spawn(['start']);
+    await place.drop('later.xlsx', good('PO-2'));
+    await until('the later order', () => place.stored().get('PO-2') === 1, 60_000);
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a list without an end', () => {
+  const HEAD = '{"status":"success","error":null,"data":{"purchaseOrders":[';
+  it.each([
+    ['a string', `${HEAD}{"purchaseOrderNumber":"`, 'x'.repeat(65_536)],
+    ['brackets', HEAD, '['.repeat(65_536)],
+    [
+      'items of one order',
+      `${HEAD}{"purchaseOrderNumber":"PO-9","orderState":"NEW","items":[`,
+      '{"articleCode":"A","quantity":1},'.repeat(2_000),
+    ],
+    ['blanks', HEAD, ' '.repeat(65_536)],
+  ])('of %s neither ends nor fills the daemon, and delivery waits with a reason', async (_, head, part) => {
+    let lists = 0;
+    await using api = await openWebServer(async (request, response) => {
+      const body = await text(request).catch(() => '');
+      if (request.url?.includes('token')) return json(response, 200, TOKEN);
+      if (request.method === 'POST') return json(response, 201, created(body));
+      lists += 1;
+      response.writeHead(200, { 'content-type': 'application/json' }).write(head);
+      const go = () => {
+        while (!response.destroyed && response.write(part));
+      };
+      response.on('drain', go);
+      go();
+    });
+    await using place = await openTroublePlace({ url: `http://127.0.0.1:${api.port}` });
+    await place.drop('orders.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,A,1\n');
+    await until('three lists', () => lists >= 3, 90_000);
+    const { pauses } = await place.status();
+    expect(pauses.map(({ code }) => code)).toEqual(['ledger-new']);
+    expect(memoryOf(place.daemon.child.pid ?? 0, 'peak')).toBeLessThan(400);
+    place.daemon.child.kill('SIGTERM');
+    expect(await place.daemon.ended).toMatchObject({ code: 0 });
+  });
+});
+
+const TOKEN = '{"access_token":"t","token_type":"Bearer","expires_in":3600}';
+
+function json(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+}
+
+function created(body: string): string {
+  const { purchaseOrderNumber } = JSON.parse(body) as { purchaseOrderNumber: string };
+  return JSON.stringify({ status: 'success', data: { purchaseOrderNumber, orderState: 'NEW' }, error: null });
+}
