@@ -68,7 +68,7 @@ async function readHandle(handle: FileHandle, file: string): Promise<{ text: str
 }
 
 function missing(file: string): PoSyncError {
-  return new PoSyncError('config-missing', `there is no configuration file ${file}.`, {
+  return new PoSyncError('config-missing', `Configuration file ${file} not found.`, {
     remedy: 'Copy config/po-sync.starter.yaml there and adapt it, or set another file with --config or PO_SYNC_CONFIG.',
     facts: { file },
   });
@@ -77,7 +77,7 @@ function missing(file: string): PoSyncError {
 function unreadable(file: string, cause: unknown): PoSyncError {
   const encoding = codeOf(cause) === 'ERR_ENCODING_INVALID_ENCODED_DATA';
   const reason = encoding ? 'it is not UTF-8' : (codeOf(cause) ?? toError(cause).message);
-  return new PoSyncError('config-unreadable', `the configuration file ${file} cannot be read (${reason}).`, {
+  return new PoSyncError('config-unreadable', `Configuration file ${file} cannot be read (${reason}).`, {
     facts: { file },
     cause,
   });

@@ -43,12 +43,25 @@ async function runCommandLine(shell: Shell, isJson: boolean): Promise<number> {
     code = await result;
   });
   try {
-    await program.parseAsync([...shell.argv], { from: 'user' });
+    await program.parseAsync(withoutHelp(shell.argv, program), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
     throw error;
   }
+}
+
+/** `help a b` as `a b --help`, so that an unknown command is an error here too: `help frob` fails in the same way as `frob`. */
+function withoutHelp([first, ...words]: readonly string[], program: Command): string[] {
+  if (first !== 'help') return first === undefined ? [] : [first, ...words];
+  let command: Command | undefined = program;
+  const names = words.filter((word) => !word.startsWith('-'));
+  for (const name of names) {
+    if (command.commands.length === 0) break;
+    command = command.commands.find((one) => one.name() === name);
+    if (command === undefined) return words;
+  }
+  return [...words, '--help'];
 }
 
 type Run = (result: Promise<number>) => Promise<void>;

@@ -199,7 +199,7 @@ function cancellation({ attempt }: Entry, { at, heir }: Extract<Step, { kind: 'c
 
 /** The result of an order that a person canceled. */
 export function cancelledResult(at: number, attempts = 0): StoredResult {
-  return { outcome: 'cancelled', attempts, at, code: 'cancelled', message: 'canceled before it was sent' };
+  return { outcome: 'cancelled', attempts, at, code: 'cancelled', message: 'withdrawn before it was sent' };
 }
 
 function burial(entry: DeadEntry): Settling {

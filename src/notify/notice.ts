@@ -40,9 +40,9 @@ export function batchNeedsPerson(
   return noticeOf('attention', 'finished', text, facts);
 }
 
-/** A file cannot be read as orders; no part of it was sent. */
+/** A file cannot be read as orders; no orders were sent. */
 export function fileUnreadable(facts: BatchFacts): Notice {
-  return noticeOf('attention', 'unreadable', `${facts.batch}: the file is unreadable; nothing of it was sent.`, facts);
+  return noticeOf('attention', 'unreadable', `${facts.batch}: the file is unreadable; no orders were sent.`, facts);
 }
 
 /** A batch waits until a person releases it. `since` is in milliseconds. */

@@ -91,7 +91,7 @@ export async function makeFolders({ data, reports }: Config): Promise<void> {
 async function makeFolder(path: string, key: string, mode?: number): Promise<void> {
   await mkdir(path, { recursive: true, ...(mode !== undefined && { mode }) }).catch((error: unknown) => {
     const reason = codeOf(error) ?? 'unknown error';
-    throw new PoSyncError('folder-unusable', `the folder ${path} cannot be made (${reason}).`, {
+    throw new PoSyncError('folder-unusable', `Folder ${path} cannot be created (${reason}).`, {
       remedy: `Make it, or correct ${key} in the configuration.`,
       facts: { path },
       cause: error,

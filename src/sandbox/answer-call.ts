@@ -98,5 +98,5 @@ async function describeItself(context: Context): Promise<Reply> {
 }
 
 function nothingAt(path: string): Reply {
-  return failure(404, `There is nothing at ${path.slice(0, 200)}.`);
+  return failure(404, `Path ${path.slice(0, 200)} not found.`);
 }

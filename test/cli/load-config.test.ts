@@ -38,7 +38,7 @@ describe('the file', () => {
     const refusal = openConfig({ config: 'no.yaml' }, fakeShell({ cwd: folder.path }), NO_CONFIRM);
     await expect(refusal).rejects.toMatchObject({
       code: 'config-missing',
-      message: `there is no configuration file ${path.join(folder.path, 'no.yaml')}.`,
+      message: `Configuration file ${path.join(folder.path, 'no.yaml')} not found.`,
       remedy: expect.stringContaining('Copy config/po-sync.starter.yaml there'),
     });
   });

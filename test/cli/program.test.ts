@@ -35,6 +35,20 @@ describe('help', () => {
     expect(await run('batches')).toMatchObject({ code: 1, out: '', err: expect.stringContaining('list [options]') });
   });
 
+  it.each([
+    ['frob', 'po-sync'],
+    ['batches lst', 'po-sync batches'],
+  ])('of the unknown command "%s" is an error', async (names, parent) => {
+    const { code, out, err } = await run('help', ...names.split(' '));
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^po-sync: Unknown command/);
+    expect(err).toContain(`${parent} --help`);
+  });
+
+  it('of a subcommand is the one that its own flag shows', async () => {
+    expect(await run('help', 'batches', 'show')).toEqual(await run('batches', 'show', '--help'));
+  });
+
   it('shows the defaults of options that have a value', async () => {
     expect((await run('start', '--help')).out).toMatch(/--max-wait <duration> +how long .*\(default: 15m\)/);
   });

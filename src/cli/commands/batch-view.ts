@@ -103,7 +103,7 @@ function nextStep({ batch, standing }: BatchView): string {
     const place = batch.settledPath === undefined ? '' : ` The file is ${printable(batch.settledPath)}.`;
     const sent =
       countSettled(batch.counts) === 0
-        ? 'Nothing of it was sent.'
+        ? 'No orders were sent.'
         : 'Its report lists the orders that were admitted before.';
     return `\n${sent}${place} Correct it and drop the complete file again.\n`;
   }

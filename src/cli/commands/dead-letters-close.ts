@@ -64,10 +64,10 @@ function planText(plan: Tally<DiscardVerdict>): string {
 }
 
 const REASONS: Record<Exclude<DiscardVerdict, 'discarded'>, string> = {
-  'in-doubt': 'the API may have it. Run po-sync dead-letters resolve ORDER --as accepted|resend first.',
-  'under-way': 'it is being sent again. Wait for its outcome.',
+  'in-doubt': 'in doubt. Run po-sync dead-letters resolve ORDER --as accepted|resend first.',
+  'under-way': 'being sent again. Wait for the outcome.',
   settled: 'already settled.',
-  forgotten: 'Redis no longer has its batch. Its report can be deleted.',
+  forgotten: 'Redis no longer has the batch. The report can be deleted.',
 };
 
 type ResolveArgs = CommonArgs & { order: string; as: Resolution; yes: boolean; dryRun: boolean };

@@ -3,6 +3,7 @@ import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters/dead-letters.ts';
 import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
+import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeHiddenInJson } from '../../order/text.ts';
 import { fixFilesIn } from '../../report/beside.ts';
@@ -55,10 +56,14 @@ async function printTables(
   const groups: ErrorGroups = new Map();
   const shown: FoundDeadLetter[] = [];
   const batches = new Set<string>();
+  const kinds = new Set<DeadLetterKind>();
   let total = 0;
   for await (const deadLetter of found) {
     total += 1;
-    if (deadLetter.closed === undefined) batches.add(deadLetter.batch);
+    if (deadLetter.closed === undefined) {
+      batches.add(deadLetter.batch);
+      kinds.add(deadLetter.kind);
+    }
     addError(groups, deadLetter);
     if (shown.length < limit) shown.push(deadLetter);
   }
@@ -72,21 +77,25 @@ async function printTables(
     shell.out(`… and ${counted(total - shown.length, 'order')} more; use --limit to see more.\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'order')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
-  shell.out(`\n${await nextText([...batches], config.reports.path)}\n`);
+  shell.out(`\n${await nextText([...batches], kinds, config.reports.path)}\n`);
 }
 
 /** Maximum number of fix files shown. */
 const FIX_FILES_SHOWN = 5;
 
 /** What to do next: the fix files first, if there are any. */
-async function nextText(batches: readonly string[], reports: string): Promise<string> {
+async function nextText(
+  batches: readonly string[],
+  kinds: ReadonlySet<DeadLetterKind>,
+  reports: string,
+): Promise<string> {
   const found = await Promise.all(batches.slice(-FIX_FILES_SHOWN).map((batch) => fixFileOf(join(reports, batch))));
   const files = found.filter((file) => file !== undefined);
-  if (files.length === 0) return OTHER_WAYS;
+  if (files.length === 0) return otherWays(kinds);
   const others = batches.length - files.length;
   const more = others > 0 ? [`  … and those of ${counted(others, 'other batch', 'other batches')}`] : [];
   const shown = files.map((file) => `  ${printable(file)}`);
-  return ['Correct and drop into the inbox:', ...shown, ...more, '', OTHER_WAYS].join('\n');
+  return ['Correct and drop into the inbox:', ...shown, ...more, '', otherWays(kinds)].join('\n');
 }
 
 async function fixFileOf(folder: string): Promise<string | undefined> {
@@ -94,12 +103,18 @@ async function fixFileOf(folder: string): Promise<string | undefined> {
   return name === undefined ? undefined : join(folder, name);
 }
 
-const OTHER_WAYS = [
-  'Or select orders with --batch, --kind, --signature or --order:',
-  '  po-sync dead-letters retry     send them again unchanged',
-  '  po-sync dead-letters discard   close them without sending',
-  '  po-sync dead-letters resolve ORDER --as accepted|resend   settle an order in doubt',
-].join('\n');
+/** Only commands that can help with these kinds: an order that failed a check cannot be sent unchanged. */
+function otherWays(kinds: ReadonlySet<DeadLetterKind>): string {
+  const canRetry = [...kinds].some((kind) => kind !== 'invalid' && kind !== 'conflict');
+  return [
+    'Or select orders with --batch, --kind, --signature or --order:',
+    ...(canRetry ? ['  po-sync dead-letters retry     send them again unchanged'] : []),
+    '  po-sync dead-letters discard   close them without sending',
+    ...(kinds.has('inDoubt')
+      ? ['  po-sync dead-letters resolve ORDER --as accepted|resend   settle an order in doubt']
+      : []),
+  ].join('\n');
+}
 
 const DEAD_LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
   { title: 'order', of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)', cut: 'end', wish: 12 },

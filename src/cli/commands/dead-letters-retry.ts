@@ -90,7 +90,7 @@ function planText(plan: Tally<RetryVerdict>, trouble: string | undefined): strin
     plan.total() === 0 ? 'No orders match.\n' : '',
     line(retried, 'would be sent again.'),
     line(asked, "in doubt would be looked up in the API's list again."),
-    line(found, 'would be settled as accepted: the API already has them.'),
+    line(found, "would be settled as accepted: already in the API's list."),
     leftText(left),
   ].join('');
 }
@@ -102,7 +102,7 @@ function doneText(done: Tally<RetryVerdict>, plan: Tally<RetryVerdict>): string 
   const news = Object.entries(left).filter(([why, count]) => count > (before[why as LeftAlone] ?? 0));
   return [
     line(retried, 'queued to be sent again.'),
-    line(asked, "in doubt waiting for the API's list."),
+    line(asked, "in doubt: waiting for the API's list."),
     line(found, 'settled as accepted.'),
     leftText(Object.fromEntries(news)),
   ].join('');
@@ -121,10 +121,10 @@ function line(count: number, text: string): string {
 const REASONS: Record<LeftAlone, string> = {
   invalid: 'failed a check. Correct the fix file in the report and drop it into the inbox.',
   'number-taken':
-    'the number belongs to another order. Give it a new number in the fix file, discard it, or send it anyway with dead-letters resolve ORDER --as resend.',
+    'the number belongs to another order. Use a new number in the fix file, discard the order, or send it anyway with po-sync dead-letters resolve ORDER --as resend.',
   'under-way': 'already being sent.',
   settled: 'already settled.',
-  forgotten: 'the ledger no longer has its content. Drop the fix file of the report into the inbox.',
+  forgotten: 'the ledger no longer has the content. Drop the fix file of the report into the inbox.',
 };
 
 function numberOf({ purchaseOrderNumber }: FoundDeadLetter): string {

@@ -120,7 +120,8 @@ function takenEvent({ batch, source, file, startedAt, result, deadLetter }: Appe
 
 function outcomeEvents({ result, deadLetter }: Appearance, history: readonly PastAttempt[]): HistoryEvent[] {
   const { outcome, attempts, at, message } = result;
-  const times = attempts > 0 ? ` after ${counted(attempts, 'attempt')}` : '';
+  // The message of an unclear answer names its attempt.
+  const times = attempts > 0 && !message.startsWith('attempt ') ? ` after ${counted(attempts, 'attempt')}` : '';
   const reason = message === '' || deadLetter?.problems ? '' : `: ${message}`;
   const more = deadLetter ? { more: detailsOf(deadLetter) } : {};
   // The report has the time at which the last attempt began; the outcome is known when it ended.
@@ -134,8 +135,8 @@ function outcomeEvents({ result, deadLetter }: Appearance, history: readonly Pas
 function detailsOf({ problems = [], httpStatus, response, payload, known }: DeadLetter): string[] {
   const answer = httpStatus === undefined ? [] : [`HTTP ${httpStatus}${response === undefined ? '' : ` ${response}`}`];
   const wrong = problems.map(({ line, field, value, message }) => {
-    const found = value === '' ? '' : `, found "${value}"`;
-    return `line ${line}: ${field === '' ? '' : `${field}: `}${message}${found}`;
+    const cell = [field, value === '' ? '' : `"${value}"`].filter((part) => part !== '').join(' ');
+    return `line ${line}${cell === '' ? '' : `, ${cell}`}: ${message}`;
   });
   const contents =
     known === undefined ? [] : [`in this file:  ${itemsText(payload)}`, `already known: ${itemsText(known)}`];

@@ -30,9 +30,9 @@ export async function resumeCommand(args: CommonArgs, shell: Shell): Promise<num
   shell.out(
     resumed
       ? `Pause ended; delivery to ${environment} ${state}.\n`
-      : `No operator had paused delivery to ${environment}; it ${state}.\n`,
+      : `Delivery to ${environment} was not paused by an operator; it ${state}.\n`,
   );
-  if (lifted) shell.out('  A wait was ended; one order tries now.\n');
+  if (lifted) shell.out('  The wait is over: one order is sent now as a trial.\n');
   for (const pause of pauses) {
     shell.out(
       `  still paused: ${printable(pause.reason)} (${pause.code}); ${pauseEndText(pause, context.store.time.now())}\n`,

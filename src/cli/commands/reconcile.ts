@@ -78,7 +78,7 @@ async function resumeWithoutList(args: ReconcileArgs, context: OperatorContext, 
   const { pending, finish } = createReconciliation(context, readNothing);
   const waiting = await pending();
   const question =
-    'Resume delivery although the ledger may have lost orders? Files that are dropped again may be sent twice.';
+    'Resume delivery although the ledger may have lost orders? Orders that are dropped again may be created twice.';
   if (waiting !== undefined && !(await confirmation(question, args, shell))) return 1;
   if (waiting) await finish(waiting.epoch);
   if (args.json) printJson(shell, { environment: context.config.environment, released: waiting !== undefined });
@@ -97,8 +97,14 @@ function differencesJson({ missing, unknown, differing, ...totals }: Differences
 
 function repairedText(added: number, wasPending: boolean, left: number): string {
   const resumed = wasPending ? ' Delivery no longer waits for the list.' : '';
-  const rest = left === 0 ? 'Ledger and API agree.' : `${counted(left, 'difference')} left for a person.`;
+  const rest =
+    left === 0 ? 'Ledger and API agree.' : `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`;
   return `${orders(added)} added to the ledger.${resumed} ${rest}\n`;
+}
+
+/** `1 order is`, `5 orders are`. */
+function areOrders(number: number, noun = 'order'): string {
+  return `${counted(number, noun)} ${number === 1 ? 'is' : 'are'}`;
 }
 
 const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => order, cut: 'end' };
@@ -114,11 +120,13 @@ function differencesText(found: Differences, { repair, limit = ROWS }: Reconcile
   };
   return [
     `The API lists ${orders(listed)}; the ledger has ${count(accepted)} accepted${recent}.\n`,
-    section(unknown, `${orders(unknown.length)} at the API, and not in the ledger.${hint}`, []),
-    section(missing, `${orders(missing.length)} accepted, and not in the list. Ask the API's owner about them.`, [
-      { title: 'accepted', of: ({ acceptedAt }) => stamp(acceptedAt) },
-    ]),
-    section(differing, `${orders(differing.length)} with different content or state at the API.`, [
+    section(unknown, `${areOrders(unknown.length)} at the API but not in the ledger.${hint}`, []),
+    section(
+      missing,
+      `${areOrders(missing.length, 'accepted order')} not in the API's list. Ask the owner of the API.`,
+      [{ title: 'accepted', of: ({ acceptedAt }) => stamp(acceptedAt) }],
+    ),
+    section(differing, `${areOrders(differing.length)} different at the API, in content or state.`, [
       { title: 'ledger', of: ({ here }) => (here === 'inDoubt' ? outcomeWord(here) : here) },
       { title: 'items', of: ({ sameItems }) => (sameItems ? 'the same' : 'different') },
     ]),

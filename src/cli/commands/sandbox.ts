@@ -51,7 +51,7 @@ export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<n
   const stopped = shell.signal.aborted || once(shell.signal, 'abort');
   const broken = await Promise.race([sandbox.ended, stopped]);
   if (!(broken instanceof Error)) return 0;
-  throw new PoSyncError('sandbox-ended', `The sandbox can store no more orders: ${broken.message}`, {
+  throw new PoSyncError('sandbox-ended', `The sandbox can no longer store orders: ${broken.message}`, {
     remedy: 'Start it again. Every order that it answered is stored.',
     cause: broken,
   });
@@ -138,7 +138,7 @@ function scopesOf(value: string): Scope[] {
 }
 
 function badFlag(flag: string, value: string, wanted: string): PoSyncError {
-  return new PoSyncError('flag-invalid', `${flag} is "${value}".`, {
+  return new PoSyncError('flag-invalid', `Option ${flag}: "${value}" is not valid.`, {
     remedy: `Use ${wanted}.`,
     facts: { flag, value },
   });

@@ -59,7 +59,7 @@ async function startSomewhere(state: ServerState | undefined, folder: string, de
 
 function requirePort(remembered: ServerState | undefined, port: number): ServerState {
   if (remembered?.port === port) return remembered;
-  throw new PoSyncError('redis-moved', `the private Redis can no longer use port ${port}.`, {
+  throw new PoSyncError('redis-moved', `The private Redis can no longer use port ${port}.`, {
     remedy: 'Another program uses the port. Start po-sync again to use a new one.',
   });
 }
@@ -121,18 +121,18 @@ async function waitUntilReady(client: Redis, folder: string, state: ServerState,
 
 async function pause({ clock, signal }: Deps): Promise<void> {
   await clock.sleep(20, signal);
-  if (signal?.aborted) throw new PoSyncError('interrupted', 'interrupted while waiting for the private Redis.');
+  if (signal?.aborted) throw new PoSyncError('interrupted', 'Interrupted while waiting for the private Redis.');
 }
 
 async function failed(folder: string): Promise<PoSyncError> {
-  return new PoSyncError('redis-start', `the private Redis in ${folder} ended at once:\n${await lastWords(folder)}`, {
+  return new PoSyncError('redis-start', `The private Redis in ${folder} ended at once:\n${await lastWords(folder)}`, {
     remedy: 'Fix what it reports (disk space, permissions). `redis-check-aof` checks its files.',
   });
 }
 
 function frozen(state: ServerState, folder: string): PoSyncError {
   const facts = { pid: state.pid, port: state.port };
-  return new PoSyncError('redis-frozen', `the private Redis in ${folder}, process ${state.pid}, does not answer.`, {
+  return new PoSyncError('redis-frozen', `The private Redis in ${folder}, process ${state.pid}, does not answer.`, {
     remedy: `Resume it, or end it with \`kill -9 ${state.pid}\`. Everything it confirmed is on disk.`,
     facts,
   });
@@ -151,7 +151,7 @@ export async function lockFolder(folder: string, clock: Clock, signal?: AbortSig
   try {
     while (!isTaken(database)) {
       await clock.sleep(20, signal);
-      if (signal?.aborted) throw new PoSyncError('interrupted', `interrupted while waiting for the lock of ${folder}.`);
+      if (signal?.aborted) throw new PoSyncError('interrupted', `Interrupted while waiting for the lock of ${folder}.`);
     }
   } catch (error) {
     database.close();

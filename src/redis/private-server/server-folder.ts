@@ -19,7 +19,7 @@ export async function prepareFolder(data: string): Promise<string> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return await realpath(folder);
   } catch (error) {
-    throw new PoSyncError('redis-folder', `the private Redis cannot use ${folder}: ${toError(error).message}.`, {
+    throw new PoSyncError('redis-folder', `The private Redis cannot use ${folder}: ${toError(error).message}.`, {
       remedy: 'Give the user of po-sync permission to write there, or set `data` to another folder.',
       cause: error,
     });
@@ -147,7 +147,7 @@ async function findFreePort(): Promise<number> {
     const port = 20_000 + (randomBytes(2).readUInt16BE(0) % 12_000);
     if (await isFree(port)) return port;
   }
-  throw new PoSyncError('redis-port', 'no free port for the private Redis between 20000 and 32000.');
+  throw new PoSyncError('redis-port', 'No free port for the private Redis between 20000 and 32000.');
 }
 
 function isFree(port: number): Promise<boolean> {

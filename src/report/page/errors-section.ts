@@ -70,7 +70,7 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
     [{ name: 'Field', show: (order) => data(order.field), kind: 'data' }, differs((order) => order.field)],
     [{ name: 'Value', show: (order) => data(visible(order.value, 200)), kind: 'data' }, occurs((order) => order.value)],
     [{ name: 'In this file', show: (order) => itemList(order.items), kind: 'data' }, hasKnown],
-    [{ name: 'Known already', show: (order) => itemList(order.knownItems), kind: 'data' }, hasKnown],
+    [{ name: 'Already known', show: (order) => itemList(order.knownItems), kind: 'data' }, hasKnown],
     [{ name: 'Message', show: (order) => prose(order.message, 300), kind: 'prose' }, differs((order) => order.message)],
     [{ name: 'Also wrong', show: (order) => prose(order.also, 200), kind: 'prose' }, occurs((order) => order.also)],
     [{ name: 'Settled', show: settled, kind: 'prose' }, rows.some((order) => order.closed !== undefined)],

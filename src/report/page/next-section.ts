@@ -23,7 +23,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
       return [];
     case 'held':
       return [
-        html`See the errors. When most orders are refused with the same words, the mapping is often wrong, not the orders: ${command('po-sync', 'dead-letters', 'list', '--batch', report.batch)}`,
+        html`Check the errors. If most orders are refused with the same message, the mapping is often wrong, not the orders: ${command('po-sync', 'dead-letters', 'list', '--batch', report.batch)}`,
         html`To send the remaining orders, release the batch: ${command('po-sync', 'batches', 'release', report.batch)}`,
         html`To withdraw the orders that were never sent, cancel it. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', report.batch)}`,
       ];
@@ -39,7 +39,7 @@ function stepsForUnreadable({ error, inbox }: Report): Html[] {
   const remedy = error?.remedy ?? 'Correct the file at that place.';
   const place = inbox === undefined ? undefined : html`The inbox is <code>${inbox}</code>. `;
   const drop = /\bdrop\b/i.test(remedy) ? place : html`Drop the complete file again into the inbox. ${place}`;
-  return [html`${remedy}`, html`${drop}Orders that the API has already are not sent again.`];
+  return [html`${remedy}`, html`${drop}Orders that the API already has are not sent again.`];
 }
 
 function stepsForDeadLetters(report: Report, { groups }: Story, fixFiles: readonly string[]): Html[] {
@@ -56,12 +56,12 @@ function stepsForDeadLetters(report: Report, { groups }: Story, fixFiles: readon
 }
 
 function correct(number: number, report: Report, fixFiles: readonly string[]): Html {
-  return html`<b>Correct ${orders(number)}.</b> Open ${fixLinks(fixFiles)}. The file has your file’s own columns, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop the file${into(report)}. Orders that the API has already are not sent again.`;
+  return html`<b>Correct ${orders(number)}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Orders that the API already has are not sent again.`;
 }
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is known with different items, and the API cannot change an order. To send the new items, give them a new number${rows} and drop that file${into(report)}. To keep the known order, discard the new one: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
+  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is already known with different items, and the API cannot change an order. To send the new items, use a new number${rows} and drop the file${into(report)}. To keep the known order, discard the new one: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
 }
 
 function retry(number: number, batch: string): Html {
@@ -69,7 +69,7 @@ function retry(number: number, batch: string): Html {
 }
 
 function decide(open: Open): Html {
-  return html`<b>Decide on ${orders(open.count)} in doubt.</b> Check whether the API has the order. If it has: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'))} If it has not, use <code>--as resend</code>.`;
+  return html`<b>Decide on ${orders(open.count)} in doubt.</b> Check whether the API has the order. If it does: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'))} If it does not, use <code>--as resend</code>.`;
 }
 
 type Open = ReturnType<typeof openOf>;

@@ -143,7 +143,7 @@ function outcomesIn({ counts }: Report): number {
 
 function unreadableLead(report: Report): string {
   const done = outcomesIn(report);
-  if (done === 0) return 'Nothing of it was sent.';
+  if (done === 0) return 'No orders were sent.';
   return `${orders(done)} had ${done === 1 ? 'its' : 'their'} outcome before that; the rest was not sent.`;
 }
 

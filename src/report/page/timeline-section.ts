@@ -1,4 +1,4 @@
-import { duration } from '../../core/format.ts';
+import { counted, duration } from '../../core/format.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
 import { type Html, html, reportLink, shortTime, timeText, ZONE } from './html.ts';
@@ -18,7 +18,7 @@ export function timelineSection(report: Report, story: Story): Html {
 ${line(report, stops)}
 <ol class="stops">
 ${shown.map((stop) => html`<li class="${stop.paused ? 'pause' : 'stop'}">${shortTime(stop.at, report.startedAt)} ${stop.text}</li>`)}
-${hidden > 0 ? html`<li>${hidden} more pauses in ${reportLink('report.json')}</li>` : undefined}
+${hidden > 0 ? html`<li>${counted(hidden, 'more pause')} in ${reportLink('report.json')}</li>` : undefined}
 </ol>
 <p class="soft">Times are in ${ZONE}. The file was taken ${timeText(report.startedAt)}.</p>
 </section>`;

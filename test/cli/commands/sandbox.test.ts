@@ -106,7 +106,7 @@ test('each call is one line on standard error, with the reason of a failure and 
     expect.stringMatching(
       /^\S+Z GET \/api\/v1\/purchase-orders 401 [\d.]+ ms The header Authorization: .* is missing\.$/,
     ),
-    expect.stringMatching(/^\S+Z GET \/.* 404 [\d.]+ ms There is nothing at /),
+    expect.stringMatching(/^\S+Z GET \/.* 404 [\d.]+ ms Path \/\S* not found/),
   ]);
   expect(shell.written.err).not.toMatch(/(?!\n)\p{Cc}/u);
 });
@@ -186,16 +186,16 @@ describe('an invalid value gives one clear error', () => {
     ).rejects;
 
   test.each([
-    [{ port: '99999' }, '--port is "99999".'],
-    [{ port: '1e3' }, '--port is "1e3".'],
-    [{ authPort: 'x' }, '--auth-port is "x".'],
-    [{ tokenPath: '/token' }, '--token-path is "/token".'],
-    [{ scopes: 'read delete' }, '--scopes is "delete".'],
-    [{ scopes: ' ' }, '--scopes is " ".'],
-    [{ onDuplicate: 'ignore' }, '--on-duplicate is "ignore".'],
-    [{ tokenLifetime: '0' }, '--token-lifetime is "0".'],
-    [{ listShape: 'tree' }, '--list-shape is "tree".'],
-    [{ listItems: 'true' }, '--list-items is "true".'],
+    [{ port: '99999' }, 'Option --port: "99999" is not valid.'],
+    [{ port: '1e3' }, 'Option --port: "1e3" is not valid.'],
+    [{ authPort: 'x' }, 'Option --auth-port: "x" is not valid.'],
+    [{ tokenPath: '/token' }, 'Option --token-path: "/token" is not valid.'],
+    [{ scopes: 'read delete' }, 'Option --scopes: "delete" is not valid.'],
+    [{ scopes: ' ' }, 'Option --scopes: " " is not valid.'],
+    [{ onDuplicate: 'ignore' }, 'Option --on-duplicate: "ignore" is not valid.'],
+    [{ tokenLifetime: '0' }, 'Option --token-lifetime: "0" is not valid.'],
+    [{ listShape: 'tree' }, 'Option --list-shape: "tree" is not valid.'],
+    [{ listItems: 'true' }, 'Option --list-items: "true" is not valid.'],
   ])('%j', async (args, message) => {
     await refused(args).toMatchObject({ code: 'flag-invalid', message, remedy: expect.stringMatching(/^Use /) });
   });

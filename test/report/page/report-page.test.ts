@@ -163,8 +163,8 @@ describe('an unreadable file', () => {
 
   it('has the remedy of its error', () => {
     const text = textOf(pageOf([], { state: 'unreadable', format: null, error, inbox: '/srv/inbox' }));
-    expect(text).toContain('Nothing of it was sent.');
-    expect(text).toContain('Drop CSV, JSON or XLSX. The inbox is /srv/inbox . Orders that the API has already');
+    expect(text).toContain('No orders were sent.');
+    expect(text).toContain('Drop CSV, JSON or XLSX. The inbox is /srv/inbox . Orders that the API already has');
   });
 
   it('is to be dropped again when its remedy does not say so', () => {
@@ -175,7 +175,7 @@ describe('an unreadable file', () => {
   it('does not claim that nothing was sent when orders have an outcome', () => {
     const text = textOf(pageOf([done(order(2)), done(order(3))], { state: 'unreadable', error }));
     expect(text).toContain('2 orders had their outcome before that; the rest was not sent.');
-    expect(text).not.toContain('Nothing of it was sent');
+    expect(text).not.toContain('No orders were sent');
   });
 });
 
@@ -191,7 +191,7 @@ it('a conflict shows the items of this file next to the known ones', () => {
   });
   if (one.deadLetter) Object.assign(one.deadLetter, { payload: content(5), known: content(3) });
   const text = textOf(pageOf([one]));
-  expect(text).toContain('Line Order In this file Known already 2 PO-2 A × 5, B × 1 A × 3, B × 1');
+  expect(text).toContain('Line Order In this file Already known 2 PO-2 A × 5, B × 1 A × 3, B × 1');
 });
 
 describe('settled dead letters', () => {
