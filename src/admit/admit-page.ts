@@ -90,7 +90,7 @@ async function endedIn({ batches, store }: Admitting, batch: Batch, plans: reado
   const origin = (batchNo: number) => originOf(batchNo, batch, names);
   return plans.flatMap((one) => {
     const { order, digest: fingerprint } = one;
-    const result = planning.resultOf(one, store.time.now(), origin);
+    const result = planning.resultOf(one, store.time.now(), batch, origin);
     return result ? [{ ordinal: order.ordinal, number: order.number, result, fingerprint }] : [];
   });
 }

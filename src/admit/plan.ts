@@ -29,6 +29,7 @@ export function planOrder(batch: Batch, order: ValidOrder, known: Known, { isFix
 export function resultOf(
   { admission }: Plan,
   at: number,
+  { no: own }: Pick<Batch, 'no'>,
   origin: (batchNo: number) => string,
 ): StoredResult | undefined {
   switch (admission.kind) {
@@ -39,6 +40,9 @@ export function resultOf(
     case 'cancelled':
       return cancelledResult(at);
     case 'duplicate':
+      // Kept, because the report takes an order of this batch without a result for the one that was accepted.
+      if (admission.batchNo === own) return sameFileResult(at);
+      return { attempts: 0, at, outcome: 'duplicate', code: 'duplicate', message: '' };
     case 'corrected':
       return { attempts: 0, at, outcome: 'duplicate', code: 'duplicate', message: '' };
     case 'conflict': {

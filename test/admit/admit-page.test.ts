@@ -100,6 +100,23 @@ describe('admission of a page', () => {
     expect((await batches.finished()).sort()).toEqual(['b1', 'b2']);
   });
 
+  it('a duplicate of an accepted order of the same file keeps its result for the report', async () => {
+    await drop('b1', [order('PO-1')]);
+    await sent('PO-1', { kind: 'accepted' });
+    await drop('b1', [order('PO-1', 1)]);
+    expect(await batches.results('b1', [0, 1])).toEqual([
+      undefined,
+      expect.objectContaining({ outcome: 'duplicate', message: 'the same order is earlier in this file' }),
+    ]);
+  });
+
+  it('a batch that is done stays done, also when a suspended reader ends later', async () => {
+    await drop('b1', []);
+    await batches.done('b1');
+    await batches.admitted('b1', 0);
+    expect([(await batches.find('b1'))?.state, await batches.finished()]).toEqual(['done', []]);
+  });
+
   it('a duplicate shares the fate of an order that is refused', async () => {
     await drop('b1', [order('4711')]);
     await drop('b2', [order('4711')]);

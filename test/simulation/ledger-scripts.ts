@@ -291,6 +291,7 @@ export const unfollow: Port = (store, [followers = '', waiting = '', finished = 
 };
 
 export const total: Port = (store, [batchKey = '', finished = ''], [batch = '', all = '']) => {
+  if (store.hget(batchKey, 'state') === 'done') return Number(store.hget(batchKey, 'counted') ?? 0);
   store.hset(batchKey, 'total', all);
   store.hset(batchKey, 'state', 'open');
   const counted = Number(store.hget(batchKey, 'counted') ?? 0);

@@ -123,7 +123,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
   async function begin(file: ClaimedFile, at: number): Promise<Batch> {
     const known = await find(file.batch);
     if (known) return known;
-    const no = await redis.incr(keys.batchCounter);
+    const no = await numbered(file.batch, redis, keys);
     const { batch, source, kind, name, path } = file;
     const fresh = { batch, no, source, kind, name, path, state: 'reading' as const, startedAt: at, lastAt: at };
     await redis
@@ -171,6 +171,13 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
   }
 
   return { begin, inspected, admitting, admitted, putAway, done };
+}
+
+/** The short number of a batch: that of the first, when two daemons begin it at the same time after a rollback. */
+async function numbered(batch: string, redis: Redis, keys: Keys): Promise<number> {
+  const fresh = await redis.incr(keys.batchCounter);
+  await redis.hsetnx(keys.batch(batch), 'no', fresh);
+  return Number(await redis.hget(keys.batch(batch), 'no'));
 }
 
 /** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
