@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { isLoopback } from '../config/fields.ts';
 import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
@@ -27,7 +28,7 @@ export async function startAdmin({ host, port, token, checks, routes = [] }: Adm
   const answer = answering([...healthRoutes(checks), ...routes]);
   const guard = adminGuard({ host, token });
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 });
-  server.maxConnections = 100;
+  keepRoom(server);
   server.on('request', (request, response) => {
     request.resume();
     const reply = guard(request) ?? answer(request);
@@ -38,6 +39,20 @@ export async function startAdmin({ host, port, token, checks, routes = [] }: Adm
   });
   const bound = await listen(server, host, port);
   return { port: bound, [Symbol.asyncDispose]: () => close(server) };
+}
+
+/** Open connections. When there are more, the oldest is closed. */
+const MOST_CONNECTIONS = 100;
+
+/** A neighbor that holds slow connections must not keep a supervisor from asking for health. */
+function keepRoom(server: Server): void {
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    const [oldest] = open;
+    if (open.size > MOST_CONNECTIONS) oldest?.destroy();
+  });
 }
 
 function answering(routes: readonly Route[]): (request: IncomingMessage) => Promise<Reply> | Reply {

@@ -65,6 +65,22 @@ describe('health', () => {
   });
 });
 
+it('answers while a neighbor holds hundreds of slow connections', async () => {
+  await using admin = await start();
+  const slow = Array.from({ length: 300 }, () =>
+    createConnection(admin.port, '127.0.0.1').on('error', () => undefined),
+  );
+  try {
+    await Promise.all(slow.map((socket) => once(socket, 'connect').catch(() => undefined)));
+    for (const socket of slow) socket.write('GET /healthz HTTP/1.1\r\nHost: loc');
+    const begin = performance.now();
+    expect((await call(admin.port, '/healthz')).status).toBe(200);
+    expect(performance.now() - begin).toBeLessThan(2_000);
+  } finally {
+    for (const socket of slow) socket.destroy();
+  }
+});
+
 describe('other paths and methods', () => {
   it.each([
     ['/', 'GET', 404],
