@@ -1,5 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { counted } from '../../core/format.ts';
+import { counted, iso } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import { type Cancelled, cancelBatch, releaseBatch } from '../../operate/batches/cancel-batch.ts';
 import { findBatch, listBatches, settledIn, viewOf } from '../../operate/batches/list-batches.ts';
@@ -44,7 +44,8 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
   const question = `${batch.batch} is held: ${batch.held.reason}. Resume it?`;
   if (!args.dryRun && !(await confirmation(question, args, shell))) return 1;
   const released = !args.dryRun && (await releaseBatch(batch, context));
-  if (args.json) printJson(shell, { batch: batch.batch, released, held: batch.held });
+  const held = { reason: batch.held.reason, since: iso(batch.held.since) };
+  if (args.json) printJson(shell, { batch: batch.batch, released, held });
   else shell.out(`${batch.batch} ${args.dryRun ? 'would resume' : 'resumes'} with ${remaining(batch)}.\n`);
   return 0;
 }

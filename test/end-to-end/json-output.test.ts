@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from '../../src/cli/commands/definitions/environment-commands.ts';
+import { ORDER_COMMANDS } from '../../src/cli/commands/definitions/order-commands.ts';
+import { bearerHeaders } from '../support/open-sandbox.ts';
+import { credentials, openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const FILE = path.resolve(import.meta.dirname, '../../docs/command-output.schema.json');
+const schema = JSON.parse(readFileSync(FILE, 'utf8')) as { $id: string; $defs: Record<string, object> };
+const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+ajv.addSchema(schema);
+
+/** Commands that print no document of their own. */
+const WITHOUT = ['sandbox', 'config schema'];
+
+const FAULTS = [
+  { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-5', 'PO-6', 'HELD-*'] },
+  { kind: 'drop', when: 'before', orders: ['PO-8'], how: 'reset' },
+  { kind: 'drop', when: 'after', orders: ['PO-9'], attempts: '1' },
+];
+const ROWS = ['PO-1,A,1', 'PO-2,A,none', ',A,1', 'PO-5,X-9,1', 'PO-6,X-9,1', 'PO-8,A,1', 'PO-9,A,3'];
+const fileOf = (rows: string[]) => `${['purchaseOrderNumber,articleCode,quantity', ...rows].join('\n')}\n`;
+
+/** Each command with its arguments; `{first}` is the batch of the first file. */
+const CALLS: [command: string, args: string][] = [
+  ['start', '--once'],
+  ['check', 'next.csv broken.csv'],
+  ['check', '--preview next.csv'],
+  ['status', ''],
+  ['pause', '--reason stock-taking'],
+  ['status', ''],
+  ['resume', ''],
+  ['resume', ''],
+  ['explain', 'PO-1'],
+  ['explain', 'PO-2'],
+  ['explain', 'PO-5'],
+  ['explain', 'PO-7'],
+  ['explain', 'PO-8'],
+  ['batches list', ''],
+  ['batches list', '--open --limit 1'],
+  ['batches show', '{first}'],
+  ['batches show', '{broken}'],
+  ['batches cancel', '{first}'],
+  ['batches release', '{first}'],
+  ['dead-letters list', ''],
+  ['dead-letters list', '--kind refused --limit 1'],
+  ['dead-letters retry', '--order PO-5 --dry-run'],
+  ['dead-letters retry', '--order PO-5 --yes'],
+  ['dead-letters discard', '--order PO-6 --dry-run'],
+  ['dead-letters discard', '--order PO-6 --yes'],
+  ['dead-letters resolve', 'PO-8 --as resend --dry-run'],
+  ['dead-letters resolve', 'PO-8 --as accepted --yes'],
+  ['dead-letters list', '--all'],
+  ['explain', 'PO-8'],
+  ['explain', 'PO-6'],
+  ['reconcile', ''],
+  ['reconcile', '--repair --yes'],
+  ['reconcile', '--repair --without-list --yes'],
+  ['doctor', ''],
+  ['config show', ''],
+  ['rehearse', 'next.csv'],
+  ['explain', 'UNKNOWN'],
+  ['batches list', '--open'],
+  ['batches show', '{held}'],
+  ['explain', 'HELD-29'],
+  ['status', ''],
+  ['batches release', '{held} --dry-run'],
+  ['batches cancel', '{held} --dry-run'],
+  ['batches cancel', '{held} --yes'],
+];
+
+describe('docs/command-output.schema.json', () => {
+  const stack = new AsyncDisposableStack();
+  const seen: [command: string, args: string, document: unknown][] = [];
+  let place: Workplace;
+
+  beforeAll(async () => {
+    place = stack.use(
+      await openWorkplace({
+        faults: { faults: FAULTS },
+        delivery: ', attempts: 2, onDoubt: hold, concurrency: 2, refusalHold: { share: 50%, of: 6 }',
+      }),
+    );
+    await place.drop('orders.csv', fileOf(ROWS));
+    await place.drop('broken.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n');
+    await place.run(['start', '--once', '--json']);
+    await place.drop('second.csv', fileOf(['PO-1,A,2', 'PO-7,A,1']));
+    await writeFile(path.join(place.folder, 'next.csv'), fileOf(['PO-1,A,1', 'PO-2,A,none', 'PO-10,A,1']));
+    await writeFile(path.join(place.folder, 'broken.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n');
+    const order = { purchaseOrderNumber: 'PO-99', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] };
+    const headers = bearerHeaders(await place.api.token());
+    await place.api.call('POST', '/purchase-orders', { headers, body: JSON.stringify(order) });
+    for (const [command, args] of CALLS) {
+      if (args === 'UNKNOWN') await holdBatch();
+      seen.push([command, args, await documentOf(command, args)]);
+    }
+  });
+  afterAll(() => stack.disposeAsync());
+
+  async function holdBatch(): Promise<void> {
+    await place.drop('held.csv', fileOf(Array.from({ length: 30 }, (_, i) => `HELD-${i},A,1`)));
+    seen.push(['start', '--once', JSON.parse((await place.run(['--json', 'start', '--once'])).out)]);
+  }
+
+  async function documentOf(command: string, args: string): Promise<unknown> {
+    const reports = await place.reportsNow();
+    const named = (file: string) => reports.find((report) => report.file === file)?.batch ?? '';
+    const given = args
+      .replace('{first}', named('orders.csv'))
+      .replace('{broken}', named('broken.csv'))
+      .replace('{held}', named('held.csv'));
+    const words = `${command} ${given}`.split(' ').filter((word) => word !== '');
+    const { out } = await place.run(['--json', ...words], { USER: 'anna', ...credentials('STAGING') });
+    const document: unknown = JSON.parse(out);
+    if (command === 'rehearse')
+      await rm(path.dirname(path.dirname((document as { folder: string }).folder)), { recursive: true });
+    return document;
+  }
+
+  function validatorOf(name: string): ValidateFunction {
+    const found = ajv.getSchema(`${schema.$id}#/$defs/${name}`);
+    if (found === undefined) throw new Error(`${FILE} has no $defs.${name}`);
+    return found;
+  }
+
+  it('describes the output of every command, and every error', () => {
+    const wrong = seen.flatMap(([command, args, document]) => {
+      const isError =
+        typeof document === 'object' && document !== null && 'error' in document && Object.keys(document).length === 1;
+      const validate = validatorOf(isError ? 'error' : command.replace(' ', '-'));
+      return validate(document) ? [] : [`${command} ${args}: ${ajv.errorsText(validate.errors)}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('has a definition for every command, and each was seen', () => {
+    const names = [...DAEMON_COMMANDS, ...ENVIRONMENT_COMMANDS, ...ORDER_COMMANDS].map(({ name }) => name);
+    const needed = names.filter((name) => !WITHOUT.includes(name));
+    expect(needed.filter((name) => schema.$defs[name.replace(' ', '-')] === undefined)).toEqual([]);
+    expect(needed.filter((name) => !seen.some(([command]) => command === name))).toEqual([]);
+  });
+
+  it('allows no key that it does not describe', () => {
+    for (const [command, args, document] of seen.slice(0, 5)) {
+      const more = { ...(document as object), surprise: true };
+      expect([command, args, validatorOf(command.replace(' ', '-'))(more)]).toEqual([command, args, false]);
+    }
+  });
+});
