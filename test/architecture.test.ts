@@ -50,7 +50,6 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   yauzl: { units: ['parse'] },
   saxes: { units: ['parse'] },
   numfmt: { units: ['parse'] },
-  'csv-stringify': { units: ['report'] },
   '@streamparser/json': { units: ['api'] },
   ioredis: { units: ['redis'], typesAnywhere: true },
   pino: { units: ['log'], typesAnywhere: true },

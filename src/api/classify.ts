@@ -46,10 +46,12 @@ export function classify(end: HttpEnd, purchaseOrderNumber: string, now: Date, k
 function classifyAnswer(answer: HttpAnswer, number: string, now: Date, kind: RecordKind): Seen {
   const { status } = answer;
   const envelope = readEnvelope(answer.body);
-  const said = saidBy(answer, envelope);
   const isError = envelope.kind === 'error';
+  const isSuccess = status >= 200 && status < 300;
+  if (isSuccess && namedIn(envelope, kind) === number) return { kind: 'accepted' };
+  const said = saidBy(answer, envelope);
   if (isError && envelope.code === 400) return { kind: 'refused', said };
-  if (status >= 200 && status < 300) return success(envelope, number, said, kind);
+  if (isSuccess) return unclearSuccess(namedIn(envelope, kind), number, said);
   if (status === 401) return { kind: 'unauthorized', said };
   if (status === 403 || status === 404 || status === 405 || (status >= 300 && status < 400))
     return { kind: 'closed', said };
@@ -58,11 +60,13 @@ function classifyAnswer(answer: HttpAnswer, number: string, now: Date, kind: Rec
   return { kind: 'unknown', said };
 }
 
+/** The number of the order in a success envelope; undefined in every other body. */
+function namedIn(envelope: Envelope, kind: RecordKind): unknown {
+  return envelope.kind === 'success' && isRecord(envelope.data) ? envelope.data[kind.fields.number] : undefined;
+}
+
 /** A success envelope with an order in it is final, also when it names another number than was sent. */
-function success(envelope: Envelope, number: string, said: Said, kind: RecordKind): Seen {
-  if (envelope.kind !== 'success' || !isRecord(envelope.data)) return { kind: 'unknown', said };
-  const named = envelope.data[kind.fields.number];
-  if (named === number) return { kind: 'accepted' };
+function unclearSuccess(named: unknown, number: string, said: Said): Seen {
   if (named === undefined || named === null || named === '') return { kind: 'unknown', said };
   const other = plainWords(typeof named === 'string' ? `"${named}"` : JSON.stringify(named), 100);
   const message = `the API answered that it created ${other}, not "${number}"`;

@@ -13,29 +13,34 @@ export type Endpoint = {
   kind?: RecordKind;
 };
 
+/** POST of one order; see `createOrders`. */
+export type CreateOrder = (token: BearerToken, order: Order, prepare: () => Promise<boolean>) => Promise<HttpEnd>;
+
 /**
- * POST of one record (docs/purchase-order-api.md part 4) with the headers of part 5. `prepare` decides, with the
+ * POST of records (docs/purchase-order-api.md part 4) with the headers of part 5. `prepare` decides, with the
  * connection open, whether the first byte is written. Throws only when the token belongs to another environment;
  * nothing is sent then.
  */
-export async function createOrder(
-  http: Http,
-  endpoint: Endpoint,
-  token: BearerToken,
-  order: Order,
-  prepare: () => Promise<boolean>,
-): Promise<HttpEnd> {
-  const { kind = PURCHASE_ORDER } = endpoint;
+export function createOrders(http: Http, endpoint: Endpoint): CreateOrder {
+  const { kind = PURCHASE_ORDER, timeout } = endpoint;
   const url = new URL(`${endpoint.baseUrl}${kind.path}`);
-  const end = await http.call({
-    method: 'POST',
-    url,
-    headers: apiHeaders(endpoint, token),
-    body: kind.payload(order),
-    timeout: endpoint.timeout,
-    prepare,
-  });
-  return hideToken(end, token);
+  let last: { token: BearerToken; headers: Record<string, string> } | undefined;
+
+  /** Built once for each token. */
+  function headersFor(token: BearerToken): Record<string, string> {
+    if (last === undefined || !isSame(last.token, token)) last = { token, headers: apiHeaders(endpoint, token) };
+    return last.headers;
+  }
+
+  return async (token, order, prepare) => {
+    const headers = headersFor(token);
+    const end = await http.call({ method: 'POST', url, headers, body: kind.payload(order), timeout, prepare });
+    return hideToken(end, token);
+  };
+}
+
+function isSame(one: BearerToken, other: BearerToken): boolean {
+  return one.value === other.value && one.environment === other.environment && one.baseUrl === other.baseUrl;
 }
 
 /** The headers that every request carries (API part 5, rule 4). */

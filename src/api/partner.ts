@@ -1,12 +1,11 @@
 import { environmentOf } from '../config/config.ts';
 import type { Secrets } from '../config/secrets.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
-import { type Http, type HttpEnd, openHttp } from '../core/http.ts';
+import { type Http, openHttp } from '../core/http.ts';
 import { intentsAhead } from '../ledger/entry.ts';
 import { tokenRenewed } from '../log/events/delivery.ts';
-import type { Order } from '../order/order.ts';
 import type { Context } from '../redis/store.ts';
-import { createOrder, type Endpoint } from './create.ts';
+import { type CreateOrder, createOrders, type Endpoint } from './create.ts';
 import type { ListedOrder } from './list.ts';
 import { type ListEnd, listOrders } from './list.ts';
 import { type BearerToken, createTokenSource, type TokenSource } from './token.ts';
@@ -17,7 +16,7 @@ export type Partner = {
   /** Milliseconds that one POST may take. */
   timeout: number;
   /** POST of one order. `prepare` decides, with the connection open, whether the first byte is written. */
-  create(token: BearerToken, order: Order, prepare: () => Promise<boolean>): Promise<HttpEnd>;
+  create: CreateOrder;
   /** Reads the list once, with a renewed token after a 401. Never throws; the result contains the error. */
   list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
 };
@@ -35,7 +34,7 @@ export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner 
   return {
     tokens,
     timeout: endpoint.timeout,
-    create: (token, order, prepare) => createOrder(http, endpoint, token, order, prepare),
+    create: createOrders(http, endpoint),
     async list(onOrder) {
       try {
         const end = await listWith(await tokens.get(), onOrder);

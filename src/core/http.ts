@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { PoSyncError } from './errors.ts';
 
 /** One request. Sends `headers` unchanged and adds only what HTTP/1.1 requires. */
@@ -41,19 +41,45 @@ export type Http = {
 
 const MAX_BYTES = 1024 * 1024;
 const CONNECT_TIMEOUT = 10_000;
+const EMPTY = Buffer.alloc(0);
+
+type HttpOptions = { connections: number; connectTimeout?: number };
 
 /**
- * Opens the connections of one environment. HTTP/1.1, one request at a time on a connection, no redirects,
- * no retries: the delivery rules decide what happens to an order.
+ * Opens the connections of one environment, `connections` to each origin. HTTP/1.1, one request at a time on a connection,
+ * no redirects, no retries: the delivery rules decide what happens to an order. A `URL` that is passed must not change.
  */
-export function openHttp({
-  connections,
-  connectTimeout = CONNECT_TIMEOUT,
-}: {
-  connections: number;
-  connectTimeout?: number;
-}): Http {
-  const agent = new Agent({
+export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT }: HttpOptions): Http {
+  const pools = new Map<string, Pool>();
+  const targets = new WeakMap<URL, Target>();
+
+  function poolOf(origin: string): Pool {
+    const pool = pools.get(origin) ?? openPool(origin, connections, connectTimeout);
+    pools.set(origin, pool);
+    return pool;
+  }
+
+  function targetOf(url: URL): Target {
+    const known = targets.get(url);
+    if (known !== undefined) return known;
+    const target = { pool: poolOf(url.origin), path: url.pathname + url.search };
+    targets.set(url, target);
+    return target;
+  }
+
+  return {
+    call: (call) => new Promise((resolve) => dispatch(targetOf(call.url), call, new Exchange(call, resolve))),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+    },
+  };
+}
+
+/** Where a URL leads. */
+type Target = { pool: Pool; path: string };
+
+function openPool(origin: string, connections: number, connectTimeout: number): Pool {
+  return new Pool(origin, {
     connections,
     pipelining: 1,
     allowH2: false,
@@ -61,31 +87,18 @@ export function openHttp({
     keepAliveTimeout: 3_000,
     keepAliveMaxTimeout: 30_000,
     maxHeaderSize: 32 * 1024,
+    // An exchange has its own time limits, which do not count what `prepare` takes.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     connect: { timeout: connectTimeout, rejectUnauthorized: true },
   });
-  return {
-    call: (call) => dispatch(agent, call),
-    [Symbol.asyncDispose]: () => agent.destroy(),
-  };
 }
 
-function dispatch(agent: Agent, call: HttpCall): Promise<HttpEnd> {
-  return new Promise((resolve) => {
-    const exchange = new Exchange(call, resolve);
-    agent.dispatch(
-      {
-        origin: call.url.origin,
-        path: call.url.pathname + call.url.search,
-        method: call.method,
-        headers: call.prepare ? withLength(call) : call.headers,
-        body: call.prepare ? asBody(exchange.preparedBody(call.prepare)) : (call.body ?? null),
-        // Its own limits would count what `prepare` takes.
-        headersTimeout: call.timeout + CONNECT_TIMEOUT,
-        bodyTimeout: call.timeout + CONNECT_TIMEOUT,
-      },
-      exchange,
-    );
-  });
+function dispatch({ pool, path }: Target, call: HttpCall, exchange: Exchange): void {
+  const { method, body = '', prepare } = call;
+  if (prepare)
+    pool.dispatch({ path, method, headers: withLength(call.headers, body), body: asBody(exchange) }, exchange);
+  else pool.dispatch({ path, method, headers: call.headers, body: call.body ?? null }, exchange);
 }
 
 /** undici accepts any async iterable; its types name only some of them. */
@@ -93,24 +106,31 @@ function asBody(pieces: AsyncIterable<string>): Readable {
   return pieces as Readable;
 }
 
-/** undici would send a body of unknown length in chunks. */
-function withLength({ headers, body = '' }: HttpCall): Record<string, string> {
-  return { ...headers, 'content-length': String(Buffer.byteLength(body)) };
+/** Names and values in turn. undici would send a body of unknown length in chunks. */
+function withLength(headers: Record<string, string>, body: string): string[] {
+  const flat = ['content-length', String(Buffer.byteLength(body))];
+  for (const name in headers) flat.push(name, headers[name] ?? '');
+  return flat;
 }
 
-/** Watches one request from the queue of its connection to its end. */
-class Exchange implements Dispatcher.DispatchHandler {
+const END = Promise.resolve({ done: true, value: undefined } as const);
+
+/** Watches one request from the queue of its connection to its end; with `prepare` it is its body as well. */
+class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
   readonly #call: HttpCall;
   readonly #resolve: (end: HttpEnd) => void;
   #timer: NodeJS.Timeout;
   readonly #idleTimer: NodeJS.Timeout | undefined;
-  readonly #chunks: Buffer[] = [];
+  #body: Buffer = EMPTY;
+  /** Pieces of a body that came in several. */
+  #pieces: Buffer[] | undefined;
+  #bytes = 0;
   #controller: Dispatcher.DispatchController | undefined;
+  #asked = false;
   #written = false;
   #ended = false;
   #status: number | undefined;
   #headers: Record<string, string> = {};
-  #bytes = 0;
 
   constructor(call: HttpCall, resolve: (end: HttpEnd) => void) {
     this.#call = call;
@@ -122,7 +142,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #deadline(extra = 0): NodeJS.Timeout {
-    return setTimeout(() => this.#giveUp(timedOut(this.#call)), this.#call.timeout + extra);
+    return setTimeout(giveUpLate, this.#call.timeout + extra, this);
   }
 
   /** Called by undici with the connection open, directly before it writes or asks for the body. */
@@ -133,23 +153,35 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** undici writes nothing, not even the request line, before it has the first piece of a streamed body. */
-  async *preparedBody(prepare: () => Promise<boolean>): AsyncGenerator<string> {
+  [Symbol.asyncIterator](): AsyncIterator<string> {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<string>> {
+    const { prepare } = this.#call;
+    if (this.#asked || !prepare) return END;
+    this.#asked = true;
+    return this.#onlyPiece(prepare);
+  }
+
+  async #onlyPiece(prepare: () => Promise<boolean>): Promise<IteratorResult<string>> {
     if (!(await prepare())) throw new Error('no longer to be sent when it could be written');
     if (this.#ended) throw new Error('ended before it was written');
     this.#written = true;
     clearTimeout(this.#timer);
     this.#timer = this.#deadline();
-    yield this.#call.body ?? '';
+    return { done: false, value: this.#call.body ?? '' };
   }
 
   onResponseStart(
     _: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
-  ) {
+  ): void {
     this.#idleTimer?.refresh();
     this.#status = status;
-    for (const [name, value] of Object.entries(headers)) {
+    for (const name in headers) {
+      const value = headers[name];
       if (value !== undefined) this.#headers[name] = Array.isArray(value) ? value.join(', ') : value;
     }
   }
@@ -162,17 +194,25 @@ class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#bytes += chunk.length;
-    if (this.#bytes <= (this.#call.maxBytes ?? MAX_BYTES)) this.#chunks.push(chunk);
-    else controller.abort(new Error('the answer is too large'));
+    if (this.#bytes > (this.#call.maxBytes ?? MAX_BYTES)) controller.abort(new Error('the answer is too large'));
+    else if (this.#bytes === chunk.length) this.#body = chunk;
+    else {
+      this.#pieces ??= [this.#body];
+      this.#pieces.push(chunk);
+    }
   }
 
   onResponseEnd(): void {
-    const answer = { status: this.#status ?? 0, headers: this.#headers, body: Buffer.concat(this.#chunks) };
-    this.#end({ kind: 'answered', answer });
+    const body = this.#pieces ? Buffer.concat(this.#pieces) : this.#body;
+    this.#end({ kind: 'answered', answer: { status: this.#status ?? 0, headers: this.#headers, body } });
   }
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
     this.#end(this.#failure(error));
+  }
+
+  timeOut(): void {
+    this.#giveUp(timedOut(this.#call));
   }
 
   #giveUp(error: Error): void {
@@ -193,6 +233,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#idleTimer);
     this.#resolve(end);
   }
+}
+
+/** One function for all timers, instead of one for each call. */
+function giveUpLate(exchange: Exchange): void {
+  exchange.timeOut();
 }
 
 function timedOut(call: HttpCall): PoSyncError {

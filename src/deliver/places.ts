@@ -12,8 +12,6 @@ export type Place = {
   release(): void;
 };
 
-export type Places = ReturnType<typeof createPlaces>;
-
 type PlacesDeps = {
   /** Calls in flight. */
   concurrency: number;

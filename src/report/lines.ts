@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { stringify } from 'csv-stringify/sync';
 
 export type Dialect = { delimiter: string; newline: string };
 
@@ -17,11 +16,13 @@ const MISLEADING = /[\r\n]|^\ufeff/;
 
 /** One table row with its line end, quoted where the dialect or a spreadsheet needs it. */
 export function csvLine(cells: readonly string[], dialect: Dialect): string {
-  return stringify([[...cells]], {
-    delimiter: dialect.delimiter,
-    record_delimiter: dialect.newline,
-    quoted_match: [MISLEADING, FRAGILE],
-  });
+  const { delimiter, newline } = dialect;
+  return cells.map((cell) => cellText(cell, delimiter)).join(delimiter) + newline;
+}
+
+function cellText(cell: string, delimiter: string): string {
+  if (cell.includes('"')) return `"${cell.replaceAll('"', '""')}"`;
+  return cell.includes(delimiter) || MISLEADING.test(cell) || FRAGILE.test(cell) ? `"${cell}"` : cell;
 }
 
 /** Reads a file's text in pieces, including its byte-order mark. */

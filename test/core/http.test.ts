@@ -154,6 +154,56 @@ describe('http', () => {
     expect(received().endsWith(BODY)).toBe(true);
   });
 
+  it('collects a body that comes in pieces', async () => {
+    const { url } = await server((socket) =>
+      socket.on('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n12');
+        setTimeout(() => socket.write('34'), 20);
+        setTimeout(() => socket.write('56'), 40);
+      }),
+    );
+    const end = await post(url);
+    expect(end.kind === 'answered' && end.answer.body.toString()).toBe('123456');
+  });
+
+  it('is unsent when the connection closes while it is prepared, and writes nothing on another one', async () => {
+    const { url, received, connections } = await server((socket) => setTimeout(() => socket.end(), 50));
+    const prepare = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return true;
+    };
+    expect(await post(url, { prepare })).toMatchObject({ kind: 'unsent' });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([connections(), received()]).toEqual([1, '']);
+  });
+
+  it('is unsent when it cannot be prepared in time', async () => {
+    const { url, received } = await server(() => undefined);
+    const http = openHttp({ connections: 1 });
+    open.push(http);
+    const call = {
+      method: 'POST',
+      url,
+      headers: {},
+      body: BODY,
+      prepare: () => new Promise<boolean>(() => undefined),
+    } as const;
+    const ends = http.call({ ...call, timeout: -9_700 });
+    expect(await ends).toMatchObject({ kind: 'unsent' });
+    expect(received()).toBe('');
+  });
+
+  it('reaches several origins', async () => {
+    const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+    const [one, two] = [await server(answering(ok)), await server(answering(ok))];
+    const http = openHttp({ connections: 1 });
+    open.push(http);
+    const call = { method: 'POST', headers: {}, body: BODY, timeout: 1_000 } as const;
+    for (const { url } of [one, two, one])
+      expect(await http.call({ ...call, url })).toMatchObject({ kind: 'answered' });
+    expect([one.connections(), two.connections()]).toEqual([1, 1]);
+  });
+
   it('writes nothing later when it timed out in the queue of its connection', async () => {
     const { url, received } = await server(() => undefined);
     const http = openHttp({ connections: 1 });

@@ -444,8 +444,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'a success of this very order',
     file: 'src/api/classify.ts',
-    find: 'if (named === number) return',
-    replace: 'if (named !== undefined) return',
+    find: 'isSuccess && namedIn(envelope, kind) === number',
+    replace: 'isSuccess && namedIn(envelope, kind) !== undefined',
     tests: ['test/api/classify.test.ts'],
   },
   {

@@ -1,3 +1,4 @@
+import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { csvLine, splitLines } from '../../src/report/lines.ts';
@@ -32,6 +33,28 @@ it('splits the text independent of its chunks', async () => {
 
 it.each(['\n', '\r\n', '\r'])('quotes every line break in a cell when rows end with %j', (newline) => {
   expect(csvLine(['a\nb', 'c\rd', 'e\r\nf'], { delimiter: ';', newline })).toBe(`"a\nb";"c\rd";"e\r\nf"${newline}`);
+});
+
+it('writes every line as csv-stringify does', () => {
+  const cell = fc.oneof(
+    fc.string({
+      unit: fc.constantFrom('"', '\r', '\n', ';', ',', '\t', ' ', "'", '=', '0', '7', 'E', '-', '/', '\ufeff', 'ä'),
+    }),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('', '0010', '12345678901234567', '12E5', '1-2', '2026-11-21', 'PO-1'),
+  );
+  const dialect = fc.record({
+    delimiter: fc.constantFrom(';', ',', '\t', '|'),
+    newline: fc.constantFrom('\n', '\r\n', '\r'),
+  });
+  fc.assert(
+    fc.property(fc.array(cell, { minLength: 1, maxLength: 6 }), dialect, (cells, { delimiter, newline }) => {
+      const quoted = [/[\r\n]|^\ufeff/, /^(?:0\d+|\d{16,}|\d+[eE]\d+|\d{1,4}[-/]\d{1,2}(?:[-/]\d{1,4})?)$/];
+      const options = { delimiter, record_delimiter: newline, quoted_match: quoted };
+      expect(csvLine(cells, { delimiter, newline })).toBe(stringify([cells], options));
+    }),
+    { numRuns: 500 },
+  );
 });
 
 it('quotes delimiters, quotes and a leading byte-order mark, and nothing else', () => {
