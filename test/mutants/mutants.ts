@@ -82,8 +82,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the look at the end of a file',
     file: 'src/intake/looks-complete.ts',
-    find: "? 'its last row is shorter than its header' : undefined",
-    replace: '? undefined : undefined',
+    find: "if (count(last, delimiter) < count(header, delimiter)) return 'its last row is shorter than its header';",
+    replace: '',
     tests: ['test/intake/inbox.test.ts'],
   },
   {
@@ -677,9 +677,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'held batches being left alone',
-    file: 'src/deliver/attempt.ts',
-    find: 'return !line.guards.held.has(attempt.entry.batch) && (await',
-    replace: 'return (await',
+    file: 'src/deliver/may-begin.ts',
+    find: 'line.guards.held.has(attempt.entry.batch) || !(await intend(line, attempt))',
+    replace: '!(await intend(line, attempt))',
     tests: ['test/deliver/may-begin.test.ts'],
   },
   {
