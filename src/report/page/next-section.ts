@@ -14,7 +14,27 @@ export function nextSection(report: Report, story: Story, fixFiles: readonly str
   return html`<section class="next" aria-labelledby="next">
 <h2 id="next">What to do next</h2>
 <ol>${steps.map((step) => html`<li>${step}</li>`)}</ol>
+${report.state === 'finished' ? help() : undefined}
 </section>`;
+}
+
+/** The sentences of docs/for-clerks.md, for people who have only the report. */
+export const CLERK_HELP: readonly string[] = [
+  'A green line on the left means that nothing needs you; a red line means that some orders wait for you.',
+  'The title says how many orders wait; all others are done.',
+  '"What went wrong" names each of them with its line in your file and the reason.',
+  'Open the fix file with a spreadsheet: the report links it, and it is next to your file as <name>.fix.xlsx.',
+  'It contains only the rows that need you, with your own columns; _error_message says what to correct.',
+  'Correct the values, and keep all columns, also those that begin with _error.',
+  'Leave or delete the rows that you cannot correct now: their orders stay open.',
+  'Save the file and drop it into the inbox that the report names.',
+  'Orders that were accepted are never sent again, so you can drop a file twice without harm.',
+  'The line becomes green when every order is settled; ask your operator about orders in conflict or in doubt.',
+];
+
+function help(): Html {
+  return html`<details class="help"><summary>How to work with this report</summary>
+<ul>${CLERK_HELP.map((sentence) => html`<li>${sentence}</li>`)}</ul></details>`;
 }
 
 function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Html[] {

@@ -58,6 +58,10 @@ rect.care { fill: var(--care); } rect.stripe { fill: var(--stripe); } rect.gap {
 .next { background: var(--sheet); border: 1px solid var(--rule); border-radius: 6px; padding: 1.25rem 1.5rem 1.35rem; }
 .next ol { padding-left: 1.3rem; }
 .next li + li { margin-top: 0.75rem; }
+.help { margin-top: 1rem; color: var(--soft); }
+.help summary { cursor: pointer; }
+.help ul { padding-left: 1.3rem; }
+.help li + li { margin-top: 0.3rem; }
 .next li::marker { color: var(--soft); font-variant-numeric: tabular-nums; }
 .next li { text-wrap: pretty; }
 .next li > code:not(.command) { white-space: nowrap; }

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { CLERK_HELP } from '../../../src/report/page/next-section.ts';
+
+const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/for-clerks.md'), 'utf8');
+
+it('docs/for-clerks.md has the ten sentences of the report page', () => {
+  const sentences = [...page.matchAll(/^\d+\. (.*)$/gm)].map(([, text = '']) => text.replaceAll('`', ''));
+  expect(sentences).toEqual(CLERK_HELP);
+  expect(sentences).toHaveLength(10);
+});
