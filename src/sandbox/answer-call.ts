@@ -1,13 +1,14 @@
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { toError } from '../core/errors.ts';
 import { authenticate } from './authenticate.ts';
 import type { Context } from './context.ts';
 import { createPurchaseOrder, listPurchaseOrders } from './purchase-orders.ts';
 import { REHEARSAL_PATH } from './rehearsal.ts';
+import { answerRehearsal } from './rehearsal-calls.ts';
 import { failure, type Reply, sendReply } from './reply.ts';
 import { type Call, callOf } from './request.ts';
 import type { Operation } from './sandbox-options.ts';
-import { answerToken } from './token-endpoint.ts';
+import { answerToken, tokenCrash } from './token-endpoint.ts';
 
 /** Answers every call to one address; a call that fails with an unexpected error gets a 500. */
 export function listener(role: Role, context: Context): RequestListener {
@@ -15,14 +16,17 @@ export function listener(role: Role, context: Context): RequestListener {
     const isObserved = context.emit !== undefined || context.onCall !== undefined;
     const begun = isObserved ? performance.now() : 0;
     const call = callOf(request);
+    const isToken = role.auth && call.path === context.settings.tokenPath;
+    const recorded = call.path.startsWith(REHEARSAL_PATH) ? undefined : context.rehearsal?.exchanges.begin(request);
     const send = (reply: Reply) => {
       if (isObserved) observe(reply, call, performance.now() - begun, context);
-      sendReply(response, reply, context.crashed);
+      sendReply(response, recorded === undefined ? reply : recorded(reply), context.crashed);
     };
     const crash = (thrown: unknown) => {
       context.crashed(toError(thrown));
-      send(failure(500, 'The service failed; the outcome of this request is unknown.'));
+      send(isToken ? tokenCrash() : failure(500, 'The service failed; the outcome of this request is unknown.'));
     };
+    if (context.settings.cors !== '') allowOrigin(response, context.settings.cors);
     try {
       // Never synchronous: a request that turns out to be invalid HTTP must get that one refusal only.
       Promise.resolve(answerCall(call, role, context)).then(send, crash);
@@ -31,6 +35,24 @@ export function listener(role: Role, context: Context): RequestListener {
     }
   };
 }
+
+/** Headers that let pages of an origin call, such as Swagger UI. */
+function allowOrigin(response: ServerResponse, origin: string): void {
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('access-control-expose-headers', 'www-authenticate, retry-after, allow');
+  if (origin !== '*') response.setHeader('vary', 'origin');
+}
+
+const PREFLIGHT: Reply = {
+  kind: 'complete',
+  status: 204,
+  body: '',
+  headers: {
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+    'access-control-allow-headers': 'authorization, content-type, accept',
+    'access-control-max-age': '600',
+  },
+};
 
 function observe(reply: Reply, { method, path }: Call, durationMs: number, context: Context): void {
   const status = reply.kind === 'drop' ? 0 : reply.status;
@@ -60,15 +82,19 @@ function answerCall(call: Call, role: Role, context: Context): Reply | Promise<R
   if (headers.host === undefined && request.httpVersion !== '1.0') {
     return failure(400, 'The request parameters are invalid: the header Host is missing.');
   }
+  if (call.method === 'OPTIONS' && context.settings.cors !== '') return PREFLIGHT;
   if (path === '/healthz') return { kind: 'complete', status: 200, body: '{"status":"ok"}' };
-  if (path === '/openapi.json' && call.method === 'GET') return describeItself(context);
+  if (path === '/openapi.json' && isReading(call.method)) return describeItself(context);
   if (role.auth && path === context.settings.tokenPath) return answerToken(call, context);
-  if (role.auth && path === REHEARSAL_PATH && context.rehearsal) {
-    if (call.method !== 'GET') return notSupported(call.method, 'GET');
-    return { kind: 'stream', status: 200, chunks: context.rehearsal.text() };
+  if (role.auth && context.rehearsal && path.startsWith(REHEARSAL_PATH)) {
+    return answerRehearsal(call, context.rehearsal, context) ?? nothingAt(path);
   }
   if (role.api && path.startsWith(`${API_PREFIX}/`)) return answerApi(call, context);
   return nothingAt(path);
+}
+
+function isReading(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 /** The specified operation that a call requests. */
@@ -83,12 +109,8 @@ function answerApi(call: Call, context: Context): Reply | Promise<Reply> {
   if (!caller.known) return caller.refusal;
   if (path !== ORDERS) return nothingAt(path);
   if (method === 'POST') return createPurchaseOrder(call, caller, context);
-  if (method === 'GET') return listPurchaseOrders(call, caller, context);
-  return notSupported(method, 'GET, POST');
-}
-
-function notSupported(method: string, allow: string): Reply {
-  return failure(405, `The method ${method} is not supported for this resource.`, { allow });
+  if (isReading(method)) return listPurchaseOrders(call, caller, context);
+  return failure(405, `The method ${method} is not supported for this resource.`, { allow: 'GET, HEAD, POST' });
 }
 
 async function describeItself(context: Context): Promise<Reply> {

@@ -1,7 +1,8 @@
 import type { AllowList } from './authenticate.ts';
-import type { Tasks } from './faults/open-tasks.ts';
-import type { Planner } from './faults/plan-faults.ts';
+import type { FaultControl } from './faults/fault-control.ts';
+import type { Tasks } from './faults/rehearse.ts';
 import type { OrderStore } from './order-store.ts';
+import type { OrderReader } from './read-order.ts';
 import type { Rehearsal } from './rehearsal.ts';
 import type { AnsweredCall, Emit, SandboxSettings } from './sandbox-options.ts';
 import type { TokenStore } from './token-store.ts';
@@ -10,6 +11,7 @@ import type { TokenStore } from './token-store.ts';
 export type Context = {
   settings: SandboxSettings;
   allowed: AllowList;
+  readOrder: OrderReader;
   orders: OrderStore;
   tokens: TokenStore;
   /** Absent without a listener, so that calls build no events. */
@@ -18,7 +20,7 @@ export type Context = {
   onCall: ((call: AnsweredCall) => void) | undefined;
   /** Reports a call that failed with an unexpected error. */
   crashed: (error: Error) => void;
-  plan: Planner | undefined;
+  faults: FaultControl;
   rehearsal: Rehearsal | undefined;
   tasks: Tasks;
   /** The addresses that callers use, for the OpenAPI document. */

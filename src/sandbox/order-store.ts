@@ -22,6 +22,8 @@ export type OrderStore = {
   range(until: number): Promise<Range>;
   /** Narrows a range to its oldest or newest orders. */
   capped(range: Range, most: number, keep: 'oldest' | 'newest'): Promise<Range>;
+  /** The orders with a number, oldest first. */
+  find(number: string): Promise<Row[]>;
   /** The rows of a range in storage order, read page by page. */
   pages(range: Range): AsyncIterable<readonly Row[]>;
 };
@@ -82,6 +84,7 @@ export function createOrderStore(table: RemoteTable): OrderStore {
     },
     range: table.range,
     capped: table.capped,
+    find: table.find,
     async *pages({ first, last }) {
       for (let next = first; next <= last; ) {
         const rows = await table.page({ first: next, last });

@@ -20,6 +20,8 @@ export type OrderTable = {
   capped(range: Range, most: number, keep: 'oldest' | 'newest'): Range;
   /** The first rows of a range in storage order: about 256 KiB, from 1 to 500 rows. */
   page(range: Range): Row[];
+  /** The orders with a number, oldest first. */
+  find(number: string): Row[];
 };
 
 const COLUMNS = `(
@@ -84,8 +86,10 @@ function listing(database: DatabaseSync): Omit<OrderTable, 'insert'> {
   const newest = database.prepare('SELECT id FROM orders WHERE stored_at <= ? ORDER BY id DESC LIMIT 1');
   const nth = database.prepare('SELECT id FROM orders WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1 OFFSET ?');
   const nthLast = database.prepare('SELECT id FROM orders WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1 OFFSET ?');
+  const named = database.prepare(`SELECT * FROM orders WHERE number = ? ORDER BY id LIMIT ${PAGE}`);
   const page = database.prepare(`SELECT * FROM orders WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${PAGE}`);
   return {
+    find: (number) => named.all(number).map(rowOf),
     range(until) {
       return { first: Number(oldest.get()?.id ?? 1), last: Number(newest.get(until)?.id ?? 0) };
     },

@@ -61,6 +61,7 @@ export async function openOrderThread(opening: TableOpening): Promise<OrderThrea
     range: remote('range'),
     capped: remote('capped'),
     page: remote('page'),
+    find: remote('find'),
     ended: ended.promise,
     async [Symbol.asyncDispose]() {
       if (dead !== undefined) return;

@@ -5,34 +5,37 @@ import type { Plan } from './faults/plan-faults.ts';
 import { rehearse } from './faults/rehearse.ts';
 import type { NewOrder, Stored } from './order-store.ts';
 import type { Row } from './order-table.ts';
-import { type ReadOrder, readOrder } from './read-order.ts';
+import type { ReadOrder } from './read-order.ts';
 import { failure, type Reply, success } from './reply.ts';
 import { type Call, readBody, refuseHeaders } from './request.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
 
 type Known = Extract<Caller, { known: true }>;
+type ListSettings = Pick<SandboxSettings, 'listShape' | 'listKey' | 'listItems' | 'listedState'>;
 type Answered = (outcome: Reply | Error) => void;
 
 /** POST /purchase-orders: creates an order in state NEW (API parts 3 and 4). */
 export function createPurchaseOrder(call: Call, caller: Known, context: Context): Reply | Promise<Reply> {
-  const { bodyLimit, environment } = context.settings;
-  const refusal = withoutScope(caller.grant, 'write', environment) ?? refuseHeaders(call.headers);
+  const { bodyLimit, environment, headers } = context.settings;
+  const refusal = withoutScope(caller.grant, 'write', environment) ?? refuseHeaders(call.headers, headers);
   if (refusal !== undefined) return refusal;
   return new Promise((resolve, reject) => {
     const done = (outcome: Reply | Error) => (outcome instanceof Error ? reject(outcome) : resolve(outcome));
     readBody(call.request, bodyLimit, (body) => {
       if (body === 'gone') resolve({ kind: 'drop', how: 'close' });
       else if (body === 'too-large') resolve(failure(413, `The body must not be larger than ${bodyLimit} bytes.`));
-      else create(readOrder(body), caller, context, done);
+      else create(context.readOrder(body), caller, context, done);
     });
   });
 }
 
 /** GET /purchase-orders: returns every order; `limit` and `offset` are reserved and ignored (API parts 4 and 8). */
 export async function listPurchaseOrders(call: Call, caller: Known, context: Context): Promise<Reply> {
-  const refusal = withoutScope(caller.grant, 'read', context.settings.environment) ?? refuseHeaders(call.headers);
+  const { environment, headers } = context.settings;
+  const refusal = withoutScope(caller.grant, 'read', environment) ?? refuseHeaders(call.headers, headers);
   if (refusal !== undefined) return refusal;
-  const plan = context.plan?.({ on: 'list', order: '' });
+  if (call.method === 'HEAD') return { kind: 'stream', status: 200, chunks: [] };
+  const plan = context.faults.plan?.({ on: 'list', order: '' });
   const work = () => list(context, plan);
   return plan === undefined ? work() : perform(plan, work, caller, context);
 }
@@ -40,7 +43,8 @@ export async function listPurchaseOrders(call: Call, caller: Known, context: Con
 function create(read: ReadOrder, caller: Known, context: Context, done: Answered): void {
   const order = read.ok ? read.order.number : read.number;
   context.emit?.({ type: 'received', at: Date.now(), order });
-  const plan = context.plan?.({ on: 'create', order, items: read.ok ? read.order.items : undefined });
+  const magic = read.ok ? context.faults.planMagic(read.order) : undefined;
+  const plan = magic ?? context.faults.plan?.({ on: 'create', order, items: read.ok ? read.order.items : undefined });
   if (plan === undefined) store(read, context, done);
   else perform(plan, () => stored(read, context), caller, context).then(done, (thrown) => done(toError(thrown)));
 }
@@ -51,21 +55,27 @@ function stored(read: ReadOrder, context: Context): Promise<Reply> {
   });
 }
 
-function store(read: ReadOrder, { orders, emit }: Context, done: Answered): void {
+function store(read: ReadOrder, context: Context, done: Answered): void {
   if (!read.ok) {
     done(failure(400, read.message));
     return;
   }
   const { order } = read;
-  orders.create(order, (outcome) => done(outcome instanceof Error ? outcome : answerTo(order, outcome, emit)));
+  context.orders.create(order, (outcome) =>
+    done(outcome instanceof Error ? outcome : answerTo(order, outcome, context)),
+  );
 }
 
-function answerTo({ number, state }: NewOrder, outcome: Stored, emit: Context['emit']): Reply {
+function answerTo({ number, state }: NewOrder, outcome: Stored, { emit, settings }: Context): Reply {
   if (outcome === 'taken') {
-    return failure(409, `A purchase order with the purchaseOrderNumber ${JSON.stringify(number)} already exists.`);
+    const { duplicateStatus } = settings;
+    return failure(
+      duplicateStatus,
+      `A purchase order with the purchaseOrderNumber ${JSON.stringify(number)} already exists.`,
+    );
   }
   emit?.({ type: 'stored', at: Date.now(), order: number });
-  return success(201, `{"purchaseOrderNumber":${JSON.stringify(number)},"orderState":"${state}"}`);
+  return success(settings.createdStatus, `{"purchaseOrderNumber":${JSON.stringify(number)},"orderState":"${state}"}`);
 }
 
 async function list({ orders, settings }: Context, plan: Plan | undefined): Promise<Reply> {
@@ -85,18 +95,19 @@ function perform(plan: Plan, work: () => Reply | Promise<Reply>, caller: Known, 
 /** The list as JSON text, page by page; the specification does not show its shape, so the shape is a setting. */
 async function* listText(
   pages: AsyncIterable<readonly Row[]>,
-  { listShape, listItems }: Pick<SandboxSettings, 'listShape' | 'listItems'>,
+  { listShape, listKey, listItems, listedState }: ListSettings,
 ): AsyncGenerator<string> {
-  const [open, close] = listShape === 'array' ? ['[', ']'] : ['{"purchaseOrders":[', ']}'];
+  const [open, close] = listShape === 'array' ? ['[', ']'] : [`{${JSON.stringify(listKey)}:[`, ']}'];
+  const state = JSON.stringify(listedState);
   let before = `{"status":"success","data":${open}`;
   for await (const rows of pages) {
-    yield before + rows.map((row) => orderText(row, listItems)).join(',');
+    yield before + rows.map((row) => orderText(row, state, listItems)).join(',');
     before = ',';
   }
   yield `${before === ',' ? '' : before}${close},"error":null}`;
 }
 
-function orderText(row: Row, withItems: boolean): string {
-  const head = `{"purchaseOrderNumber":${JSON.stringify(row.number)},"orderState":"${row.state}"`;
+function orderText(row: Row, state: string, withItems: boolean): string {
+  const head = `{"purchaseOrderNumber":${JSON.stringify(row.number)},"orderState":${state}`;
   return withItems ? `${head},"items":${row.items}}` : `${head}}`;
 }

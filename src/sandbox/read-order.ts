@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { toError } from '../core/errors.ts';
 import type { NewOrder } from './order-store.ts';
-import { purchaseOrderSchema } from './schemas.ts';
+import { type OrderRules, orderSchemas } from './schemas.ts';
 
 /** An order read from a body, or the message that explains why the body is invalid (error code 400, API part 7). */
 export type ReadOrder = { ok: true; order: NewOrder } | { ok: false; number: string; message: string };
@@ -9,16 +9,27 @@ export type ReadOrder = { ok: true; order: NewOrder } | { ok: false; number: str
 const INVALID = 'The request parameters are invalid';
 const MOST_SHOWN = 20;
 
-/** Reads the body of POST /purchase-orders. The message names each invalid parameter with its reason. */
-export function readOrder(body: Buffer): ReadOrder {
-  const plain = plainOrder(body);
-  if (plain !== undefined) return { ok: true, order: plain };
-  if (body.length === 0) return refused('the body is empty and must be a JSON object');
-  if (!isUtf8(body)) return refused('the body is not UTF-8');
-  const parsed = parse(body.toString('utf8'));
-  if ('error' in parsed) return refused(`the body is not JSON (${parsed.error})`);
-  const checked = purchaseOrderSchema.safeParse(parsed.value);
-  if (!checked.success) return refused(sentence(checked.error.issues), numberIn(parsed.value));
+/** Reads the body of POST /purchase-orders. The message of a refusal names each invalid parameter with its reason. */
+export type OrderReader = (body: Buffer) => ReadOrder;
+
+/** Creates the reader for an environment's rules. */
+export function createOrderReader(rules: OrderRules): OrderReader {
+  const { order: schema } = orderSchemas(rules);
+  return (body) => {
+    const plain = plainOrder(body, rules.blankText);
+    if (plain !== undefined) return { ok: true, order: plain };
+    if (body.length === 0) return refused('the body is empty and must be a JSON object');
+    if (!isUtf8(body)) return refused('the body is not UTF-8');
+    const parsed = parse(body.toString('utf8'));
+    if ('error' in parsed) return refused(`the body is not JSON (${parsed.error})`);
+    return readParsed(parsed.value, schema);
+  };
+}
+
+/** Checks a parsed order against the schema. */
+export function readParsed(value: unknown, schema: ReturnType<typeof orderSchemas>['order']): ReadOrder {
+  const checked = schema.safeParse(value);
+  if (!checked.success) return refused(sentence(checked.error.issues), numberIn(value));
   const { purchaseOrderNumber: number, orderState: state, items } = checked.data;
   return { ok: true, order: { number, state, items: JSON.stringify(items) } };
 }
@@ -67,9 +78,11 @@ const LONGEST = 16 * 1024;
  * Reads a body in the form that most clients write: fields in the usual order, no blanks, ASCII, integer quantities.
  * Returns undefined for every other body, which the schema then checks. Takes a third of the time of the general path.
  */
-export function plainOrder(body: Buffer): NewOrder | undefined {
+export function plainOrder(body: Buffer, blankText: OrderRules['blankText'] = 'accept'): NewOrder | undefined {
   if (body.length > LONGEST) return undefined;
-  const [, number, items] = ORDER.exec(body.toString('latin1')) ?? [];
+  const text = body.toString('latin1');
+  const [, number, items] = ORDER.exec(text) ?? [];
   if (number === undefined || items === undefined) return undefined;
+  if (blankText === 'refuse' && /:" +"/.test(text)) return undefined;
   return { number: number.slice(1, -1), state: 'NEW', items };
 }

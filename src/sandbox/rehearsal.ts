@@ -1,20 +1,25 @@
+import type { Exchanges } from './exchanges.ts';
+import { recordPage } from './record-page.ts';
 import type { SandboxEvent } from './sandbox-options.ts';
 
 /** The path of the record, on the auth address. */
 export const REHEARSAL_PATH = '/rehearsal';
 
 /** What happened to one order number; times in milliseconds since 1970. */
-type OrderRecord = { received: number[]; stored: number[]; faults: string[] };
+export type OrderRecord = { received: number[]; stored: number[]; faults: string[] };
 
 /** The sandbox's own record of a rehearsal, against which a test can compare results. */
 export type Rehearsal = {
   take(event: SandboxEvent): void;
+  readonly exchanges: Exchanges;
   /** The record as JSON text, in pieces. */
   text(): Iterable<string>;
+  /** The same for people: an HTML page that refreshes itself. */
+  page(): string;
 };
 
 /** Creates an empty record, kept in memory only. */
-export function createRehearsal(environment: string): Rehearsal {
+export function createRehearsal(environment: string, exchanges: Exchanges): Rehearsal {
   const startedAt = Date.now();
   const orders = new Map<string, OrderRecord>();
   const counters = { calls: 0, received: 0, stored: 0, dropped: 0, crashed: 0, faults: 0 };
@@ -32,7 +37,7 @@ export function createRehearsal(environment: string): Rehearsal {
   }
 
   function answered(event: Extract<SandboxEvent, { type: 'answered' }>): void {
-    if (event.path === REHEARSAL_PATH) return;
+    if (event.path.startsWith(REHEARSAL_PATH)) return;
     counters.calls += 1;
     if (event.status === 0) counters.dropped += 1;
     const name = `${event.on} ${event.status === 0 ? 'dropped' : event.status}`;
@@ -67,7 +72,13 @@ export function createRehearsal(environment: string): Rehearsal {
           return;
       }
     },
-    text: () => textOf({ environment, startedAt, counters, statuses, faults, tokens, lists }, orders),
+    exchanges,
+    text: () =>
+      textOf(
+        { environment, startedAt, counters, statuses, faults, tokens, lists, exchanges: exchanges.last() },
+        orders,
+      ),
+    page: () => recordPage({ environment, counters, statuses, orders, exchanges: exchanges.last() }),
   };
 }
 

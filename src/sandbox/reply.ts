@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { toError } from '../core/errors.ts';
 
 /** A success envelope around JSON text (API part 2). */
@@ -48,7 +50,7 @@ export function sendReply(response: ServerResponse, reply: Reply, broken: (error
       return;
     case 'drop':
       // Use the request's socket: a pipelined response has none until its turn.
-      if (reply.how === 'reset') response.req.socket.resetAndDestroy();
+      if (reply.how === 'reset') reset(response.req.socket);
       else response.req.socket.destroy();
       return;
   }
@@ -66,6 +68,12 @@ function sendComplete(response: ServerResponse, reply: Extract<Reply, { kind: 'c
   response.end(reply.body);
 }
 
+/** The headers of a reply, before Node adds its own. */
+export function headersOf(reply: Reply): Readonly<Record<string, string>> {
+  if (reply.kind === 'drop') return {};
+  return { 'content-type': JSON_TYPE, ...(reply.kind === 'complete' ? reply.headers : {}) };
+}
+
 async function sendStream(
   response: ServerResponse,
   { status, chunks }: Extract<Reply, { kind: 'stream' }>,
@@ -77,6 +85,13 @@ async function sendStream(
     else await drained(response);
   }
   response.end();
+}
+
+/** Ends a connection by RST; below TLS only the TCP socket can be reset. */
+function reset(socket: Socket): void {
+  const tcp: unknown = socket instanceof TLSSocket ? Reflect.get(socket, '_parent') : socket;
+  if (tcp instanceof Socket) tcp.resetAndDestroy();
+  else socket.destroy();
 }
 
 /** A long answer must not delay other calls. */

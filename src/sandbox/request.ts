@@ -69,18 +69,23 @@ function pathOf(target: string): string {
   return query < 0 ? origin : origin.slice(0, query);
 }
 
+/** The header that a refusal for the wrong media type names (RFC 9110 section 12.5.1). */
+const SEND_JSON = { accept: 'application/json' };
+
 /**
  * Checks the headers that every call must carry (API part 5, rule 4).
- * Returns the refusal when one is missing or has another value.
+ * Returns the refusal when one is missing or has another value; `lenient` refuses only a header that excludes JSON.
  */
-export function refuseHeaders({ contentType, contentEncoding, accept }: CallHeaders): Reply | undefined {
-  if (contentType !== 'application/json' && !isJsonType(contentType ?? '')) {
-    return failure(415, `Send the header Content-Type: application/json (received: ${said(contentType)}).`);
+export function refuseHeaders(headers: CallHeaders, strictness: 'strict' | 'lenient'): Reply | undefined {
+  const { contentType, contentEncoding, accept } = headers;
+  const mayLack = strictness === 'lenient';
+  if (contentType !== 'application/json' && !(mayLack && contentType === undefined) && !isJsonType(contentType ?? '')) {
+    return failure(415, `Send the header Content-Type: application/json (received: ${said(contentType)}).`, SEND_JSON);
   }
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
     return failure(415, `Send the body without the header Content-Encoding (received: ${said(contentEncoding)}).`);
   }
-  if (accept !== 'application/json' && !acceptsJson(accept ?? '')) {
+  if (accept !== 'application/json' && !(mayLack && acceptsAny(accept)) && !acceptsJson(accept ?? '')) {
     return failure(406, `Send the header Accept: application/json (received: ${said(accept)}).`);
   }
   return undefined;
@@ -92,6 +97,12 @@ function isJsonType(type: string): boolean {
   if (parameters === undefined) return false;
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(parameters)?.[1];
   return charset === undefined || /^utf-?8$/i.test(charset);
+}
+
+function acceptsAny(accept: string | undefined): boolean {
+  return (
+    accept === undefined || /(?:^|,)[ \t]*(?:\*|application)\/\*(?![^,]*;[ \t]*q=0(?:\.0*)?[ \t]*(?:,|$))/i.test(accept)
+  );
 }
 
 function acceptsJson(accept: string): boolean {

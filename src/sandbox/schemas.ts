@@ -1,51 +1,77 @@
 import * as z from 'zod';
-import { SCOPES } from './sandbox-options.ts';
+import { type SandboxSettings, SCOPES } from './sandbox-options.ts';
 
 /** Longest order number and article code; see docs/decisions/purchase-order-fields.md. */
 const LONGEST = 256;
 // Counts code points, as JSON Schema does.
 const AT_MOST = new RegExp(`^.{0,${LONGEST}}$`, 'su');
 
-const text = (name: string) =>
-  z
+/** What an environment may decide about the fields of an order; see docs/decisions/. */
+export type OrderRules = Pick<SandboxSettings, 'blankText' | 'unknownFields' | 'quantity'>;
+
+function text(name: string, blankText: OrderRules['blankText']) {
+  const any = z
     .string({ error: (issue) => saying(issue.input, 'must be a string') })
     .min(1, { error: 'must not be empty' })
     .regex(/^\P{Cc}*$/u, { error: 'must not contain control characters' })
-    .refine((value) => AT_MOST.test(value), { error: `must not be longer than ${LONGEST} characters` })
-    .refine((value) => value.isWellFormed(), { error: 'must be well-formed Unicode' })
-    .meta({ description: name, maxLength: LONGEST });
+    // A surrogate that is not half of a pair is the only code point of this category.
+    .regex(/^\P{Cs}*$/u, { error: 'must be well-formed Unicode' })
+    .refine((value) => AT_MOST.test(value), { error: `must not be longer than ${LONGEST} characters` });
+  const checked = blankText === 'accept' ? any : any.regex(/\S/u, { error: 'must not be blank' });
+  return checked.meta({ description: name, maxLength: LONGEST });
+}
+
+function amount(kind: OrderRules['quantity']) {
+  const any = z
+    .number({ error: (issue) => saying(issue.input, 'must be a number') })
+    .positive({ error: (issue) => saying(issue.input, 'must be greater than zero') })
+    .max(Number.MAX_SAFE_INTEGER, { error: `must not be greater than ${Number.MAX_SAFE_INTEGER}` });
+  const checked = kind === 'number' ? any : any.int({ error: (issue) => saying(issue.input, 'must be an integer') });
+  return checked.meta({ description: 'Quantity ordered; usually an integer.', examples: [12] });
+}
 
 /** One line of a purchase order (API part 2). */
-export const itemSchema = z
-  .object(
-    {
-      articleCode: text('Code of the article ordered.'),
-      quantity: z
-        .number({ error: (issue) => saying(issue.input, 'must be a number') })
-        .positive({ error: (issue) => saying(issue.input, 'must be greater than zero') })
-        .max(Number.MAX_SAFE_INTEGER, { error: `must not be greater than ${Number.MAX_SAFE_INTEGER}` })
-        .meta({ description: 'Quantity ordered; usually an integer.' }),
-    },
-    { error: (issue) => saying(issue.input, 'must be an object with articleCode and quantity') },
-  )
-  .meta({ description: 'One line of a purchase order.' });
+function itemWith({ blankText, unknownFields, quantity }: OrderRules) {
+  const made = z.object(
+    { articleCode: text('Code of the article ordered.', blankText), quantity: amount(quantity) },
+    { error: (issue) => unknownOr(issue, 'must be an object with articleCode and quantity') },
+  );
+  return (unknownFields === 'refuse' ? made.strict() : made).meta({ description: 'One line of a purchase order.' });
+}
 
-/** The body of POST /purchase-orders (API part 4). */
-export const purchaseOrderSchema = z
-  .object(
+/** The body of POST /purchase-orders (API part 4), and one of its items. */
+export function orderSchemas(rules: OrderRules) {
+  const item = itemWith(rules);
+  const made = z.object(
     {
-      purchaseOrderNumber: text('Order number, chosen by the client.'),
+      purchaseOrderNumber: text('Order number, chosen by the client.', rules.blankText),
       orderState: z
         .literal('NEW', { error: (issue) => saying(issue.input, 'must be "NEW"') })
         .meta({ description: 'State of the order; NEW is the only specified state.' }),
       items: z
-        .array(itemSchema, { error: (issue) => saying(issue.input, 'must be an array of items') })
+        .array(item, { error: (issue) => saying(issue.input, 'must be an array of items') })
         .min(1, { error: 'must contain at least one item' })
         .meta({ description: 'Lines of the order.' }),
     },
-    { error: (issue) => saying(issue.input, 'must be a JSON object') },
-  )
-  .meta({ description: 'The body of a creation.' });
+    { error: (issue) => unknownOr(issue, 'must be a JSON object') },
+  );
+  const order = (rules.unknownFields === 'refuse' ? made.strict() : made).meta({
+    description: 'The body of a creation.',
+  });
+  return { item, order };
+}
+
+/** The schemas with the default rules. */
+export const { item: itemSchema, order: purchaseOrderSchema } = orderSchemas({
+  blankText: 'accept',
+  unknownFields: 'ignore',
+  quantity: 'number',
+});
+
+function unknownOr(issue: { code?: string | undefined; input?: unknown; keys?: unknown }, wanted: string): string {
+  if (issue.code !== 'unrecognized_keys' || !Array.isArray(issue.keys)) return saying(issue.input, wanted);
+  return `must not contain the unknown field ${issue.keys.map((key) => JSON.stringify(String(key).slice(0, 60))).join(', ')}`;
+}
 
 function saying(input: unknown, wanted: string): string {
   return input === undefined ? `is missing and ${wanted}` : `${wanted}, not ${shown(input)}`;
@@ -64,17 +90,20 @@ export const createdOrder = purchaseOrderSchema
   .pick({ purchaseOrderNumber: true, orderState: true })
   .meta({ description: 'The created order.' });
 
-/** A purchase order in the list, with or without its items. */
-export const listedOrder = (withItems: boolean) =>
-  (withItems ? purchaseOrderSchema : createdOrder).meta({ description: 'A purchase order.' });
+/** A purchase order in the list. */
+export function listedOrder({ listItems, listedState }: Pick<SandboxSettings, 'listItems' | 'listedState'>) {
+  const order = listItems ? purchaseOrderSchema : createdOrder;
+  const shown = listedState === 'NEW' ? order : order.extend({ orderState: z.literal(listedState) });
+  return shown.meta({ description: 'A purchase order.' });
+}
 
 /** The answer to POST /purchase-orders (API part 4). */
 export const createdEnvelope = success(createdOrder);
 
-/** The answer to GET /purchase-orders in one of its two shapes. */
-export function listEnvelope(order: z.ZodType, shape: 'array' | 'object') {
+/** The answer to GET /purchase-orders in one of its shapes. */
+export function listEnvelope(order: z.ZodType, { listShape, listKey }: Pick<SandboxSettings, 'listShape' | 'listKey'>) {
   const orders = z.array(order);
-  return success(shape === 'array' ? orders : z.object({ purchaseOrders: orders }));
+  return success(listShape === 'array' ? orders : z.object({ [listKey]: orders }));
 }
 
 /** The answer to every failed API call (API part 7). */
@@ -90,15 +119,19 @@ export const errorEnvelope = z.object({
 });
 
 /** The form of the token request (API part 5). */
-export const tokenRequest = z.object({
-  grant_type: z.literal('client_credentials'),
-  client_id: z.string().min(1),
-  client_secret: z.string().min(1),
-  scope: z
-    .string()
-    .optional()
-    .meta({ description: `Space-separated scope names: ${SCOPES.join(', ')}.` }),
-});
+export function tokenRequest(clientAuth: SandboxSettings['clientAuth']) {
+  const required = z.string().min(1);
+  const credential = clientAuth === 'form' ? required : required.optional();
+  return z.object({
+    grant_type: z.literal('client_credentials'),
+    client_id: credential,
+    client_secret: credential,
+    scope: z
+      .string()
+      .optional()
+      .meta({ description: `Space-separated scope names: ${SCOPES.join(', ')}.` }),
+  });
+}
 
 /** The token response (API part 5). */
 export const tokenAnswer = z.object({
@@ -109,7 +142,14 @@ export const tokenAnswer = z.object({
 
 /** A refusal of the token endpoint (RFC 6749 section 5.2). */
 export const tokenError = z.object({
-  error: z.enum(['invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_scope']),
+  error: z.enum([
+    'invalid_request',
+    'invalid_client',
+    'unsupported_grant_type',
+    'invalid_scope',
+    'server_error',
+    'temporarily_unavailable',
+  ]),
   error_description: z.string().optional(),
 });
 

@@ -3,14 +3,15 @@ import { type Address, openAddress } from './address.ts';
 import { API_PREFIX, listener } from './answer-call.ts';
 import { allowList } from './authenticate.ts';
 import type { Context } from './context.ts';
-import { keepOutages } from './faults/keep-outages.ts';
-import { openTasks } from './faults/open-tasks.ts';
-import { planFaults } from './faults/plan-faults.ts';
-import { createOrderStore } from './order-store.ts';
+import { createExchanges, type Exchanges } from './exchanges.ts';
+import { openFaultControl } from './faults/fault-control.ts';
+import { openTasks } from './faults/rehearse.ts';
+import { createOrderStore, type NewOrder, type OrderStore, type Stored } from './order-store.ts';
 import { openOrderThread } from './order-thread.ts';
+import { createOrderReader } from './read-order.ts';
 import { createRehearsal } from './rehearsal.ts';
-import { type Emit, type SandboxOptions, settingsOf } from './sandbox-options.ts';
-import { createTokenStore, openTokenFile } from './token-store.ts';
+import { type Emit, type SandboxOptions, type SandboxSettings, settingsOf } from './sandbox-options.ts';
+import { createTokenStore, openTokenFile, type TokenStore } from './token-store.ts';
 
 /** A running reference API of one environment. */
 export type Sandbox = {
@@ -35,52 +36,84 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   await using opened = new AsyncDisposableStack();
   const { environment } = settings;
   const { memory, reset } = options;
+  const clientIds = settings.clients.map(({ id }) => id);
   const folder = memory ? undefined : settings.data;
   const unique = settings.onDuplicate === 'refuse';
   const table = opened.use(await openOrderThread({ folder, environment, unique, ...(reset && { reset }) }));
   const tokens = opened.use(openTokenFile(folder, environment, reset));
+  const store = createTokenStore(tokens, clientIds, settings.tokenLifetime);
   const tasks = opened.use(openTasks());
-  const rehearsal = options.record ? createRehearsal(settings.environment) : undefined;
+  const rehearsal = options.record ? createRehearsal(environment, exchangesOf(settings, store)) : undefined;
   const emit = emitToAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
-  const started = performance.now();
   const urls = { baseUrl: '', authUrl: '' };
   const context: Context = {
     settings,
     allowed,
+    readOrder: createOrderReader(settings),
     orders: createOrderStore(table),
-    tokens: createTokenStore(tokens, settings.clientId, settings.tokenLifetime),
+    tokens: store,
     emit,
     onCall: options.onCall,
     crashed(error) {
       emit?.({ type: 'crashed', at: Date.now(), error });
       options.onCrash?.(error);
     },
-    plan: options.faults && planFaults(options.faults, () => performance.now() - started, emit),
+    faults: openFaultControl(options.faults, emit),
     rehearsal,
     tasks,
     addresses: () => urls,
   };
-  const { api, auth } = await openAddresses(options, context, opened);
-  urls.baseUrl = `${api.url}${API_PREFIX}`;
-  urls.authUrl = auth.url;
-  if (options.faults) opened.use(keepOutages(options.faults, { api, auth }));
+  await seed(options.seed ?? [], context.orders);
+  const addresses = await openAddresses(options, context, opened);
+  Object.assign(urls, publicUrls(addresses, options.publicUrl));
+  opened.use(context.faults).attach(addresses);
   const running = opened.move();
   return { environment, ...urls, ended: table.ended, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
+function exchangesOf({ clients }: SandboxSettings, tokens: TokenStore): Exchanges {
+  const secrets = clients.map(({ secret }) => secret);
+  return createExchanges(secrets, (text) => tokens.find(text) !== undefined);
+}
+
+/** Stores the orders whose number is not there yet, so that every start may bring the same ones. */
+async function seed(wanted: readonly NewOrder[], orders: OrderStore): Promise<void> {
+  if (wanted.length === 0) return;
+  const present = new Set<string>();
+  for await (const rows of orders.pages(await orders.range(Number.MAX_SAFE_INTEGER))) {
+    for (const { number } of rows) present.add(number);
+  }
+  const missing = wanted.filter(({ number }) => !present.has(number));
+  const outcomes = await Promise.all(
+    missing.map((order) => new Promise<Stored | Error>((resolve) => orders.create(order, resolve))),
+  );
+  const failed = outcomes.find((outcome) => outcome instanceof Error);
+  if (failed instanceof Error) throw failed;
+}
+
 async function openAddresses(
-  { port, authPort }: SandboxOptions,
+  { port, authPort, tls }: SandboxOptions,
   context: Context,
   opened: AsyncDisposableStack,
 ): Promise<{ api: Address; auth: Address }> {
   const { host } = context.settings;
+  const open = async (on: number, role: { api: boolean; auth: boolean }) =>
+    opened.use(await openAddress(host, on, listener(role, context), { tls }));
   if (authPort === undefined) {
-    const both = opened.use(await openAddress(host, port, listener({ api: true, auth: true }, context)));
+    const both = await open(port, { api: true, auth: true });
     return { api: both, auth: both };
   }
-  const api = opened.use(await openAddress(host, port, listener({ api: true, auth: false }, context)));
-  const auth = opened.use(await openAddress(host, authPort, listener({ api: false, auth: true }, context)));
-  return { api, auth };
+  return { api: await open(port, { api: true, auth: false }), auth: await open(authPort, { api: false, auth: true }) };
+}
+
+/** The addresses that callers use; a token endpoint on its own port keeps that port behind a public address. */
+function publicUrls({ api, auth }: { api: Address; auth: Address }, publicUrl: string | undefined) {
+  if (publicUrl === undefined) return { baseUrl: `${api.url}${API_PREFIX}`, authUrl: auth.url };
+  const shown = new URL(publicUrl);
+  const text = () => shown.href.replace(/\/+$/, '');
+  const baseUrl = `${text()}${API_PREFIX}`;
+  if (api !== auth) shown.port = new URL(auth.url).port;
+  return { baseUrl, authUrl: text() };
 }
 
 function emitToAll(...listeners: (Emit | undefined)[]): Emit | undefined {

@@ -3,12 +3,13 @@ import type { Context } from './context.ts';
 import { rehearse } from './faults/rehearse.ts';
 import { failure, type Reply } from './reply.ts';
 import { type Body, type Call, type CallHeaders, readBody } from './request.ts';
-import { type SandboxSettings, SCOPES, type Scope } from './sandbox-options.ts';
+import { type Client, type SandboxSettings, SCOPES, type Scope } from './sandbox-options.ts';
 
-type Verdict = { granted: true; scopes: readonly Scope[] } | Refused;
-/** `byHeader`: the client tried to authenticate with the Authorization header. */
+type Verdict = { granted: true; clientId: string; scopes: readonly Scope[] } | Refused;
+/** `byHeader`: the client authenticated, or has to, with the Authorization header. */
 type Refused = { granted: false; error: TokenError; why: string; byHeader?: true };
-type TokenError = 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope';
+type TokenError = 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope' | 'server_error';
+type Credentials = { id: string; secret: string; byHeader?: true };
 
 const LARGEST_FORM = 16 * 1024;
 /** RFC 6749 section 5.1: caches must store neither tokens nor refusals. */
@@ -21,16 +22,22 @@ export async function answerToken(call: Call, context: Context): Promise<Reply> 
   if (body === 'gone') return { kind: 'drop', how: 'close' };
   const verdict = judge(call.headers, body, context.settings);
   const work = () => pronounce(verdict, context);
-  const plan = context.plan?.({ on: 'token', order: '' });
+  const plan = context.faults.plan?.({ on: 'token', order: '' });
   if (plan === undefined) return work();
-  return rehearse(plan, { work, revoke: () => ({ kind: 'drop', how: 'close' }) }, context.tasks);
+  const revoke = () => pronounce({ ...no('invalid_client', 'The client secret was revoked.') }, context);
+  return rehearse(plan, { work, revoke }, context.tasks);
+}
+
+/** The 500 of the token endpoint, for a call that failed with an unexpected error. */
+export function tokenCrash(): Reply {
+  return refusal(no('server_error', 'The service failed; the outcome of this request is unknown.'), '', 500);
 }
 
 function pronounce(verdict: Verdict, { tokens, settings, emit }: Context): Reply {
   emit?.({ type: 'token', at: Date.now(), outcome: verdict.granted ? 'issued' : verdict.error });
-  if (!verdict.granted) return refusal(verdict, settings.environment);
+  if (!verdict.granted) return refusal(verdict, settings.environment, verdict.error === 'invalid_client' ? 401 : 400);
   const token = {
-    access_token: tokens.issue(verdict.scopes),
+    access_token: tokens.issue(verdict.clientId, verdict.scopes),
     expires_in: settings.tokenLifetime,
     token_type: 'Bearer',
   };
@@ -45,32 +52,74 @@ function judge(headers: CallHeaders, body: Buffer | 'too-large', settings: Sandb
   const form = new URLSearchParams(body.toString('utf8'));
   const twice = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1);
   if (twice !== undefined) return no('invalid_request', `The parameter ${twice.slice(0, 100)} is repeated.`);
-  if (headers.authorization !== undefined && !form.has('client_id') && !form.has('client_secret')) {
-    return { ...no('invalid_client', 'Send client_id and client_secret in the form.'), byHeader: true };
-  }
-  return judgeForm((name) => form.get(name) ?? '', settings);
-}
-
-function judgeForm(field: (name: string) => string, settings: SandboxSettings): Verdict {
-  const missing = ['grant_type', 'client_id', 'client_secret'].find((name) => field(name) === '');
-  if (missing !== undefined) return no('invalid_request', `The parameter ${missing} is missing.`);
-  if (field('grant_type') !== 'client_credentials') {
+  const grantType = form.get('grant_type') ?? '';
+  if (grantType === '') return missing('grant_type');
+  const given = credentialsIn(form, headers.authorization, settings.clientAuth);
+  if ('granted' in given) return given;
+  if (grantType !== 'client_credentials') {
     return no('unsupported_grant_type', 'The parameter grant_type must be client_credentials.');
   }
-  // Always compare both, so that timing reveals nothing.
-  const idFits = same(field('client_id'), settings.clientId);
-  const secretFits = same(field('client_secret'), settings.clientSecret);
-  if (!(idFits && secretFits)) return no('invalid_client', 'The client is unknown or its secret is wrong.');
-  return judgeScope(field('scope'), settings.scopes);
+  return judgeClient(given, form.get('scope') ?? '', settings);
+}
+
+/** The credentials of a request; those in the form count first, so that a foreign Authorization header does no harm. */
+function credentialsIn(
+  form: URLSearchParams,
+  header: string | undefined,
+  accepted: SandboxSettings['clientAuth'],
+): Credentials | Refused {
+  const [id = '', secret = ''] = [form.get('client_id') ?? '', form.get('client_secret') ?? ''];
+  const isForm = form.has('client_id') || form.has('client_secret');
+  if (accepted === 'basic' || (accepted === 'both' && !form.has('client_secret'))) return basicCredentials(header);
+  if (!isForm && header !== undefined) {
+    return { ...no('invalid_client', 'Send client_id and client_secret in the form.'), byHeader: true };
+  }
+  if (id === '') return missing('client_id');
+  return secret === '' ? missing('client_secret') : { id, secret };
+}
+
+/** The credentials of a Basic header, both form-encoded (RFC 6749 section 2.3.1). */
+function basicCredentials(header: string | undefined): Credentials | Refused {
+  const encoded = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? '')?.[1];
+  const [, id = '', secret = ''] = /^([^:]+):(.+)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
+  if (id !== '') return { id: decoded(id), secret: decoded(secret), byHeader: true };
+  const why = 'Send the header Authorization: Basic with client_id and client_secret.';
+  return { ...no('invalid_client', why), byHeader: true };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+function judgeClient(given: Credentials, scope: string, { clients }: SandboxSettings): Verdict {
+  // Always compare all, so that timing reveals nothing.
+  const [found] = clients.filter((client) => isSame(given, client));
+  if (found !== undefined) return judgeScope(scope, found);
+  const why = 'The client is unknown or its secret is wrong.';
+  return { ...no('invalid_client', why), ...(given.byHeader && { byHeader: true }) };
+}
+
+function isSame(given: Credentials, client: Client): boolean {
+  const idFits = same(given.id, client.id);
+  const secretFits = same(given.secret, client.secret);
+  return idFits && secretFits;
 }
 
 /** Grants all allowed scopes when none is requested; refuses a request for more instead of narrowing it. */
-function judgeScope(asked: string, granted: readonly Scope[]): Verdict {
-  if (asked === '') return { granted: true, scopes: granted };
+function judgeScope(asked: string, { id, scopes: granted }: Client): Verdict {
+  if (asked === '') return { granted: true, clientId: id, scopes: granted };
   const words = asked.split(' ');
   const scopes = SCOPES.filter((scope) => words.includes(scope) && granted.includes(scope));
-  if (new Set(words).size === scopes.length) return { granted: true, scopes };
+  if (new Set(words).size === scopes.length) return { granted: true, clientId: id, scopes };
   return no('invalid_scope', `The parameter scope must contain only: ${granted.join(' ')}.`);
+}
+
+function missing(name: string): Refused {
+  return no('invalid_request', `The parameter ${name} is missing.`);
 }
 
 function no(error: TokenError, why: string): Refused {
@@ -78,11 +127,10 @@ function no(error: TokenError, why: string): Refused {
 }
 
 /** RFC 6749 section 5.2: a challenge belongs only in the answer to a client that used the Authorization header. */
-function refusal({ error, why, byHeader }: Refused, realm: string): Reply {
+function refusal({ error, why, byHeader }: Refused, realm: string, status: number): Reply {
   const body = JSON.stringify({ error, error_description: why });
-  if (error !== 'invalid_client') return { kind: 'complete', status: 400, body, headers: jsonHeaders() };
   const headers = { ...jsonHeaders(), ...(byHeader && { 'www-authenticate': `Basic realm="${realm}"` }) };
-  return { kind: 'complete', status: 401, body, headers };
+  return { kind: 'complete', status, body, headers };
 }
 
 function notAllowed(method: string): Reply {

@@ -21,7 +21,7 @@ async function openHere(stack: AsyncDisposableStack, answerAtOnce = false) {
       if (body !== 'gone' && !answerAtOnce) response.writeHead(201).end('made');
     });
   };
-  const { url } = stack.use(await openAddress('127.0.0.1', 0, take, PATIENCE));
+  const { url } = stack.use(await openAddress('127.0.0.1', 0, take, { patience: PATIENCE }));
   return { taken, url };
 }
 

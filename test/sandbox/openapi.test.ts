@@ -6,14 +6,14 @@ import { stringify } from 'yaml';
 import { openApi, PLACEHOLDERS } from '../../src/sandbox/openapi.ts';
 import { exchange } from '../support/exchange.ts';
 import { openSandbox } from '../support/open-sandbox.ts';
+import { settingsWith } from './conformance/conform.ts';
 
-const DEFAULTS = { listShape: 'object', listItems: true, tokenPath: '/oauth2/token' } as const;
 const DOCUMENT = 'docs/openapi.yaml';
 
 // After a change of the schemas: npx vitest run test/sandbox/openapi.test.ts -u
 test('docs/openapi.yaml matches the schemas', async () => {
   expect(existsSync(DOCUMENT)).toBe(true);
-  const text = stringify(openApi(PLACEHOLDERS, DEFAULTS), { aliasDuplicateObjects: false, lineWidth: 0 });
+  const text = stringify(openApi(PLACEHOLDERS, settingsWith({})), { aliasDuplicateObjects: false, lineWidth: 0 });
   await expect(
     `# Generated from the schemas in src/sandbox/; test/sandbox/openapi.test.ts keeps it current.\n${text}`,
   ).toMatchFileSnapshot(`../../${DOCUMENT}`);
@@ -26,13 +26,12 @@ test('an independent validator accepts docs/openapi.yaml', async () => {
 });
 
 test('a running sandbox serves its own document without a token', async () => {
-  await using sandbox = await openSandbox({ listShape: 'array', listItems: false, tokenPath: '/oauth/token' });
+  const options = { listShape: 'array', listItems: false, tokenPath: '/oauth/token' } as const;
+  await using sandbox = await openSandbox(options);
   const { status, json } = await exchange('GET', `${sandbox.authUrl}/openapi.json`);
   expect(status).toBe(200);
   const { baseUrl, authUrl } = sandbox;
-  expect(json).toEqual(
-    openApi({ baseUrl, authUrl }, { listShape: 'array', listItems: false, tokenPath: '/oauth/token' }),
-  );
+  expect(json).toEqual(openApi({ baseUrl, authUrl }, settingsWith(options)));
   expect(json).toMatchObject({
     servers: [{ url: baseUrl }],
     paths: { '/oauth/token': { servers: [{ url: authUrl }] } },

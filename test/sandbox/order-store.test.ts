@@ -19,6 +19,7 @@ function remote(table: OrderTable): RemoteTable {
     insert: async (orders) => table.insert(orders),
     range: async (until) => table.range(until),
     capped: async (range, most, keep) => table.capped(range, most, keep),
+    find: async (number) => table.find(number),
     page: async (range) => table.page(range),
   };
 }

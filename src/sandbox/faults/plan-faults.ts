@@ -1,6 +1,5 @@
 import type { Emit } from '../sandbox-options.ts';
-import type { Fault, FaultFile } from './fault-file.ts';
-import type { Between } from './notation.ts';
+import type { Between, Fault, FaultFile } from './fault-file.ts';
 
 /** The properties that select faults; `order` is "" without a number, `items` is JSON text if there are items. */
 export type FaultedCall = { on: 'create' | 'list' | 'token'; order: string; items?: string | undefined };
@@ -10,6 +9,7 @@ export type Ending = Extract<Fault, { kind: 'answer' | 'drop' | 'late' | 'cut' |
 
 /** The faults of one call; times in milliseconds. */
 export type Plan = {
+  on: FaultedCall['on'];
   delayBefore: number;
   delayAfter: number;
   /** Orders newer than this are left out of the list. */
@@ -28,6 +28,16 @@ export type Planner = (call: FaultedCall) => Plan;
 export function planFaults(file: FaultFile, elapsed: () => number, emit?: Emit): Planner {
   const calls = { create: 0, list: 0, token: 0 };
   const attempts = new Map<string, number>();
+  /** The sticky faults that affected a call without an order number. */
+  const stuck = new Set<Fault>();
+
+  function isDrawn(fault: Exclude<Fault, { kind: 'outage' }>, nth: number, order: string, key: string): boolean {
+    if (fault.share === 1 || stuck.has(fault)) return true;
+    const isStruck = chance(file.seed, `${nth} ${fault.sticky && order !== '' ? order : key}`) < fault.share;
+    if (isStruck && fault.sticky && order === '') stuck.add(fault);
+    return isStruck;
+  }
+
   return ({ on, order, items }) => {
     const call = ++calls[on];
     const attempt = (attempts.get(order) ?? 0) + 1;
@@ -44,18 +54,18 @@ export function planFaults(file: FaultFile, elapsed: () => number, emit?: Emit):
         (fault.attempts === undefined || (order !== '' && within(fault.attempts, attempt))) &&
         (fault.orders === undefined || fault.orders.some((pattern) => matches(pattern, order))) &&
         (fault.articles === undefined || namesArticle(items, fault.articles)) &&
-        (fault.share === 1 || chance(file.seed, `${nth} ${key}`) < fault.share),
+        isDrawn(fault, nth, order, key),
     );
     const pick = (span: Between, what: string) =>
       span.least + (span.most - span.least) * chance(file.seed, `${what} ${key}`);
-    const plan = planOf(struck, pick);
+    const plan = planOf(on, struck, pick);
     for (const { kind } of plan.struck) emit?.({ type: 'fault', at: Date.now(), on, kind, order });
     return plan;
   };
 }
 
 /** Delays add up; of the faults that end a call, the first in the file wins. */
-function planOf(faults: readonly Fault[], pick: (span: Between, what: string) => number): Plan {
+function planOf(on: FaultedCall['on'], faults: readonly Fault[], pick: (span: Between, what: string) => number): Plan {
   const plan = { delayBefore: 0, delayAfter: 0, lag: 0, lateBy: 0 };
   let cap: Plan['cap'];
   let ending: Ending | undefined;
@@ -85,12 +95,12 @@ function planOf(faults: readonly Fault[], pick: (span: Between, what: string) =>
     }
     struck.push(fault);
   }
-  return { ...plan, cap, ending, struck };
+  return { on, ...plan, cap, ending, struck };
 }
 
 function concerns(fault: Exclude<Fault, { kind: 'outage' }>, on: FaultedCall['on']): boolean {
-  // A token request carries no token to revoke.
-  if (fault.kind === 'revoke' && on === 'token') return false;
+  // A token request carries no token to revoke; its secret is revoked only where the file names `token`.
+  if (fault.kind === 'revoke' && on === 'token') return fault.on === 'token';
   return fault.on === 'any' || fault.on === on;
 }
 

@@ -1,5 +1,4 @@
-import { failureText, type Reply } from '../reply.ts';
-import type { Tasks } from './open-tasks.ts';
+import { failureText, JSON_TYPE, type Reply } from '../reply.ts';
 import type { Ending, Plan } from './plan-faults.ts';
 
 /** The actions of a call with faults. */
@@ -42,7 +41,7 @@ function endsBefore(ending: Ending): boolean {
 function end(ending: Ending, plan: Plan, act: Act, tasks: Tasks): Reply {
   switch (ending.kind) {
     case 'answer':
-      return answer(ending);
+      return answer(ending, plan.on);
     case 'drop':
       return { kind: 'drop', how: ending.how };
     case 'late':
@@ -57,23 +56,36 @@ function end(ending: Ending, plan: Plan, act: Act, tasks: Tasks): Reply {
   }
 }
 
-function answer(fault: Extract<Ending, { kind: 'answer' }>): Reply {
+function answer(fault: Extract<Ending, { kind: 'answer' }>, on: Plan['on']): Reply {
   const { status, message = `Rehearsed status ${status}.` } = fault;
-  const headers = retryAfter(fault);
-  const body = (text: string, type: string): Reply => ({
+  const reply = (body: string, type: string): Reply => ({
     kind: 'complete',
     status,
-    body: text,
-    headers: { ...headers, 'content-type': type },
+    body,
+    headers: { 'content-type': type, ...retryAfter(fault), ...lowerCased(fault.headers) },
   });
-  switch (fault.body) {
+  if (fault.text !== undefined) return reply(fault.text, 'text/plain; charset=utf-8');
+  switch (fault.body ?? (on === 'token' ? 'oauth' : 'envelope')) {
     case 'html':
-      return body(`<!doctype html><title>${status}</title><h1>${status}</h1><p>The server failed.</p>`, 'text/html');
+      return reply(`<!doctype html><title>${status}</title><h1>${status}</h1><p>The server failed.</p>`, 'text/html');
     case 'empty':
-      return body('', 'application/json');
+      return reply('', 'application/json');
+    case 'oauth':
+      return reply(JSON.stringify({ error: fault.error ?? oauthError(status), error_description: message }), JSON_TYPE);
     case 'envelope':
-      return body(failureText(fault.code ?? Math.max(status, 400), message), 'application/json; charset=utf-8');
+      return reply(failureText(fault.code ?? Math.max(status, 400), message), JSON_TYPE);
   }
+}
+
+/** The `error` that fits a status (RFC 6749 sections 4.1.2.1 and 5.2). */
+function oauthError(status: number): string {
+  if (status === 401) return 'invalid_client';
+  if (status === 429 || status === 503) return 'temporarily_unavailable';
+  return status >= 500 ? 'server_error' : 'invalid_request';
+}
+
+function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function retryAfter(fault: Extract<Ending, { kind: 'answer' }>): Record<string, string> {
@@ -93,4 +105,51 @@ async function cut(reply: Reply): Promise<Reply> {
     case 'drop':
       return reply;
   }
+}
+
+/** Work in a sandbox that is delayed or outlives its call. */
+export type Tasks = {
+  /** Runs a task after `ms` and ignores its failure, because its caller has already gone. */
+  later(ms: number, task: () => unknown): void;
+  /** Resolves after `ms`. */
+  sleep(ms: number): Promise<void>;
+  /** Makes disposal wait for a call that may sleep. */
+  follow<T>(call: Promise<T>): Promise<T>;
+  /** Wakes all sleepers, runs all pending tasks, and resolves when they have ended. */
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Opens an empty set of tasks. */
+export function openTasks(): Tasks {
+  const waiting = new Map<() => unknown, NodeJS.Timeout>();
+  const running = new Set<Promise<unknown>>();
+
+  function run(task: () => unknown): void {
+    clearTimeout(waiting.get(task));
+    waiting.delete(task);
+    void follow((async () => task())());
+  }
+
+  function follow<T>(call: Promise<T>): Promise<T> {
+    const forget = () => void running.delete(done);
+    const done: Promise<void> = call.then(forget, forget);
+    running.add(done);
+    return call;
+  }
+
+  function later(ms: number, task: () => unknown): void {
+    waiting.set(task, setTimeout(run, ms, task));
+  }
+
+  return {
+    later,
+    follow,
+    sleep: (ms) => new Promise((resolve) => later(ms, resolve)),
+    async [Symbol.asyncDispose]() {
+      while (waiting.size + running.size > 0) {
+        for (const task of waiting.keys()) run(task);
+        await Promise.all(running);
+      }
+    },
+  };
 }

@@ -13,11 +13,14 @@ export interface paths {
         };
         /**
          * Retrieve the purchase orders
-         * @description Returns all orders, sorted by creation.
+         * @description Returns all orders, sorted by creation. Required headers: `Authorization: Bearer <ACCESS_TOKEN>`, `Content-Type: application/json`, `Accept: application/json`.
          */
         get: operations["listPurchaseOrders"];
         put?: never;
-        /** Create a purchase order */
+        /**
+         * Create a purchase order
+         * @description Required headers: `Authorization: Bearer <ACCESS_TOKEN>`, `Content-Type: application/json`, `Accept: application/json`.
+         */
         post: operations["createPurchaseOrder"];
         delete?: never;
         options?: never;
@@ -34,8 +37,31 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Request an access token */
+        /**
+         * Request an access token
+         * @description An environment accepts one of /oauth2/token and /oauth/token. Required header: `Content-Type: application/x-www-form-urlencoded`. The credentials are form fields.
+         */
         post: operations["requestToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request an access token, at the other spelling of the path
+         * @description An environment accepts one of /oauth2/token and /oauth/token. Required header: `Content-Type: application/x-www-form-urlencoded`. The credentials are form fields.
+         */
+        post: operations["requestTokenAtOtherPath"];
         delete?: never;
         options?: never;
         head?: never;
@@ -49,14 +75,17 @@ export interface components {
         /** @description One line of a purchase order. */
         Item: {
             /** @description Code of the article ordered. */
-            articleCode: string;
-            /** @description Quantity ordered; usually an integer. */
+            articleCode: string & (unknown & unknown);
+            /**
+             * @description Quantity ordered; usually an integer.
+             * @example 12
+             */
             quantity: number;
         };
         /** @description The body of a creation. */
         PurchaseOrder: {
             /** @description Order number, chosen by the client. */
-            purchaseOrderNumber: string;
+            purchaseOrderNumber: string & (unknown & unknown);
             /**
              * @description State of the order; NEW is the only specified state.
              * @constant
@@ -76,7 +105,7 @@ export interface components {
         /** @description The created order. */
         CreatedPurchaseOrder: {
             /** @description Order number, chosen by the client. */
-            purchaseOrderNumber: string;
+            purchaseOrderNumber: string & (unknown & unknown);
             /**
              * @description State of the order; NEW is the only specified state.
              * @constant
@@ -92,14 +121,17 @@ export interface components {
         /** @description One line of a purchase order. */
         ListedItem: {
             /** @description Code of the article ordered. */
-            articleCode: string;
-            /** @description Quantity ordered; usually an integer. */
+            articleCode: string & (unknown & unknown);
+            /**
+             * @description Quantity ordered; usually an integer.
+             * @example 12
+             */
             quantity: number;
         };
         /** @description A purchase order. */
         ListedPurchaseOrder: {
             /** @description Order number, chosen by the client. */
-            purchaseOrderNumber: string;
+            purchaseOrderNumber: string & (unknown & unknown);
             /**
              * @description State of the order; NEW is the only specified state.
              * @constant
@@ -135,7 +167,7 @@ export interface components {
         };
         TokenError: {
             /** @enum {string} */
-            error: "invalid_request" | "invalid_client" | "unsupported_grant_type" | "invalid_scope";
+            error: "invalid_request" | "invalid_client" | "unsupported_grant_type" | "invalid_scope" | "server_error" | "temporarily_unavailable";
             error_description?: string;
         };
     };
@@ -148,6 +180,15 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "status": "error",
+                 *       "error": {
+                 *         "code": 401,
+                 *         "message": "The bearer token is missing, unknown or expired."
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorEnvelope"];
             };
         };
@@ -157,6 +198,15 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "status": "error",
+                 *       "error": {
+                 *         "code": 403,
+                 *         "message": "The token lacks the scope, or calls from this address are not allowed."
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorEnvelope"];
             };
         };
@@ -188,6 +238,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": {
+                     *         "purchaseOrders": [
+                     *           {
+                     *             "purchaseOrderNumber": "4500012345",
+                     *             "orderState": "NEW",
+                     *             "items": [
+                     *               {
+                     *                 "articleCode": "A-100",
+                     *                 "quantity": 12
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
+                     *       "error": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["ListEnvelope"];
                 };
             };
@@ -197,6 +267,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 400,
+                     *         "message": "The request parameters are invalid: items must contain at least one item."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
@@ -208,6 +287,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 406,
+                     *         "message": "The request lacks the header Accept: application/json."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
@@ -217,6 +305,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 415,
+                     *         "message": "The request lacks the header Content-Type: application/json."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
@@ -226,6 +323,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 500,
+                     *         "message": "Any other failure."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
@@ -240,6 +346,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "purchaseOrderNumber": "4500012345",
+                 *       "orderState": "NEW",
+                 *       "items": [
+                 *         {
+                 *           "articleCode": "A-100",
+                 *           "quantity": 12
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PurchaseOrder"];
             };
         };
@@ -250,6 +368,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": {
+                     *         "purchaseOrderNumber": "4500012345",
+                     *         "orderState": "NEW"
+                     *       },
+                     *       "error": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["CreatedEnvelope"];
                 };
             };
@@ -259,6 +387,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 400,
+                     *         "message": "The request parameters are invalid: items must contain at least one item."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
@@ -270,6 +407,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 406,
+                     *         "message": "The request lacks the header Accept: application/json."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
@@ -279,6 +425,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 409,
+                     *         "message": "The number already exists, and numbers are unique in this environment."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
@@ -288,6 +443,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 413,
+                     *         "message": "The body is too large."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
@@ -297,6 +461,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 415,
+                     *         "message": "The request lacks the header Content-Type: application/json."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
@@ -306,6 +479,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 500,
+                     *         "message": "Any other failure."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
@@ -320,6 +502,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "grant_type": "client_credentials",
+                 *       "client_id": "<CLIENT_ID>",
+                 *       "client_secret": "<CLIENT_SECRET>",
+                 *       "scope": "read write"
+                 *     }
+                 */
                 "application/x-www-form-urlencoded": components["schemas"]["TokenRequest"];
             };
         };
@@ -330,6 +520,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "access_token": "<ACCESS_TOKEN>",
+                     *       "expires_in": 3600,
+                     *       "token_type": "Bearer"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Token"];
                 };
             };
@@ -339,6 +536,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_scope"
+                     *     }
+                     */
                     "application/json": components["schemas"]["TokenError"];
                 };
             };
@@ -348,6 +550,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenError"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "server_error"
+                     *     }
+                     */
                     "application/json": components["schemas"]["TokenError"];
                 };
             };
@@ -357,6 +578,114 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 404,
+                     *         "message": "Any other failure."
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    requestTokenAtOtherPath: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "grant_type": "client_credentials",
+                 *       "client_id": "<CLIENT_ID>",
+                 *       "client_secret": "<CLIENT_SECRET>",
+                 *       "scope": "read write"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": components["schemas"]["TokenRequest"];
+            };
+        };
+        responses: {
+            /** @description A bearer token. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "<ACCESS_TOKEN>",
+                     *       "expires_in": 3600,
+                     *       "token_type": "Bearer"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Token"];
+                };
+            };
+            /** @description The request is invalid, or requests a scope that the client does not have. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_scope"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenError"];
+                };
+            };
+            /** @description The credentials are wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenError"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "server_error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenError"];
+                };
+            };
+            /** @description Any other failure. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "error",
+                     *       "error": {
+                     *         "code": 404,
+                     *         "message": "Any other failure."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };

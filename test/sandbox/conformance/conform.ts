@@ -1,20 +1,20 @@
 import { expect } from 'vitest';
 import { openApi, PLACEHOLDERS } from '../../../src/sandbox/openapi.ts';
-import type { SandboxOptions } from '../../../src/sandbox/sandbox-options.ts';
+import { type SandboxOptions, type SandboxSettings, settingsOf } from '../../../src/sandbox/sandbox-options.ts';
 import { type ApiDocument, apiContract } from '../../support/api-contract.ts';
 import { bearerHeaders, type OpenSandbox, openSandbox } from '../../support/open-sandbox.ts';
 
 /** A sandbox whose answers are all checked against docs/openapi.yaml, or its own document with other settings. */
 export function conformingSandbox(options: Partial<SandboxOptions> = {}): Promise<OpenSandbox> {
-  const { tokenPath, listShape, listItems } = options;
-  const isDefault = tokenPath === undefined && listShape === undefined && listItems === undefined;
-  const contract = isDefault ? apiContract() : apiContract(documentOf(options));
+  const document = JSON.stringify(openApi(PLACEHOLDERS, settingsWith(options)));
+  const isDefault = document === JSON.stringify(openApi(PLACEHOLDERS, settingsWith({})));
+  const contract = isDefault ? apiContract() : apiContract(JSON.parse(document) as ApiDocument);
   return openSandbox(options, (exchange) => contract.check(exchange));
 }
 
-function documentOf({ tokenPath = '/oauth2/token', listShape = 'object', listItems = true }: Partial<SandboxOptions>) {
-  const text = JSON.stringify(openApi(PLACEHOLDERS, { tokenPath, listShape, listItems }));
-  return JSON.parse(text) as ApiDocument;
+/** The settings of a sandbox with these options. */
+export function settingsWith(options: Partial<SandboxOptions>): SandboxSettings {
+  return settingsOf({ environment: 'staging', port: 0, clientId: '', clientSecret: '', data: '', ...options });
 }
 
 /** The required headers, with some of them replaced or, where undefined, left out. */

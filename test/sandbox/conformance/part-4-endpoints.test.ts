@@ -123,12 +123,18 @@ describe('part 4, POST /purchase-orders', () => {
   });
 });
 
-test.each(['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])(
+test('part 4, methods: HEAD is GET without a body (RFC 9110 section 9.3.2)', async () => {
+  const headers = bearerHeaders(token);
+  expect(await sandbox.call('HEAD', '/purchase-orders', { headers })).toMatchObject({ status: 200, text: '' });
+  expect(await sandbox.call('HEAD', '/purchase-orders')).toMatchObject({ status: 401, text: '' });
+});
+
+test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
   'part 4, methods: %s on the collection is not specified',
   async (method) => {
     const answer = await sandbox
-      .call(method, '/purchase-orders', { headers: bearerHeaders(token), ...(method !== 'HEAD' && { body: '{}' }) })
+      .call(method, '/purchase-orders', { headers: bearerHeaders(token), body: '{}' })
       .catch((error: unknown) => error);
-    expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
+    expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD, POST' } });
   },
 );

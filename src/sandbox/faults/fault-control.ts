@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PoSyncError } from '../../core/errors.ts';
+import type { Address } from '../address.ts';
+import type { NewOrder } from '../order-store.ts';
+import type { Emit } from '../sandbox-options.ts';
+import type { Between, Fault, FaultFile } from './fault-file.ts';
+import { MAGIC_FAULTS, MAGIC_PREFIX } from './magic-values.ts';
+import { type Plan, type Planner, planFaults } from './plan-faults.ts';
+
+/** The faults of a sandbox, which can be replaced while it runs. */
+export type FaultControl = AsyncDisposable & {
+  /** Plans a call with the faults of the current file; undefined without any. */
+  readonly plan: Planner | undefined;
+  /** Plans the creation of an order that contains a magic article code; undefined for any other order. */
+  planMagic(order: NewOrder): Plan | undefined;
+  /** The faults of the current file as JSON text, in the notation of fault files. */
+  text(): string;
+  /** Begins the outages of the file. Throws PoSyncError `faults-need-auth-port`. */
+  attach(addresses: Addresses): void;
+  /** Replaces the file: ends its outages, and counts times, calls and attempts from now on. Throws like `attach`. */
+  replace(file: FaultFile): Promise<void>;
+};
+
+/** A file without faults. */
+export const NO_FAULTS: FaultFile = { seed: 1, faults: [] };
+
+/** Opens the faults of a file; `emit` receives each fault that affects a call. */
+export function openFaultControl(file: FaultFile | undefined, emit?: Emit): FaultControl {
+  const magic = planFaults(MAGIC_FAULTS, () => 0, emit);
+  let current = file ?? NO_FAULTS;
+  let addresses: Addresses | undefined;
+  let outages: AsyncDisposable | undefined;
+  let plan = plannerOf(current, emit);
+  return {
+    get plan() {
+      return plan;
+    },
+    planMagic({ number, items }) {
+      if (!items.includes(MAGIC_PREFIX)) return undefined;
+      const planned = magic({ on: 'create', order: number, items });
+      return planned.struck.length === 0 ? undefined : planned;
+    },
+    text: () => JSON.stringify({ seed: current.seed, faults: current.faults.map(writtenFault) }),
+    attach(opened) {
+      outages = keepOutages(current, opened);
+      addresses = opened;
+    },
+    async replace(next) {
+      if (addresses !== undefined) checkOutages(next, addresses);
+      await outages?.[Symbol.asyncDispose]();
+      current = next;
+      plan = plannerOf(next, emit);
+      if (addresses === undefined) return;
+      for (const address of new Set([addresses.api, addresses.auth])) await address.comeBack();
+      outages = keepOutages(next, addresses);
+    },
+    async [Symbol.asyncDispose]() {
+      await outages?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function plannerOf(file: FaultFile, emit: Emit | undefined): Planner | undefined {
+  if (file.faults.length === 0) return undefined;
+  const begun = performance.now();
+  return planFaults(file, () => performance.now() - begun, emit);
+}
+
+/** A fault in the notation of fault files, with times in milliseconds. */
+function writtenFault(fault: Fault): Record<string, unknown> {
+  const written = (value: unknown, separator: string) =>
+    isRange(value) ? `${value.least}${separator}${Number.isFinite(value.most) ? value.most : ''}` : value;
+  const entries = Object.entries(fault).map(([key, value]: [string, unknown]) => {
+    if (!Array.isArray(value) || !value.some(isRange)) return [key, written(value, '..')];
+    return [key, value.map((one: unknown) => written(one, '-')).join(',')];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isRange(value: unknown): value is Between {
+  return typeof value === 'object' && value !== null && 'least' in value;
+}
+
+type Outage = Extract<Fault, { kind: 'outage' }>;
+type Addresses = { api: Address; auth: Address };
+
+/** Pause between attempts to reopen an address that another program has taken, in milliseconds. */
+const RETRY = 100;
+
+/**
+ * Closes and reopens addresses at the times in the fault file, until it is disposed of.
+ * Throws PoSyncError `faults-need-auth-port` for an outage of one address when both share one.
+ */
+function keepOutages(file: FaultFile, addresses: Addresses): AsyncDisposable {
+  checkOutages(file, addresses);
+  const stopping = new AbortController();
+  const kept = outagesIn(file).flatMap((outage) =>
+    addressesOf(outage, addresses).map((address) => keep(outage, address, stopping.signal)),
+  );
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await Promise.all(kept);
+    },
+  };
+}
+
+function checkOutages(file: FaultFile, { api, auth }: Addresses): void {
+  if (api !== auth || outagesIn(file).every(({ address }) => address === 'all')) return;
+  throw new PoSyncError('faults-need-auth-port', 'An outage of only one address requires separate addresses.', {
+    remedy: 'Add --auth-port 0 to open the token endpoint on its own port.',
+  });
+}
+
+function outagesIn(file: FaultFile): Outage[] {
+  return file.faults.filter((fault) => fault.kind === 'outage');
+}
+
+async function keep({ from, until }: Outage, address: Address, stopping: AbortSignal): Promise<void> {
+  if (!(await passed(from, stopping))) return;
+  await address.vanish();
+  if (!(await passed(until - from, stopping))) return;
+  while (!(await isBack(address)) && (await passed(RETRY, stopping)));
+}
+
+/** Waits; false if it was interrupted. */
+function passed(ms: number, stopping: AbortSignal): Promise<boolean> {
+  return sleep(ms, true, { signal: stopping }).catch(() => false);
+}
+
+function isBack(address: Address): Promise<boolean> {
+  return address.comeBack().then(
+    () => true,
+    () => false,
+  );
+}
+
+function addressesOf({ address }: Outage, { api, auth }: Addresses): Address[] {
+  if (address === 'api') return [api];
+  return address === 'auth' ? [auth] : [...new Set([api, auth])];
+}
