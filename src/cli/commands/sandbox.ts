@@ -1,39 +1,20 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { readSecret, secretFilesFrom } from '../../config/secret.ts';
 import { ENVIRONMENT, variablePrefix } from '../../config/variables.ts';
-import { PoSyncError, toError } from '../../core/errors.ts';
-import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
-import {
-  type AnsweredCall,
-  type SandboxOptions,
-  SCOPES,
-  type Scope,
-  TOKEN_PATHS,
-} from '../../sandbox/sandbox-options.ts';
+import { PoSyncError } from '../../core/errors.ts';
+import { PRIVATE_FOLDER } from '../../core/folder.ts';
+import { readTextIfExists } from '../../core/regular-file.ts';
+import type { Certificate } from '../../sandbox/certificate.ts';
+import type { AnsweredCall, SandboxOptions } from '../../sandbox/sandbox-options.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Shell } from '../shell.ts';
+import { optionsIn, type SandboxArgs } from './sandbox-flags.ts';
 
-/** The flags of `po-sync sandbox` as typed. */
-export type SandboxArgs = {
-  environment?: string;
-  port?: string;
-  authPort?: string;
-  host?: string;
-  tokenPath?: string;
-  scopes?: string;
-  data?: string;
-  memory?: boolean;
-  reset?: boolean;
-  allowIp?: readonly string[];
-  onDuplicate?: string;
-  faults?: string;
-  record?: boolean;
-  tokenLifetime?: string;
-  listShape?: string;
-  listItems?: string;
-};
+/** The environment of a sandbox that nobody named. */
+const DEFAULT_ENVIRONMENT = 'staging';
 
 /**
  * Runs the reference API until the shell's signal, and prints its addresses on the first line of standard output.
@@ -41,10 +22,11 @@ export type SandboxArgs = {
  */
 export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<number> {
   const options = await optionsOf(args, shell);
+  const tls = options.tls ?? (args.tls ? await selfSignedFor(options, shell) : undefined);
   // The caller got a 500; the operator of the sandbox needs the cause.
   const onCrash = (error: Error) => shell.err(`The sandbox failed to answer a call: ${error.message}\n`);
   await using calls = openCallLog(shell.err);
-  await using sandbox = await startSandbox({ ...options, onCrash, onCall: calls.add });
+  await using sandbox = await startSandbox({ ...options, tls, onCrash, onCall: calls.add });
   const { environment, baseUrl, authUrl } = sandbox;
   shell.out(`${JSON.stringify({ environment, baseUrl, authUrl })}\n`);
   shell.ready();
@@ -58,89 +40,66 @@ export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<n
 }
 
 async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOptions> {
-  const environment = environmentOf(args, shell);
-  return {
-    environment,
-    clientId: await credential('CLIENT_ID', environment, shell),
-    clientSecret: await credential('CLIENT_SECRET', environment, shell),
-    port: integer('--port', args.port ?? '0', 0, 65_535),
-    data: resolve(shell.cwd, args.data ?? 'data/sandbox'),
-    memory: args.memory,
-    reset: args.reset,
-    authPort: given(args.authPort, (value) => integer('--auth-port', value, 0, 65_535)),
-    host: args.host,
-    tokenPath: given(args.tokenPath, (value) => oneOf('--token-path', value, TOKEN_PATHS)),
-    scopes: given(args.scopes, scopesOf),
-    allowIp: args.allowIp,
-    onDuplicate: given(args.onDuplicate, (value) => oneOf('--on-duplicate', value, ['accept', 'refuse'])),
-    faults: await given(args.faults, (value) => faultsOf(resolve(shell.cwd, value))),
-    record: args.record,
-    tokenLifetime: given(args.tokenLifetime, (value) => integer('--token-lifetime', value, 1, 86_400 * 365)),
-    listShape: given(args.listShape, (value) => oneOf('--list-shape', value, ['array', 'object'])),
-    listItems: given(args.listItems, (value) => oneOf('--list-items', value, ['yes', 'no']) === 'yes'),
-  };
+  const environment = args.environment || shell.env[ENVIRONMENT] || DEFAULT_ENVIRONMENT;
+  const flagged = await optionsIn(args, shell.cwd);
+  const credentials = await credentialsOf(environment, args.memory ? undefined : flagged.data, shell);
+  return { environment, ...credentials, ...flagged };
 }
 
-function given<T, R>(value: T | undefined, read: (value: T) => R): R | undefined {
-  return value === undefined ? undefined : read(value);
+async function selfSignedFor(options: SandboxOptions, shell: Shell): Promise<Certificate> {
+  const { selfSigned } = await import('../../sandbox/certificate.ts');
+  const publicHost = options.publicUrl === undefined ? [] : [new URL(options.publicUrl).hostname];
+  const hosts = [...publicHost, ...(options.host === undefined ? [] : [options.host])];
+  const made = selfSigned(options.memory ? undefined : options.data, options.environment, hosts);
+  if (made.file !== undefined) shell.err(`Self-signed certificate: ${made.file}. Let clients trust this file.\n`);
+  return made;
 }
 
-function environmentOf(args: SandboxArgs, { env }: Shell): string {
-  const environment = args.environment ?? env[ENVIRONMENT];
-  if (environment) return environment;
-  throw new PoSyncError('environment-missing', 'The environment of the sandbox is missing.', {
-    remedy: `Add --environment NAME, or set ${ENVIRONMENT}.`,
-  });
+type Credentials = { clientId: string; clientSecret: string };
+
+/**
+ * The credentials of the variables, or generated ones that are stored in `folder` and shown on a terminal.
+ * Throws PoSyncError `secret-missing` if only one is set, or if nobody could read generated ones.
+ */
+async function credentialsOf(environment: string, folder: string | undefined, shell: Shell): Promise<Credentials> {
+  const [idName, secretName] = ['CLIENT_ID', 'CLIENT_SECRET'].map((what) => `${variablePrefix(environment)}_${what}`);
+  const [clientId, clientSecret] = [await secretIn(idName ?? '', shell), await secretIn(secretName ?? '', shell)];
+  if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
+  const missing = (clientId === undefined ? idName : secretName) ?? '';
+  const isPartly = clientId !== undefined || clientSecret !== undefined;
+  if (isPartly || (folder === undefined && !shell.isTTY)) throw secretMissing(environment, missing);
+  return generatedCredentials(environment, folder, shell);
 }
 
-async function credential(what: string, environment: string, { env, cwd }: Shell): Promise<string> {
-  const name = `${variablePrefix(environment)}_${what}`;
-  const found = await readSecret(name, env, secretFilesFrom(cwd));
-  if (found !== undefined) return found.value;
-  throw new PoSyncError('secret-missing', `The sandbox has no credentials for ${environment}: ${name} is not set.`, {
+async function secretIn(name: string, { env, cwd }: Shell): Promise<string | undefined> {
+  return (await readSecret(name, env, secretFilesFrom(cwd)))?.value;
+}
+
+/** Credentials that stay the same between runs, in a file that a shell can read with `. FILE`. */
+async function generatedCredentials(
+  environment: string,
+  folder: string | undefined,
+  shell: Shell,
+): Promise<Credentials> {
+  const file = folder === undefined ? undefined : path.join(folder, `${environment}.env`);
+  const stored = file === undefined ? undefined : await readTextIfExists(file);
+  const kept = /_CLIENT_ID=(\S+)\n.*_CLIENT_SECRET=(\S+)/.exec(stored ?? '');
+  const made = { clientId: kept?.[1] ?? 'sandbox', clientSecret: kept?.[2] ?? randomBytes(24).toString('base64url') };
+  const prefix = variablePrefix(environment);
+  const text = `export ${prefix}_CLIENT_ID=${made.clientId}\nexport ${prefix}_CLIENT_SECRET=${made.clientSecret}\n`;
+  if (file !== undefined && kept === null) {
+    mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+    writeFileSync(file, text, { mode: 0o600 });
+  }
+  if (file !== undefined) shell.err(`Generated credentials: ${file}. Load them into a shell with: . ${file}\n`);
+  if (shell.isTTY) shell.err(`Client id: ${made.clientId}\nClient secret: ${made.clientSecret}\n`);
+  return made;
+}
+
+function secretMissing(environment: string, name: string): PoSyncError {
+  return new PoSyncError('secret-missing', `The sandbox has no credentials for ${environment}: ${name} is not set.`, {
     remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.`,
     facts: { variable: name },
-  });
-}
-
-async function faultsOf(path: string): Promise<FaultFile> {
-  const { loadFaults } = await import('../../sandbox/faults/fault-file.ts');
-  return loadFaults(read(path), path);
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new PoSyncError('file-unreadable', `${path} cannot be read: ${toError(error).message}.`, {
-      facts: { file: path },
-      cause: error,
-    });
-  }
-}
-
-function integer(flag: string, value: string, least: number, most: number): number {
-  const number = /^\d{1,9}$/.test(value) ? Number(value) : -1;
-  if (number >= least && number <= most) return number;
-  throw badFlag(flag, value, `a whole number from ${least} to ${most}`);
-}
-
-function oneOf<T extends string>(flag: string, value: string, choices: readonly T[]): T {
-  const found = choices.find((choice) => choice === value);
-  if (found !== undefined) return found;
-  throw badFlag(flag, value, choices.join(' or '));
-}
-
-function scopesOf(value: string): Scope[] {
-  const words = value.split(/[ ,]+/).filter((word) => word !== '');
-  if (words.length === 0) throw badFlag('--scopes', value, `some of ${SCOPES.join(' ')}`);
-  return words.map((word) => oneOf('--scopes', word, SCOPES));
-}
-
-function badFlag(flag: string, value: string, wanted: string): PoSyncError {
-  return new PoSyncError('flag-invalid', `Option ${flag}: "${value}" is not valid.`, {
-    remedy: `Use ${wanted}.`,
-    facts: { flag, value },
   });
 }
 

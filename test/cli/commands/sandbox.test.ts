@@ -1,9 +1,13 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { get } from 'node:https';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type SandboxArgs, sandboxCommand } from '../../../src/cli/commands/sandbox.ts';
+import { sandboxCommand } from '../../../src/cli/commands/sandbox.ts';
+import type { SandboxArgs } from '../../../src/cli/commands/sandbox-flags.ts';
 import type { Shell } from '../../../src/cli/shell.ts';
+import { selfSigned } from '../../../src/sandbox/certificate.ts';
+import { loadClients, loadSeed } from '../../../src/sandbox/start-files.ts';
 import { exchange } from '../../support/exchange.ts';
 import { fakeShell } from '../../support/fake-shell.ts';
 import { CREDENTIALS, runSandbox, startSandboxProcess } from '../../support/sandbox-process.ts';
@@ -221,14 +225,189 @@ describe('an invalid value gives one clear error', () => {
     await refused({ faults: 'nowhere.yaml' }).toMatchObject({ code: 'file-unreadable' });
   });
 
-  test('missing credentials: none are generated', async () => {
-    const message = 'The sandbox has no credentials for staging: PO_SYNC_STAGING_CLIENT_ID is not set.';
-    await refused({}, { env: {} }).toMatchObject({ code: 'secret-missing', message });
+  test('half of the credentials, or no place and no terminal for generated ones', async () => {
+    const id = { PO_SYNC_STAGING_CLIENT_ID: 'someone' };
+    const message = 'The sandbox has no credentials for staging: PO_SYNC_STAGING_CLIENT_SECRET is not set.';
+    await refused({}, { env: id }).toMatchObject({ code: 'secret-missing', message });
+    await refused({ memory: true }, { env: {} }).toMatchObject({ code: 'secret-missing' });
   });
 
-  test('no environment', async () => {
-    await expect(sandboxCommand({}, fakeShell({ env }))).rejects.toMatchObject({ code: 'environment-missing' });
+  test.each([
+    [{ headers: 'loose' }, 'Option --headers: "loose" is not valid.'],
+    [{ clientAuth: 'jwt' }, 'Option --client-auth: "jwt" is not valid.'],
+    [{ duplicateStatus: '500' }, 'Option --duplicate-status: "500" is not valid.'],
+    [{ createdStatus: '202' }, 'Option --created-status: "202" is not valid.'],
+    [{ publicUrl: 'sandbox.example.com' }, 'Option --public-url: "sandbox.example.com" is not valid.'],
+    [{ tlsCert: 'cert.pem' }, 'Of --tls-cert and --tls-key only one is set.'],
+  ])('%j', async (args, message) => {
+    await refused(args).toMatchObject({ code: 'flag-invalid', message });
   });
+
+  test('a certificate that is none', async () => {
+    await writeFile(path.join(folder.path, 'no.pem'), 'no certificate');
+    await refused({ tlsCert: 'no.pem', tlsKey: 'no.pem' }).toMatchObject({ code: 'sandbox-tls-invalid' });
+  });
+});
+
+/** Runs the command in this process until `use` ends. */
+async function during(args: SandboxArgs, more: Partial<Shell>, use: (urls: Urls, shell: Written) => Promise<void>) {
+  const stopping = new AbortController();
+  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal, ...more });
+  const running = sandboxCommand(args, shell);
+  const started = await until('the sandbox', () => shell.written.out || undefined);
+  await use(JSON.parse(started), shell).finally(() => stopping.abort('SIGTERM'));
+  expect(await running).toBe(0);
+}
+type Urls = { environment: string; baseUrl: string; authUrl: string };
+type Written = { written: { out: string; err: string } };
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const grantFor = (id: string, secret: string) =>
+  `grant_type=client_credentials&client_id=${encodeURIComponent(id)}&client_secret=${encodeURIComponent(secret)}`;
+
+test('without variables it runs as staging, with credentials that are generated once, stored, and shown on a terminal', async () => {
+  const secrets: string[] = [];
+  for (const isTTY of [true, false]) {
+    await during({ data: 'generated' }, { env: {}, isTTY }, async ({ environment, authUrl }, { written }) => {
+      expect(environment).toBe('staging');
+      const file = path.join(folder.path, 'generated', 'staging.env');
+      expect(written.err).toContain(file);
+      const text = await readFile(file, 'utf8');
+      const [, secret = ''] = /^export PO_SYNC_STAGING_CLIENT_SECRET=(.+)$/m.exec(text) ?? [];
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(written.err.includes(secret)).toBe(isTTY);
+      const body = grantFor('sandbox', secret);
+      expect((await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body })).status).toBe(200);
+      secrets.push(secret);
+    });
+  }
+  expect(new Set(secrets).size).toBe(1);
+});
+
+test('--tls serves https with a self-signed certificate that clients can trust, the same in every run', async () => {
+  const certificates: string[] = [];
+  for (let run = 0; run < 2; run += 1) {
+    await during({ data: 'tls', tls: true }, {}, async ({ baseUrl, authUrl }, { written }) => {
+      expect([baseUrl, authUrl].every((url) => url.startsWith('https://127.0.0.1:'))).toBe(true);
+      const [, file = ''] = /certificate: (\S+\.pem)\./.exec(written.err) ?? [];
+      const ca = await readFile(file, 'utf8');
+      certificates.push(ca);
+      for (const host of ['127.0.0.1', 'localhost']) {
+        const url = new URL(`${authUrl}/healthz`);
+        url.hostname = host;
+        expect(await statusOf(url, ca)).toBe(200);
+      }
+      await expect(statusOf(new URL(`${authUrl}/healthz`))).rejects.toMatchObject({ code: expect.any(String) });
+    });
+  }
+  expect(new Set(certificates).size).toBe(1);
+});
+
+function statusOf(url: URL, ca?: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false, ...(ca !== undefined && { ca }) }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    }).on('error', reject);
+  });
+}
+
+test('--tls-cert and --tls-key serve https with a certificate from files', async () => {
+  const { cert, key } = selfSigned(undefined, 'staging', []);
+  await writeFile(path.join(folder.path, 'own.cert.pem'), cert);
+  await writeFile(path.join(folder.path, 'own.key.pem'), key);
+  await during({ data: 'own-tls', tlsCert: 'own.cert.pem', tlsKey: 'own.key.pem' }, {}, async ({ authUrl }) => {
+    expect(await statusOf(new URL(`${authUrl}/healthz`), cert)).toBe(200);
+  });
+});
+
+test('--public-url is the address in the first line and in the OpenAPI document', async () => {
+  const args = { memory: true, port: '0', publicUrl: 'https://sandbox.example.com/po/' };
+  const stopping = new AbortController();
+  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
+  const running = sandboxCommand(args, shell);
+  const urls = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
+  stopping.abort('SIGTERM');
+  await running;
+  expect(urls).toEqual({
+    environment: 'staging',
+    baseUrl: 'https://sandbox.example.com/po/api/v1',
+    authUrl: 'https://sandbox.example.com/po',
+  });
+});
+
+test.each([
+  ['csv', 'purchaseOrderNumber,articleCode,quantity\nS-1,"A, ""1""",2\nS-2,B,1.5\nS-1,C,3\n'],
+  [
+    'semicolon.csv',
+    '\ufeffpurchaseOrderNumber;orderState;articleCode;quantity\r\nS-1;NEW;"A, ""1""";2\r\nS-1;NEW;C;3\r\n\r\nS-2;;B;1.5',
+  ],
+  ['json', JSON.stringify({ status: 'success', data: { purchaseOrders: seededOrders() }, error: null })],
+  ['array.json', JSON.stringify(seededOrders())],
+])('--seed stores the orders of a %s file, once', async (name, text) => {
+  const data = `seed-${name}`;
+  await writeFile(path.join(folder.path, `seed.${name}`), text);
+  for (let run = 0; run < 2; run += 1) {
+    await during({ data, seed: `seed.${name}` }, {}, async ({ baseUrl, authUrl }) => {
+      const body = grantFor(CREDENTIALS.PO_SYNC_STAGING_CLIENT_ID, CREDENTIALS.PO_SYNC_STAGING_CLIENT_SECRET);
+      const { json } = await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body });
+      const headers = { authorization: `Bearer ${json.access_token}`, ...JSON_HEADERS };
+      const list = await exchange('GET', `${baseUrl}/purchase-orders`, { headers });
+      expect(list.json.data).toEqual({ purchaseOrders: seededOrders() });
+    });
+  }
+});
+
+const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/json' };
+
+function seededOrders() {
+  return [
+    {
+      purchaseOrderNumber: 'S-1',
+      orderState: 'NEW',
+      items: [
+        { articleCode: 'A, "1"', quantity: 2 },
+        { articleCode: 'C', quantity: 3 },
+      ],
+    },
+    { purchaseOrderNumber: 'S-2', orderState: 'NEW', items: [{ articleCode: 'B', quantity: 1.5 }] },
+  ];
+}
+
+test.each([
+  ['purchaseOrderNumber,articleCode\nS-1,A', 'line 1: the column quantity is missing'],
+  [
+    'purchaseOrderNumber,articleCode,quantity\nS-1,A,1\nS-2,A,many',
+    'line 3: .*items\\[0\\]\\.quantity must be a number',
+  ],
+  ['purchaseOrderNumber,articleCode,quantity\nS-1,"A,1', 'line 2: a quoted cell is not closed'],
+  ['[{"purchaseOrderNumber":""}]', 'order 1: .*purchaseOrderNumber must not be empty'],
+  ['[', 'JSON'],
+])('a seed file that is wrong is refused with the place: %j', (text, place) => {
+  expect(() => loadSeed(text, 'seed')).toThrow(
+    expect.objectContaining({ code: 'seed-unreadable', message: expect.stringMatching(place) }),
+  );
+});
+
+test('--clients adds clients with their own scopes', async () => {
+  const clients = '- { id: reader, secret: of-the-reader, scopes: [read] }\n- { id: erp, secret: of-the-erp }\n';
+  await writeFile(path.join(folder.path, 'clients.yaml'), clients);
+  await during({ memory: true, clients: 'clients.yaml' }, {}, async ({ authUrl }) => {
+    const statuses = [];
+    for (const [id, secret, scope] of [
+      ['reader', 'of-the-reader', 'read'],
+      ['reader', 'of-the-reader', 'write'],
+      ['erp', 'of-the-erp', 'admin'],
+      ['erp', 'of-the-reader', 'read'],
+    ] as const) {
+      const body = `${grantFor(id, secret)}&scope=${scope}`;
+      statuses.push((await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body })).status);
+    }
+    expect(statuses).toEqual([200, 400, 200, 401]);
+  });
+  for (const text of ['[{ id: a }]', '[{ id: a, secret: b }, { id: a, secret: c }]', '[']) {
+    expect(() => loadClients(text, 'clients')).toThrow(expect.objectContaining({ code: 'clients-unreadable' }));
+  }
 });
 
 test('a process that cannot do its work says so in a line or two and exits with 1', async () => {
