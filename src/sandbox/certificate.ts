@@ -50,7 +50,7 @@ function fits(certificate: X509Certificate, key: string): boolean {
   return certificate.checkPrivateKey(createPrivateKey(key));
 }
 
-/** Builds an X.509 v3 certificate (RFC 5280 section 4.1) with an EC P-256 key, signed by itself. */
+/** Builds a self-signed X.509 v3 certificate with an EC P-256 key (RFC 5280 section 4.1). */
 function create(names: readonly string[]): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(oid(ECDSA_WITH_SHA256));

@@ -1,5 +1,7 @@
 import type { Exchange } from './exchanges.ts';
-import type { OrderRecord } from './rehearsal.ts';
+
+/** What happened to one order number; times in milliseconds since 1970. */
+export type OrderRecord = { received: number[]; stored: number[]; faults: string[] };
 
 /** What the page shows. */
 export type RecordView = {

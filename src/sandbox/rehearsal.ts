@@ -1,12 +1,9 @@
 import type { Exchanges } from './exchanges.ts';
-import { recordPage } from './record-page.ts';
+import { type OrderRecord, recordPage } from './record-page.ts';
 import type { SandboxEvent } from './sandbox-options.ts';
 
 /** The path of the record, on the auth address. */
 export const REHEARSAL_PATH = '/rehearsal';
-
-/** What happened to one order number; times in milliseconds since 1970. */
-export type OrderRecord = { received: number[]; stored: number[]; faults: string[] };
 
 /** The sandbox's own record of a rehearsal, against which a test can compare results. */
 export type Rehearsal = {
@@ -28,20 +25,12 @@ export function createRehearsal(environment: string, exchanges: Exchanges): Rehe
   const lists: { at: number; status: number; durationMs: number }[] = [];
   const faults: Record<string, number> = {};
 
-  function orderOf(number: string): OrderRecord {
-    const known = orders.get(number);
-    if (known !== undefined) return known;
-    const fresh = { received: [], stored: [], faults: [] };
-    orders.set(number, fresh);
-    return fresh;
-  }
-
   function answered(event: Extract<SandboxEvent, { type: 'answered' }>): void {
     if (event.path.startsWith(REHEARSAL_PATH)) return;
     counters.calls += 1;
     if (event.status === 0) counters.dropped += 1;
     const name = `${event.on} ${event.status === 0 ? 'dropped' : event.status}`;
-    statuses[name] = (statuses[name] ?? 0) + 1;
+    tally(statuses, name);
     if (event.on === 'list') lists.push({ at: event.at, status: event.status, durationMs: event.durationMs });
   }
 
@@ -50,11 +39,11 @@ export function createRehearsal(environment: string, exchanges: Exchanges): Rehe
       switch (event.type) {
         case 'received':
           counters.received += 1;
-          orderOf(event.order).received.push(event.at);
+          orderOf(orders, event.order).received.push(event.at);
           return;
         case 'stored':
           counters.stored += 1;
-          orderOf(event.order).stored.push(event.at);
+          orderOf(orders, event.order).stored.push(event.at);
           return;
         case 'answered':
           answered(event);
@@ -64,8 +53,8 @@ export function createRehearsal(environment: string, exchanges: Exchanges): Rehe
           return;
         case 'fault':
           counters.faults += 1;
-          faults[`${event.on} ${event.kind}`] = (faults[`${event.on} ${event.kind}`] ?? 0) + 1;
-          if (event.order !== '') orderOf(event.order).faults.push(event.kind);
+          tally(faults, `${event.on} ${event.kind}`);
+          if (event.order !== '') orderOf(orders, event.order).faults.push(event.kind);
           return;
         case 'crashed':
           counters.crashed += 1;
@@ -80,6 +69,18 @@ export function createRehearsal(environment: string, exchanges: Exchanges): Rehe
       ),
     page: () => recordPage({ environment, counters, statuses, orders, exchanges: exchanges.last() }),
   };
+}
+
+function orderOf(orders: Map<string, OrderRecord>, number: string): OrderRecord {
+  const known = orders.get(number);
+  if (known !== undefined) return known;
+  const fresh = { received: [], stored: [], faults: [] };
+  orders.set(number, fresh);
+  return fresh;
+}
+
+function tally(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
 }
 
 /** The record as JSON text: its head, then one piece per order. */
