@@ -9,16 +9,25 @@ const AT_MOST = new RegExp(`^.{0,${LONGEST}}$`, 'su');
 /** What an environment may decide about the fields of an order; see docs/decisions/. */
 export type OrderRules = Pick<SandboxSettings, 'blankText' | 'unknownFields' | 'quantity'>;
 
+/** Well-formed text without control characters: Cs is a surrogate that is not half of a pair. */
+const PLAIN = '[^\\p{Cc}\\p{Cs}]*$';
+
 function text(name: string, blankText: OrderRules['blankText']) {
-  const any = z
-    .string({ error: (issue) => saying(issue.input, 'must be a string') })
-    .min(1, { error: 'must not be empty' })
-    .regex(/^\P{Cc}*$/u, { error: 'must not contain control characters' })
-    // A surrogate that is not half of a pair is the only code point of this category.
-    .regex(/^\P{Cs}*$/u, { error: 'must be well-formed Unicode' })
-    .refine((value) => AT_MOST.test(value), { error: `must not be longer than ${LONGEST} characters` });
-  const checked = blankText === 'accept' ? any : any.regex(/\S/u, { error: 'must not be blank' });
-  return checked.meta({ description: name, maxLength: LONGEST });
+  return (
+    z
+      .string({ error: (issue) => saying(issue.input, 'must be a string') })
+      .min(1, { error: 'must not be empty' })
+      .refine((value) => !/\p{Cc}/u.test(value), { error: 'must not contain control characters' })
+      .refine((value) => value.isWellFormed(), { error: 'must be well-formed Unicode' })
+      .refine((value) => AT_MOST.test(value), { error: `must not be longer than ${LONGEST} characters` })
+      .refine((value) => blankText === 'accept' || /\S/.test(value), { error: 'must not be blank' })
+      // One pattern: generated types become unreadable with several.
+      .meta({
+        description: name,
+        maxLength: LONGEST,
+        pattern: blankText === 'accept' ? `^${PLAIN}` : `^(?=[^]*\\S)${PLAIN}`,
+      })
+  );
 }
 
 function amount(kind: OrderRules['quantity']) {

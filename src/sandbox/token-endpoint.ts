@@ -68,7 +68,7 @@ function credentialsIn(
   header: string | undefined,
   accepted: SandboxSettings['clientAuth'],
 ): Credentials | Refused {
-  const [id = '', secret = ''] = [form.get('client_id') ?? '', form.get('client_secret') ?? ''];
+  const [id, secret] = [form.get('client_id') ?? '', form.get('client_secret') ?? ''];
   const isForm = form.has('client_id') || form.has('client_secret');
   if (accepted === 'basic' || (accepted === 'both' && !form.has('client_secret'))) return basicCredentials(header);
   if (!isForm && header !== undefined) {

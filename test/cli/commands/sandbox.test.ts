@@ -351,7 +351,7 @@ test.each([
     await during({ data, seed: `seed.${name}` }, {}, async ({ baseUrl, authUrl }) => {
       const body = grantFor(CREDENTIALS.PO_SYNC_STAGING_CLIENT_ID, CREDENTIALS.PO_SYNC_STAGING_CLIENT_SECRET);
       const { json } = await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body });
-      const headers = { authorization: `Bearer ${json.access_token}`, ...JSON_HEADERS };
+      const headers = { authorization: `Bearer ${String(json.access_token)}`, ...JSON_HEADERS };
       const list = await exchange('GET', `${baseUrl}/purchase-orders`, { headers });
       expect(list.json.data).toEqual({ purchaseOrders: seededOrders() });
     });

@@ -75,7 +75,7 @@ export interface components {
         /** @description One line of a purchase order. */
         Item: {
             /** @description Code of the article ordered. */
-            articleCode: string & (unknown & unknown);
+            articleCode: string;
             /**
              * @description Quantity ordered; usually an integer.
              * @example 12
@@ -85,7 +85,7 @@ export interface components {
         /** @description The body of a creation. */
         PurchaseOrder: {
             /** @description Order number, chosen by the client. */
-            purchaseOrderNumber: string & (unknown & unknown);
+            purchaseOrderNumber: string;
             /**
              * @description State of the order; NEW is the only specified state.
              * @constant
@@ -105,7 +105,7 @@ export interface components {
         /** @description The created order. */
         CreatedPurchaseOrder: {
             /** @description Order number, chosen by the client. */
-            purchaseOrderNumber: string & (unknown & unknown);
+            purchaseOrderNumber: string;
             /**
              * @description State of the order; NEW is the only specified state.
              * @constant
@@ -121,7 +121,7 @@ export interface components {
         /** @description One line of a purchase order. */
         ListedItem: {
             /** @description Code of the article ordered. */
-            articleCode: string & (unknown & unknown);
+            articleCode: string;
             /**
              * @description Quantity ordered; usually an integer.
              * @example 12
@@ -131,7 +131,7 @@ export interface components {
         /** @description A purchase order. */
         ListedPurchaseOrder: {
             /** @description Order number, chosen by the client. */
-            purchaseOrderNumber: string & (unknown & unknown);
+            purchaseOrderNumber: string;
             /**
              * @description State of the order; NEW is the only specified state.
              * @constant
