@@ -100,7 +100,7 @@ export const mappingSchema = mappingSchemaOf(PURCHASE_ORDER);
 /** The mapping of files with records of a kind. */
 export function mappingSchemaOf(kind: RecordKind) {
   return z.strictObject({
-    format: z.enum(['csv', 'json', 'ndjson', 'xlsx', 'auto']).prefault('auto').describe('csv includes TSV.'),
+    format: z.enum(['csv', 'json', 'ndjson', 'xlsx', 'xml', 'auto']).prefault('auto').describe('csv includes TSV.'),
     delimiter: delimiter.prefault('auto').describe('One character, tab, or auto.'),
     encoding: z
       .enum([...ENCODINGS, 'auto'])

@@ -19,7 +19,7 @@ export type SourceRecord =
 
 /** The detected format of a file; `format` in its report. */
 export type FileFormat = {
-  type: 'csv' | 'json' | 'ndjson' | 'xlsx';
+  type: 'csv' | 'json' | 'ndjson' | 'xlsx' | 'xml';
   delimiter?: string;
   encoding?: string;
   decimal?: '.' | ',';

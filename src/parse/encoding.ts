@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import type { ENCODINGS } from '../config/mapping-schema.ts';
+import { ENCODINGS } from '../config/mapping-schema.ts';
 
 export type Encoding = (typeof ENCODINGS)[number];
 
@@ -26,6 +26,24 @@ const MARKS: [encoding: Encoding, mark: Buffer][] = [
 export function byteOrderMarkOf(start: Buffer): { encoding: Encoding; bytes: number } | undefined {
   const found = MARKS.find(([, mark]) => start.subarray(0, mark.length).equals(mark));
   return found && { encoding: found[0], bytes: found[1].length };
+}
+
+/** The encoding with this name, or one of its usual other names; undefined when it is not supported. */
+export function encodingNamed(name: string): Encoding | undefined {
+  const plain = name.trim().toLowerCase();
+  if (plain === 'us-ascii' || plain === 'ascii') return 'utf-8';
+  const dos = /^(?:ibm|cp|dos)-?(437|850|852|858)$/.exec(plain)?.[1];
+  const exact = dos === undefined ? plain : `cp${dos}`;
+  return ENCODINGS.find((one) => one === exact) ?? ENCODINGS.find((one) => one === standardName(plain));
+}
+
+/** The name in the WHATWG Encoding Standard. */
+function standardName(label: string): string | undefined {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Recognizes UTF-16 without a mark by the zero in every second byte of western text. */

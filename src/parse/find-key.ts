@@ -25,9 +25,10 @@ export function find(object: object, names: readonly string[]): Found {
     const [first = ''] = names;
     return { value: undefined, name: first, pointer: pointerStep(first), isAmbiguous: false, keys: '' };
   }
-  if (matches.length === 1) return { ...match, isAmbiguous: false, keys: '' };
+  const found = { ...match, value: ownText(match.value) };
+  if (matches.length === 1) return { ...found, isAmbiguous: false, keys: '' };
   const pointers = new Set(matches.map(({ pointer }) => pointer));
-  return { ...match, isAmbiguous: pointers.size > 1, keys: [...pointers].join(', ') };
+  return { ...found, isAmbiguous: pointers.size > 1, keys: [...pointers].join(', ') };
 }
 
 /** The text of a JSON value: trimmed, or the digits of a whole number as long as those are exact. */
@@ -35,6 +36,13 @@ export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return trimBlanks(value);
   const source = sourceOfNumber(value);
   return source !== undefined && /^\d{1,15}$/.test(source) ? source : undefined;
+}
+
+/** The key of the text of an XML element that has attributes too. */
+export const TEXT_KEY = '#text';
+
+function ownText(value: unknown): unknown {
+  return isObject(value) && typeof value[TEXT_KEY] === 'string' ? value[TEXT_KEY] : value;
 }
 
 type Match = { value: unknown; name: string; pointer: string };

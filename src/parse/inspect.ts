@@ -1,21 +1,17 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { type Mapping, plainMapping } from '../config/config.ts';
 import { openRegularFile, type Stamp, stampOf } from '../core/regular-file.ts';
-import type { FileFormat } from '../order/record.ts';
 import { readBytes } from './bytes.ts';
 import { readingsOfBytes } from './code-pages.ts';
-import { hasNeededColumns, resolveColumns } from './columns.ts';
-import { inspectRows, inspectTable } from './csv/inspect-table.ts';
 import { readContent } from './decoder.ts';
 import { EncodingFault, type Utf8Evidence, watchUtf8 } from './encoding.ts';
 import { encodingError, guessWarning, isSingleByteText } from './fault-place.ts';
-import type { Inspection } from './inspection.ts';
-import { inspectJson } from './json/inspect-json.ts';
+import type { OpenFile } from './format.ts';
+import { FORMATS, formatOf } from './formats.ts';
+import type { FormatName, Inspection, Reading, Readings, TextReading } from './inspection.ts';
 import type { Originals } from './read-fix-file.ts';
 import { type Sniffed, sniff } from './sniff.ts';
-import { tableRows } from './xlsx/sheet-row.ts';
-import { openWorkbook } from './xlsx/workbook.ts';
 
 /**
  * The first pass: reads a file to its end, so that nothing is sent from a broken one, and finds out how it is written.
@@ -60,61 +56,39 @@ async function pass(
   mapping: Mapping,
   { signal, originals }: InspectOptions,
 ): Promise<Inspection> {
-  const { encoding, mark, gzip, isGuess } = sniffed;
+  const { encoding, mark, gzip, isGuess, isArchive, start } = sniffed;
   const hash = createHash('sha256');
-  if (sniffed.kind === 'workbook') return await inspectWorkbook(handle, stamp, mapping, { hash, signal, originals });
-  const content = readContent(handle, stamp, { encoding, mark, gzip, isGuess, hash, signal });
-  const bytes = Number(stamp.size);
-  const size = gzip ? bytes * LIKELY_RATIO : bytes;
-  const found =
-    sniffed.kind === 'json'
-      ? await json(content, size, mapping)
-      : await table(content, sniffed, size, mapping, originals);
-  const format = { ...found.format, encoding, ...(gzip && { gzip }) };
+  const evidence = watchUtf8();
+  const size = Number(stamp.size);
+  const file: OpenFile = {
+    handle,
+    stamp,
+    text: () => watched(readContent(handle, stamp, { encoding, mark, gzip, isGuess, hash, signal }), evidence),
+    bytes: () => readBytes(handle, stamp, { gzip: false, hash, signal }),
+    start,
+    size: gzip || isArchive ? size * LIKELY_RATIO : size,
+    signal,
+  };
+  const name = formatOf(start, mapping);
+  const found = await FORMATS[name].inspect(file, mapping, originals);
+  const format = { ...found.shape.format, ...(!isArchive && { encoding }), ...(gzip && { gzip }) };
+  const weak = sniffed.isAssumed && encoding === 'utf-8' ? weakWarning(evidence) : [];
   return {
-    shape: { format, ...found.shape, ...(mark > 0 && { bom: true }) },
+    shape: { ...found.shape, format, ...(mark > 0 && { bom: true }) },
     records: found.records,
-    bytes,
+    bytes: size,
     sha256: hash.digest('hex'),
-    warnings: [...sniffed.warnings, ...found.warnings],
+    warnings: [...sniffed.warnings, ...weak, ...found.warnings],
     isFixFile: found.isFixFile,
     stamp,
     mapping,
-    reading: { encoding, mark, gzip, isGuess, ...found.reading },
+    reading: readingOf(name, { encoding, mark, gzip, isGuess }, found.reading),
   };
 }
 
-async function json(content: AsyncIterable<Buffer>, bytes: number, mapping: Mapping) {
-  const { reading, ...found } = await inspectJson(content, bytes, mapping);
-  const type: FileFormat['type'] = reading.layout.kind === 'sequence' ? 'ndjson' : 'json';
-  return { ...found, reading, format: { type }, shape: {} };
-}
-
-async function table(
-  content: AsyncIterable<Buffer>,
-  sniffed: Sniffed,
-  size: number,
-  mapping: Mapping,
-  originals: Originals | undefined,
-) {
-  const evidence = watchUtf8();
-  const isWatched = sniffed.isAssumed && sniffed.encoding === 'utf-8';
-  const { records, reading, delimiter, newline, decimal, warnings } = await inspectTable(
-    isWatched ? watched(content, evidence) : content,
-    sniffed.start,
-    size,
-    mapping,
-    originals,
-  );
-  const type: FileFormat['type'] = 'csv';
-  return {
-    records,
-    isFixFile: reading.columns.errorColumns.length > 0,
-    warnings: [...weakWarning(evidence), ...warnings],
-    reading,
-    format: { type, delimiter, ...(decimal !== undefined && { decimal }) },
-    shape: { header: reading.columns.header, ...(newline !== undefined && { newline }) },
-  };
+function readingOf(format: FormatName, text: TextReading, reading: Readings[FormatName]): Reading {
+  // The entry `format` of the table made the reading.
+  return { format, ...text, ...reading } as Reading;
 }
 
 async function* watched(content: AsyncIterable<Buffer>, evidence: Utf8Evidence): AsyncGenerator<Buffer> {
@@ -134,38 +108,3 @@ function weakWarning(evidence: Utf8Evidence): string[] {
 
 /** How much larger content is than its gzip or workbook; only sizes the filters. */
 const LIKELY_RATIO = 10;
-
-/** The first pass over an Excel workbook: its only visible sheet with data, or the one that the mapping names. */
-async function inspectWorkbook(
-  handle: FileHandle,
-  stamp: Stamp,
-  mapping: Mapping,
-  { hash, signal, originals }: { hash: Hash; signal?: AbortSignal | undefined; originals?: Originals | undefined },
-): Promise<Inspection> {
-  const { sheet, decimal } = mapping;
-  await using workbook = await openWorkbook(handle, stamp, { sheet, signal });
-  const rows = tableRows(workbook.pages(), decimal, (row) => {
-    const isHeader =
-      mapping.headerRow === 'auto' ? hasNeededColumns(row.cells, mapping) : row.line === mapping.headerRow;
-    return isHeader ? resolveColumns(row.cells, row.line, mapping).at : undefined;
-  });
-  const bytes = Number(stamp.size);
-  const { reading, records, warnings } = await inspectRows(rows, bytes * LIKELY_RATIO, mapping, originals);
-  for await (const _ of readBytes(handle, stamp, { gzip: false, hash, signal }));
-  return {
-    shape: { format: { type: 'xlsx' }, header: reading.columns.header },
-    records,
-    bytes,
-    sha256: hash.digest('hex'),
-    warnings: [...hiddenWarning(workbook.hiddenRows), ...warnings],
-    isFixFile: reading.columns.errorColumns.length > 0,
-    stamp,
-    mapping,
-    reading: { encoding: 'utf-8', mark: 0, gzip: false, isGuess: false, ...reading, workbook: { sheet, decimal } },
-  };
-}
-
-function hiddenWarning(rows: number): string[] {
-  if (rows === 0) return [];
-  return [rows === 1 ? 'One hidden row of the sheet was read.' : `${rows} hidden rows of the sheet were read.`];
-}

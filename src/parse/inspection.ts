@@ -29,19 +29,30 @@ export type Inspection = {
   reading: Reading;
 };
 
-/** How content becomes records. `isGuess`: nothing proves the encoding. */
-export type Reading = { encoding: Encoding; mark: number; gzip: boolean; isGuess: boolean } & (
-  | TableReading
-  | JsonReading
-);
+/** What the first pass keeps for the second, by format. */
+export type Readings = {
+  csv: TableReading;
+  xlsx: TableReading & { sheet: string | undefined; decimal: '.' | ',' | 'auto' };
+  json: { objects: Objects; layout: JsonLayout };
+  xml: { objects: Objects; path: readonly string[] };
+};
+
+export type FormatName = keyof Readings;
+
+/** How content becomes text. `isGuess`: nothing proves the encoding. */
+export type TextReading = { encoding: Encoding; mark: number; gzip: boolean; isGuess: boolean };
+
+/** How content becomes records. */
+export type Reading<Name extends FormatName = FormatName> = {
+  [One in Name]: { format: One } & TextReading & Readings[One];
+}[Name];
 
 /**
  * `apart` contains, among others, every number whose rows are not adjacent; `shifted` those that a faulty row may
- * belong to, with what is wrong with that row. `hasQuotes`: fields may be in quotes. `cutOffAt`: the line of a last row that may be cut
- * off. `fillDown`: a blank number repeats the one above.
+ * belong to, with what is wrong with that row. `hasQuotes`: fields may be in quotes. `cutOffAt`: the line of a last
+ * row that may be cut off. `fillDown`: a blank number repeats the one above.
  */
 export type TableReading = {
-  kind: 'table';
   delimiter: string;
   hasQuotes: boolean;
   hasSepLine: boolean;
@@ -53,8 +64,4 @@ export type TableReading = {
   columns: Columns;
   apart: NumberFilter;
   shifted: ReadonlyMap<string, string>;
-  /** The rows are those of a worksheet. */
-  workbook?: { sheet: string | undefined; decimal: '.' | ',' | 'auto' };
 };
-
-export type JsonReading = { kind: 'json'; layout: JsonLayout; objects: Objects };

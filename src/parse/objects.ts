@@ -7,6 +7,7 @@ import { createNumberFilter, type NumberFilter } from './csv/number-filter.ts';
 import { createRuns } from './csv/number-runs.ts';
 import { watchShifted } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
+import type { RecordPage } from './format.ts';
 import { unreadable } from './unreadable.ts';
 
 /** One object of a JSON or XML file, with its place; `bytes` is its length in the file. */
@@ -72,6 +73,16 @@ function takeErrorKeys(value: Fields): Fields | undefined {
     delete value[key];
   }
   return taken;
+}
+
+/** Makes records of the objects of one list, in their order. */
+export function createObjectPages(mapping: Mapping): (found: readonly ObjectRecord[]) => RecordPage {
+  const own = createOwnObjects(mapping);
+  return (found) => ({
+    records: found.map((object) => own.recordOf(object)),
+    lineOf: ({ line, pointer: at }, pointer) =>
+      found.find((object) => object.line === line && object.pointer === at)?.lineOf(pointer) ?? line,
+  });
 }
 
 /** The first pass over the objects of one list. */

@@ -3,8 +3,8 @@ import type { Mapping } from '../config/config.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import { isGzip, readStart } from './bytes.ts';
 import { decoded, isMultiByte, singleByteTable } from './code-pages.ts';
-import { byteOrderMarkOf, type Encoding, looksLikeUtf16 } from './encoding.ts';
-import { unreadable } from './unreadable.ts';
+import { byteOrderMarkOf, type Encoding, encodingNamed, looksLikeUtf16 } from './encoding.ts';
+import { emptyFile, unreadable } from './unreadable.ts';
 
 /** How to read the content, judged by its beginning. */
 export type Sniffed = {
@@ -14,8 +14,11 @@ export type Sniffed = {
   mark: number;
   /** It is read as UTF-8, but neither the mapping nor a mark says so. */
   isAssumed: boolean;
-  kind: 'table' | 'json' | 'workbook';
-  /** The beginning as text, for finding the delimiter. */
+  /** Nothing but the XML declaration says it. */
+  isDeclared?: true;
+  /** It is a zip archive, so probably a workbook. */
+  isArchive: boolean;
+  /** The beginning as text, for finding the format and the delimiter. */
   start: string;
   warnings: string[];
 };
@@ -27,17 +30,17 @@ export async function sniff(handle: FileHandle, stamp: Stamp, mapping: Mapping):
   const gzip = await isGzip(handle);
   const bytes = await readStart(handle, stamp, gzip, LOOKED_AT);
   if (bytes.length === 0) throw emptyFile();
-  if (isWorkbook(bytes, gzip, mapping)) return WORKBOOK;
-  refuseBinary(bytes, mapping);
+  if (isArchive(bytes, gzip)) return ARCHIVE;
+  refuseBinary(bytes);
   refuseZeros(bytes);
   const found = findEncoding(bytes, mapping);
   const start = textOf(bytes, found);
   refuseMarkup(start);
   refuseEscapes(start);
-  return { gzip, ...found, kind: kindOf(start, mapping), start };
+  return { gzip, ...found, isArchive: false, start };
 }
 
-type FoundEncoding = Pick<Sniffed, 'encoding' | 'mark' | 'isAssumed' | 'warnings'>;
+type FoundEncoding = Pick<Sniffed, 'encoding' | 'mark' | 'isAssumed' | 'isDeclared' | 'warnings'>;
 
 function findEncoding(bytes: Buffer, mapping: Mapping): FoundEncoding {
   const named = mapping.encoding === 'auto' ? undefined : mapping.encoding;
@@ -49,8 +52,27 @@ function findEncoding(bytes: Buffer, mapping: Mapping): FoundEncoding {
   }
   if (named !== undefined) return { encoding: named, mark: 0, isAssumed: false, warnings: [] };
   const wide = looksLikeUtf16(bytes);
-  if (wide === undefined) return { encoding: 'utf-8', mark: 0, isAssumed: true, warnings: [] };
+  if (wide === undefined)
+    return declaredEncoding(bytes) ?? { encoding: 'utf-8', mark: 0, isAssumed: true, warnings: [] };
   return { encoding: wide, mark: 0, isAssumed: false, warnings: [`Read as ${wide}, judging by its bytes.`] };
+}
+
+/** The encoding that an XML declaration names. PoSyncError `unreadable-encoding` for one that is not supported. */
+function declaredEncoding(bytes: Buffer): FoundEncoding | undefined {
+  const declaration = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']{1,40})["']/.exec(bytes.toString('latin1', 0, 300));
+  const name = declaration?.[1];
+  if (name === undefined) return undefined;
+  const encoding = encodingNamed(name);
+  // Text in 16 bits would not show the declaration as ASCII: some programs declare what the text was in memory.
+  if (encoding?.startsWith('utf-16')) return undefined;
+  if (encoding !== undefined) return { encoding, mark: 0, isAssumed: false, isDeclared: true, warnings: [] };
+  const message = `The XML declares the encoding ${JSON.stringify(name)}, which is not supported.`;
+  throw unreadable(
+    'encoding',
+    message,
+    { line: 1, value: name },
+    'Save the file as UTF-8, or set encoding in the mapping.',
+  );
 }
 
 /** The beginning as text: good enough to find the format and the delimiter, whatever it is cut in. */
@@ -67,46 +89,23 @@ function textOf(bytes: Buffer, { encoding, mark }: FoundEncoding): string {
   }
 }
 
-function kindOf(start: string, mapping: Mapping): 'table' | 'json' {
-  switch (mapping.format) {
-    case 'csv':
-      return 'table';
-    case 'json':
-    case 'ndjson':
-      return 'json';
-    case 'xlsx':
-    case 'auto':
-      return /^\s*[[{]/.test(start) ? 'json' : 'table';
-  }
-}
+const ZIP = Buffer.from('PK\x03\x04', 'latin1');
 
-const WORKBOOK: Sniffed = {
+const ARCHIVE: Sniffed = {
   gzip: false,
   encoding: 'utf-8',
   mark: 0,
   isAssumed: false,
-  kind: 'workbook',
-  start: '',
+  isArchive: true,
+  start: ZIP.toString('latin1'),
   warnings: [],
 };
 
-const ZIP = Buffer.from('PK\x03\x04', 'latin1');
-
-function isWorkbook(bytes: Buffer, gzip: boolean, { format }: Mapping): boolean {
+function isArchive(bytes: Buffer, gzip: boolean): boolean {
   if (!bytes.subarray(0, ZIP.length).equals(ZIP)) return false;
-  if (gzip) {
-    const message = 'The gzip file contains an Excel workbook or another zip archive.';
-    throw unreadable('format', message, {}, 'Drop the workbook itself: it is compressed already.');
-  }
-  if (format === 'auto' || format === 'xlsx') return true;
-  const message = `The file is an Excel workbook or another zip archive; the mapping says ${format}.`;
-  throw unreadable('format', message, { line: 1 }, `Save it as CSV (UTF-8), or set format: xlsx in the mapping.`);
-}
-
-/** A file without any content, probably sent by mistake. */
-export function emptyFile() {
-  const remedy = 'Drop the complete file again.';
-  return unreadable('empty', 'The file is empty: it has no header and no orders.', {}, remedy);
+  if (!gzip) return true;
+  const message = 'The gzip file contains an Excel workbook or another zip archive.';
+  throw unreadable('format', message, {}, 'Drop the workbook itself: it is compressed already.');
 }
 
 /** ISO-2022-JP and its kin write letters as ASCII bytes after an escape. */
@@ -124,11 +123,9 @@ function refuseZeros(bytes: Buffer): void {
 
 /** What a server answers instead of a file, or what some programs call a spreadsheet. */
 function refuseMarkup(start: string): void {
-  const [, kind] = /^\s*<(!doctype html|html|\?xml)\b/i.exec(start) ?? [];
-  if (kind === undefined) return;
-  const what = kind === '?xml' ? 'an XML document' : 'a web page';
-  const remedy = 'Drop CSV, JSON or XLSX. A server that answers with a page may require other credentials.';
-  throw unreadable('format', `The file is ${what}.`, { line: 1 }, remedy);
+  if (!/^\s*<(?:!doctype html|html)\b/i.test(start)) return;
+  const remedy = 'Drop CSV, JSON, XML or XLSX. A server that answers with a page may require other credentials.';
+  throw unreadable('format', 'The file is a web page.', { line: 1 }, remedy);
 }
 
 const BINARY: [name: string, signature: Buffer][] = [
@@ -136,9 +133,8 @@ const BINARY: [name: string, signature: Buffer][] = [
   ['a PDF document', Buffer.from('%PDF')],
 ];
 
-function refuseBinary(bytes: Buffer, mapping: Mapping): void {
+function refuseBinary(bytes: Buffer): void {
   const known = BINARY.find(([, signature]) => bytes.subarray(0, signature.length).equals(signature));
-  const remedy = 'Save it as .xlsx without a password or as CSV (UTF-8), or drop JSON.';
+  const remedy = 'Save it as .xlsx without a password or as CSV (UTF-8), or drop JSON or XML.';
   if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, { line: 1 }, remedy);
-  if (mapping.format === 'xlsx') throw unreadable('format', 'The file is not an Excel workbook.', { line: 1 });
 }

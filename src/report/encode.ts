@@ -14,7 +14,7 @@ export type FixEncoding = { encoding: string; needsMark: boolean };
  */
 export function fixEncodingOf({ type, encoding = 'utf-8' }: FileFormat): FixEncoding {
   const own = encoding.toLowerCase();
-  const isOwn = type !== 'xlsx' && (own.startsWith('utf-') || isSingleByte(own));
+  const isOwn = type !== 'xlsx' && type !== 'xml' && (own.startsWith('utf-') || isSingleByte(own));
   return isOwn ? { encoding: own, needsMark: false } : { encoding: 'utf-8', needsMark: true };
 }
 

@@ -8,7 +8,7 @@ import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { shorten, textFault, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
 import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
-import type { LineOf } from '../parse/records.ts';
+import type { LineOf } from '../parse/format.ts';
 import { type CheckedRow, faultOf } from './check-row.ts';
 import { type Fault, problemOf } from './problem.ts';
 

@@ -43,7 +43,7 @@ async function originalsIn(written: string, batch: string, mapping: Mapping): Pr
 async function rowsIn(written: string, mapping: Mapping) {
   const inspection = await inspectFile(written, mapping);
   const { reading } = inspection;
-  if (reading.kind !== 'table' || inspection.records > MOST_ROWS) return undefined;
+  if ('objects' in reading || inspection.records > MOST_ROWS) return undefined;
   const rows = new Map<number, readonly string[]>();
   for await (const { records } of readRecords(written, inspection, undefined)) {
     for (const record of records) {

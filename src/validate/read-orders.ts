@@ -1,9 +1,10 @@
 import type { Mapping } from '../config/config.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { SourceRecord } from '../order/record.ts';
+import type { LineOf } from '../parse/format.ts';
 import type { Inspection, TableReading } from '../parse/inspection.ts';
 import type { Objects } from '../parse/objects.ts';
-import { type LineOf, readRecords } from '../parse/records.ts';
+import { readRecords } from '../parse/records.ts';
 import { checkObjectRow, type ObjectRecord, type ObjectRules } from './check-object.ts';
 import { checkRow, type RowRecord } from './check-row.ts';
 import { groupRows } from './group-rows.ts';
@@ -34,7 +35,7 @@ export async function* readOrderPages(
   const { reading, mapping } = inspection;
   const pages = readRecords(path, inspection, signal);
   using late = openLateRecords();
-  if (reading.kind === 'table') return yield* tableOrders(pages, reading, mapping, late);
+  if (!('objects' in reading)) return yield* tableOrders(pages, reading, mapping, late);
   const { objects, isGuess } = reading;
   switch (objects.kind) {
     case 'orders':

@@ -2,8 +2,7 @@ import type { Mapping } from '../../config/config.ts';
 import { type Columns, resolveColumns } from '../columns.ts';
 import type { TableReading } from '../inspection.ts';
 import type { Originals } from '../read-fix-file.ts';
-import { emptyFile } from '../sniff.ts';
-import { unreadable } from '../unreadable.ts';
+import { emptyFile, unreadable } from '../unreadable.ts';
 import { type Delimiter, findDelimiter, watchDecimals } from './dialect.ts';
 import { createRuns } from './number-runs.ts';
 import { createOwnCells } from './own-cells.ts';
@@ -107,7 +106,6 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     const { runs, shifted, ownCells } = data;
     const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
     const reading: TableReading = {
-      kind: 'table',
       ...dialect,
       newlines,
       columns: runs.columns,

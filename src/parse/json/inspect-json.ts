@@ -1,16 +1,15 @@
 import type { Mapping } from '../../config/config.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { plainName, pointerStep } from '../../order/text.ts';
-import type { JsonReading } from '../inspection.ts';
+import type { Readings } from '../inspection.ts';
 import { type ObjectRecord, type ObjectWatch, watchObjects } from '../objects.ts';
-import { emptyFile } from '../sniff.ts';
-import { unreadable } from '../unreadable.ts';
+import { emptyFile, unreadable } from '../unreadable.ts';
 import { tooLarge } from './json-faults.ts';
 import { createJsonParser, type JsonLayout, type JsonWatch } from './json-records.ts';
 import type { Frame, Start } from './json-scanner.ts';
 
 /** What the first pass finds out about a JSON file. */
-export type InspectedJson = { records: number; reading: JsonReading; isFixFile: boolean; warnings: string[] };
+export type InspectedJson = { records: number; reading: Readings['json']; isFixFile: boolean; warnings: string[] };
 
 /** Reads a JSON file to its end and finds where its orders are. */
 export async function inspectJson(
@@ -37,7 +36,7 @@ export async function inspectJson(
   const { layout, objects, warnings } = search.found();
   return {
     records: objects.records,
-    reading: { kind: 'json', layout, objects: objects.objects() },
+    reading: { layout, objects: objects.objects() },
     isFixFile: objects.isFixFile(),
     warnings: [...nextPage.warnings(), ...warnings],
   };

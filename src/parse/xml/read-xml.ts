@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes';
 import { LIMITS } from '../../order/limits.ts';
 import { unreadable } from '../unreadable.ts';
 
-/** What a reader of XML gets, with names without their prefixes. `line` and `column` are 1-based. */
+/** What a reader of XML gets, with names without their prefixes; an attribute keeps it if another has the same name. `line` and `column` are 1-based. */
 export type XmlEvents = {
   onOpen(name: string, attributes: ReadonlyMap<string, string>, place: XmlPlace): void;
   onText?(text: string): void;
@@ -24,6 +24,7 @@ export function createXmlReader(events: XmlEvents): XmlReader {
   const parser = new SaxesParser({ position: true, xmlns: false });
   let depth = 0;
   let pending = 0;
+  let begin = place();
 
   function place(): XmlPlace {
     return { line: parser.line, column: parser.column + 1 };
@@ -35,11 +36,14 @@ export function createXmlReader(events: XmlEvents): XmlReader {
   parser.on('doctype', () => {
     throw notXml(place(), 'it has a document type (DOCTYPE)');
   });
+  parser.on('opentagstart', () => {
+    begin = place();
+  });
   parser.on('opentag', ({ name, attributes }) => {
     pending = 0;
     depth += 1;
     if (depth > DEPTH) throw notXml(place(), `it nests deeper than ${DEPTH} elements`);
-    events.onOpen(localName(name), localNames(attributes), place());
+    events.onOpen(localName(name), localNames(attributes), begin);
   });
   parser.on('text', (text) => events.onText?.(text));
   parser.on('cdata', (text) => events.onText?.(text));
@@ -68,7 +72,11 @@ function localName(name: string): string {
 
 function localNames(attributes: Record<string, string>): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
-  for (const [name, value] of Object.entries(attributes)) names.set(localName(name), value);
+  for (const [name, value] of Object.entries(attributes)) {
+    const local = localName(name);
+    const isOwn = !name.startsWith('xmlns') && !names.has(local);
+    names.set(isOwn ? local : name, value);
+  }
   return names;
 }
 

@@ -19,37 +19,31 @@ export const FIX_FILE_NAMES = [
 
 export type FixFileName = (typeof FIX_FILE_NAMES)[number];
 
-/** The fix file of a batch, in the form of its input; a workbook comes back as CSV. */
+/** The fix file of each input format; the formats themselves are in `parse/formats.ts`. */
+const FIX_FILES: Record<FileFormat['type'], { name: FixFileName; write(shape: FileShape, batch: string): FixForm }> = {
+  csv: { name: 'dead-letters.csv', write: fixRows },
+  xlsx: { name: 'dead-letters.csv', write: fixRows },
+  // `dead-letters.json` is the list of entries.
+  json: { name: 'dead-letters.fix.json', write: fixObjects },
+  ndjson: { name: 'dead-letters.ndjson', write: fixObjects },
+  xml: { name: 'dead-letters.fix.json', write: fixObjects },
+};
+
+/** The fix file of a batch, in the form of its input; a workbook comes back as CSV, XML as JSON. */
 export function fixFile(shape: FileShape, batch: string): FixForm {
-  switch (shape.format.type) {
-    case 'csv':
-    case 'xlsx':
-      return fixRows(shape, batch);
-    case 'json':
-    case 'ndjson':
-      return fixObjects(shape, batch);
-  }
+  return FIX_FILES[shape.format.type].write(shape, batch);
 }
 
 /** The name of the fix file for an input format. */
-export function fixFileName(format: FileFormat): FixFileName {
-  switch (format.type) {
-    case 'csv':
-    case 'xlsx':
-      return 'dead-letters.csv';
-    case 'json':
-      // `dead-letters.json` is the list of entries.
-      return 'dead-letters.fix.json';
-    case 'ndjson':
-      return 'dead-letters.ndjson';
-  }
+export function fixFileName({ type }: FileFormat): FixFileName {
+  return FIX_FILES[type].name;
 }
 
-/** The fix file of JSON input: the same objects with the error keys added, as an array or one object a line. */
+/** The fix file of JSON or XML: the same objects with the error keys added, as an array or one object a line. */
 function fixObjects(shape: FileShape, batch: string): FixForm {
   const { encoding, needsMark } = fixEncodingOf(shape.format);
   const encode = encoderFor(encoding);
-  const isArray = shape.format.type === 'json';
+  const isArray = shape.format.type !== 'ndjson';
   const newline = shape.newline ?? '\n';
   const mark = shape.bom === true || needsMark ? '\ufeff' : '';
   let count = 0;

@@ -20,7 +20,7 @@ export async function openThinning(path: string, format: FileFormat, draft: Draf
   const { encoding } = fixEncodingOf(format);
   const isTable = format.type === 'csv' || format.type === 'xlsx';
   const lines = splitLines(readText(path, encoding), isTable);
-  const frame = format.type === 'json' ? arrayFrame() : plainFrame();
+  const frame = format.type === 'json' || format.type === 'xml' ? arrayFrame() : plainFrame();
   const write = writer(draft, encoderFor(encoding));
   let isComplete = true;
   let pending = await next();

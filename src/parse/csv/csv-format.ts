@@ -1,0 +1,54 @@
+import type { Mapping } from '../../config/config.ts';
+import type { SourceRecord } from '../../order/record.ts';
+import type { Format, RecordPage } from '../format.ts';
+import type { TableReading } from '../inspection.ts';
+import { inspectTable } from './inspect-table.ts';
+import { createOwnCells } from './own-cells.ts';
+import { createRowParser, type Row } from './row-parser.ts';
+import { createTableBody } from './table-body.ts';
+
+/** Tables with a delimiter: what nothing else claims. */
+export const csvFormat: Format<'csv'> = {
+  sniff: () => true,
+
+  async inspect(file, mapping, originals) {
+    const { delimiter, newline, decimal, ...found } = await inspectTable(
+      file.text(),
+      file.start,
+      file.size,
+      mapping,
+      originals,
+    );
+    const { columns } = found.reading;
+    const format = { type: 'csv', delimiter, ...(decimal !== undefined && { decimal }) } as const;
+    const shape = { format, header: columns.header, ...(newline !== undefined && { newline }) };
+    return { ...found, isFixFile: columns.errorColumns.length > 0, shape };
+  },
+
+  async *read(file, reading, mapping) {
+    const parser = createRowParser(reading);
+    const pageOf = createRowPages(reading, mapping);
+    for await (const chunk of file.text()) yield pageOf(await parser.write(chunk));
+    yield pageOf(await parser.end());
+  },
+};
+
+/** Makes records of the rows of one table, in their order. */
+export function createRowPages(
+  { columns, hasSepLine, fillDown, originals }: TableReading,
+  mapping: Mapping,
+): (rows: Row[]) => RecordPage {
+  const body = createTableBody(hasSepLine, mapping);
+  const own = createOwnCells(columns, fillDown, originals);
+  return (rows) => ({ records: body.take(rows).map(toRecord), lineOf: ({ line }) => line });
+
+  function toRecord(row: Row): SourceRecord {
+    const { fixTarget, line, isUnproved } = own.fixOf(row);
+    const fixed = {
+      ...(line !== undefined && { line }),
+      ...(fixTarget && { fixTarget }),
+      ...(isUnproved && { isUnproved }),
+    };
+    return { kind: 'row', place: { line: row.line }, cells: own.cellsOf(row), ...fixed };
+  }
+}

@@ -1,0 +1,45 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { Mapping } from '../config/config.ts';
+import type { Stamp } from '../core/regular-file.ts';
+import type { FileFormat, FileShape, Place, SourceRecord } from '../order/record.ts';
+import type { FormatName, Reading, Readings } from './inspection.ts';
+import type { Originals } from './read-fix-file.ts';
+
+/** One file format, from bytes to records. Its entry is a line of `FORMATS`. */
+export type Format<Name extends FormatName> = {
+  /** Whether a file that begins with this text is of this format, if the mapping does not say. */
+  sniff(start: string): boolean;
+  /** The first pass, to the end of the file. PoSyncError `unreadable-…`. */
+  inspect(file: OpenFile, mapping: Mapping, originals: Originals | undefined): Promise<Inspected<Name>>;
+  /** The second pass, page by page, in the file's order. */
+  read(file: OpenFile, reading: Reading<Name>, mapping: Mapping): AsyncGenerator<RecordPage>;
+};
+
+export type OpenFile = {
+  handle: FileHandle;
+  stamp: Stamp;
+  /** The content as UTF-8 without byte order mark; call once. */
+  text(): AsyncGenerator<Buffer>;
+  /** The bytes as dropped, for a format that is not text; call once. */
+  bytes(): AsyncGenerator<Buffer>;
+  /** The beginning of the text. */
+  start: string;
+  /** About how many bytes the content has; only sizes the filters. */
+  size: number;
+  signal: AbortSignal | undefined;
+};
+
+/** What the first pass finds out. `shape` is completed with encoding and compression. */
+export type Inspected<Name extends FormatName> = {
+  records: number;
+  reading: Readings[Name];
+  isFixFile: boolean;
+  warnings: string[];
+  shape: Omit<FileShape, 'format' | 'bom'> & { format: FileFormat };
+};
+
+/** The records of one piece of a file. `lineOf` gives the line on which a value within one of them begins. */
+export type RecordPage = { records: readonly SourceRecord[]; lineOf: LineOf };
+
+/** `pointer` is that of the value; `place` that of its record. */
+export type LineOf = (place: Place, pointer: string) => number;

@@ -1,0 +1,33 @@
+import type { Mapping } from '../config/config.ts';
+import { csvFormat } from './csv/csv-format.ts';
+import type { Format } from './format.ts';
+import type { FormatName } from './inspection.ts';
+import { jsonFormat } from './json/json-format.ts';
+import { unreadable } from './unreadable.ts';
+import { xlsxFormat } from './xlsx/xlsx-format.ts';
+import { xmlFormat } from './xml/xml-format.ts';
+
+/** Every file format, in the order in which a file is compared with them. The last one takes what is left. */
+export const FORMATS: { readonly [Name in FormatName]: Format<Name> } = {
+  xlsx: xlsxFormat,
+  xml: xmlFormat,
+  json: jsonFormat,
+  csv: csvFormat,
+};
+
+const NAMES = ['xlsx', 'xml', 'json', 'csv'] as const satisfies readonly FormatName[];
+
+/** The format that the mapping names, or that a file with this beginning has. */
+export function formatOf(start: string, { format }: Mapping): FormatName {
+  const found = NAMES.find((name) => FORMATS[name].sniff(start)) ?? 'csv';
+  if (format === 'auto') return found;
+  const named = format === 'ndjson' ? 'json' : format;
+  const isOther = found !== named && (found === 'xlsx' || named === 'xlsx');
+  if (!isOther) return named;
+  const remedy = named === 'xlsx' ? 'Drop an .xlsx workbook' : 'Save it as CSV (UTF-8)';
+  const message =
+    found === 'xlsx'
+      ? `The file is an Excel workbook or another zip archive; the mapping says ${format}.`
+      : 'The file is not an Excel workbook.';
+  throw unreadable('format', message, { line: 1 }, `${remedy}, or set format: ${found} in the mapping.`);
+}

@@ -1,0 +1,148 @@
+import type { Mapping } from '../../config/config.ts';
+import { plainName, shorten } from '../../order/text.ts';
+import { find, isObject } from '../find-key.ts';
+import type { Format } from '../format.ts';
+import { createObjectPages, type ObjectRecord, watchObjects } from '../objects.ts';
+import { unreadable } from '../unreadable.ts';
+import { createXmlRecords } from './xml-records.ts';
+
+/** XML: elements that are orders with items, or flat rows. */
+export const xmlFormat: Format<'xml'> = {
+  sniff: (start) => /^\s*<(?:[?]xml\b|!--|[\p{L}_])/u.test(start),
+
+  async inspect(file, mapping) {
+    const path = mapping.records?.split('.') ?? guessPath(file.start, mapping);
+    const objects = watchObjects(file.size, mapping);
+    const around = watchPaths();
+    const parser = createXmlRecords(path, { onElement: around.add });
+    for await (const chunk of file.text())
+      for (const record of parser.write(chunk.toString())) objects.look(withItemList(record, mapping));
+    for (const record of parser.end()) objects.look(withItemList(record, mapping));
+    const others = mapping.records === undefined ? around.withNumber(mapping) : [];
+    if (others.length > 0) throw severalPlaces([path, ...others]);
+    if (objects.records === 0 && around.hasElements()) throw nothingThere(path, around);
+    const reading = { path, objects: objects.objects() };
+    return { records: objects.records, reading, isFixFile: false, warnings: [], shape: { format: { type: 'xml' } } };
+  },
+
+  async *read(file, { path }, mapping) {
+    const parser = createXmlRecords(path);
+    const pageOf = createObjectPages(mapping);
+    const listed = (records: ObjectRecord[]) => records.map((record) => withItemList(record, mapping));
+    for await (const chunk of file.text()) yield pageOf(listed(parser.write(chunk.toString())));
+    yield pageOf(listed(parser.end()));
+  },
+};
+
+/** A single item is an object, and a list of items is often an element with one more inside. */
+function withItemList(record: ObjectRecord, { fields }: Mapping): ObjectRecord {
+  const { value } = record;
+  if (!isObject(value)) return record;
+  const { value: found, pointer, isAmbiguous } = find(value, fields.items);
+  if (isAmbiguous || !isObject(found)) return record;
+  const isItem = [fields.articleCode, fields.quantity].some((names) => find(found, names).value !== undefined);
+  const [inner, ...others] = Object.values(found);
+  const isList = !isItem && others.length === 0 && typeof inner === 'object';
+  setAt(value, pointer, isList ? [inner].flat() : [found]);
+  return record;
+}
+
+/** Sets what a JSON pointer of keys leads to. */
+function setAt(value: Record<string, unknown>, pointer: string, list: unknown[]): void {
+  const keys = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = keys.pop() ?? '';
+  let current = value;
+  for (const key of keys) {
+    const next = current[key];
+    if (isObject(next)) current = next;
+  }
+  current[last] = list;
+}
+
+/** Different paths of elements that are remembered. */
+const MOST_PATHS = 10_000;
+
+/** Collects the paths of the elements and attributes of a document, each once. */
+function watchPaths() {
+  const known = new Map<string, { path: readonly string[]; line: number }>();
+
+  function note(path: readonly string[], line: number): void {
+    const key = path.join('/');
+    if (!known.has(key) && known.size < MOST_PATHS) known.set(key, { path: [...path], line });
+  }
+
+  return {
+    add(path: readonly string[], attributes: Iterable<string>, { line }: { line: number }): void {
+      note(path, line);
+      for (const name of attributes) note([...path, name], line);
+    },
+    /** The outermost paths whose elements have an order number. */
+    withNumber({ fields }: Mapping): string[][] {
+      const names = fields.purchaseOrderNumber.map((name) => name.split('.').map(plainName));
+      const found = new Map<string, string[]>();
+      for (const { path } of known.values()) {
+        for (const steps of names) {
+          const [above, end] = [path.slice(0, -steps.length), path.slice(-steps.length)];
+          if (above.length > 0 && steps.every((step, at) => step === plainName(end[at] ?? '')))
+            found.set(above.join('/'), above);
+        }
+      }
+      const paths = [...found.values()];
+      return paths.filter((path) => !paths.some((other) => other.length < path.length && startsWith(path, other)));
+    },
+    /** The root and, where there is one, the last element that a path leads to. */
+    at(path: readonly string[]): { path: readonly string[]; children: string[] } {
+      const all = [...known.values()].map((one) => one.path);
+      const reached = all.filter((one) => fits(one, path.slice(0, one.length))).toSorted((a, b) => b.length - a.length);
+      const end = reached[0] ?? [];
+      const children = all.filter((one) => one.length === end.length + 1 && startsWith(one, end));
+      return { path: end, children: children.map((one) => one.at(-1) ?? '') };
+    },
+    hasElements: () => known.size > 1,
+  };
+}
+
+function startsWith(path: readonly string[], beginning: readonly string[]): boolean {
+  return beginning.every((step, at) => step === path[at]);
+}
+
+function fits(names: readonly string[], steps: readonly string[]): boolean {
+  return (
+    names.length === steps.length &&
+    steps.every((step, at) => step === '*' || plainName(step) === plainName(names[at] ?? ''))
+  );
+}
+
+/** Where the orders are, judged by the beginning of the document: the outermost elements with an order number. */
+function guessPath(start: string, mapping: Mapping): readonly string[] {
+  const paths = watchPaths();
+  // No element has this path, so all are looked at.
+  createXmlRecords([], { onElement: paths.add }).write(start);
+  const [path, ...others] = paths.withNumber(mapping);
+  if (others.length > 0 && path) throw severalPlaces([path, ...others]);
+  if (path !== undefined) return path;
+  const root = paths.at([]).children;
+  if (!paths.hasElements()) return [...root, '*'];
+  throw nothingThere(mapping.fields.purchaseOrderNumber, paths);
+}
+
+function severalPlaces(paths: readonly (readonly string[])[]) {
+  const shown = paths.map((path) => path.join('.')).join(' and ');
+  const remedy = 'Set records in the mapping to the path of the orders.';
+  return unreadable('records', `The file has order numbers in several places: ${shorten(shown)}.`, { line: 1 }, remedy);
+}
+
+const SHOWN = 10;
+
+function nothingThere(path: readonly string[], paths: ReturnType<typeof watchPaths>) {
+  const { path: reached, children } = paths.at(path);
+  const names = children.slice(0, SHOWN).map((name) => JSON.stringify(name));
+  const has =
+    names.length === 0 ? 'has no elements' : `has ${names.join(', ')}${children.length > SHOWN ? ' and more' : ''}`;
+  const where = reached.length === 0 ? 'the document' : reached.join('.');
+  const message = `No element ${path.join('.')} was found; ${where} ${shorten(has, 500)}.`;
+  return unreadable('records', message, { line: 1 }, 'Correct records or fields in the mapping of the source.');
+}

@@ -1,0 +1,205 @@
+import { LIMITS } from '../../order/limits.ts';
+import { plainName, pointerStep } from '../../order/text.ts';
+import { TEXT_KEY } from '../find-key.ts';
+import type { ObjectRecord } from '../objects.ts';
+import { unreadable } from '../unreadable.ts';
+import { createXmlReader, type XmlPlace } from './read-xml.ts';
+
+/** What the first pass wants to know of the elements around the records. `path`: local names from the root down. */
+export type XmlWatch = {
+  onElement?(path: readonly string[], attributes: Iterable<string>, place: XmlPlace): void;
+};
+
+export type XmlRecords = {
+  /** The records that end within this text. */
+  write(text: string): ObjectRecord[];
+  end(): ObjectRecord[];
+};
+
+type Fields = Record<string, unknown>;
+
+/** An element within a record. `names`: how often a name occurred in it. */
+type Element = {
+  name: string;
+  fields: Fields;
+  hasElements: boolean;
+  hasAttributes: boolean;
+  text: string;
+  line: number;
+};
+
+/** The key of the text between elements, which no field is read from. */
+const MIXED_KEY = '#mixed';
+
+/** Bytes that an element or an attribute counts besides its text. */
+const OVERHEAD = 16;
+
+/**
+ * Splits an XML document into its records, the elements that `path` leads to from the root: local names without case,
+ * `*` for any. Each becomes an object: attributes and elements are keys, a name that occurs again makes a list, an
+ * element with text only is that text. Errors as createXmlReader.
+ */
+export function createXmlRecords(path: readonly string[], watch: XmlWatch = {}): XmlRecords {
+  const steps = path.map((step) => (step === '*' ? step : plainName(step)));
+  const around: string[] = [];
+  const counts: Map<string, number>[] = [new Map()];
+  const pointers: string[] = [''];
+  const builder = createBuilder();
+  let records: ObjectRecord[] = [];
+
+  function isRecord(): boolean {
+    return (
+      around.length === steps.length && steps.every((step, at) => step === '*' || step === plainName(around[at] ?? ''))
+    );
+  }
+
+  /** Elements are numbered among those with their name. */
+  function enter(name: string): void {
+    const count = counts.at(-1)?.get(name) ?? 0;
+    counts.at(-1)?.set(name, count + 1);
+    pointers.push(`${pointers.at(-1)}${pointerStep(name)}/${count}`);
+    counts.push(new Map());
+    around.push(name);
+  }
+
+  const reader = createXmlReader({
+    onOpen(name, attributes, place) {
+      if (builder.isOpen()) {
+        builder.open(name, attributes, place.line);
+        return;
+      }
+      enter(name);
+      if (isRecord()) builder.begin(name, attributes, place.line, pointers.at(-1) ?? '');
+      else watch.onElement?.(around, attributes.keys(), place);
+    },
+    onText: (text) => builder.text(text),
+    onClose() {
+      if (builder.isOpen()) {
+        const record = builder.close();
+        if (record === undefined) return;
+        records.push(record);
+      }
+      around.pop();
+      counts.pop();
+      pointers.pop();
+    },
+  });
+
+  function taken(): ObjectRecord[] {
+    const done = records;
+    records = [];
+    return done;
+  }
+
+  return {
+    write(text) {
+      reader.write(text);
+      return taken();
+    },
+    end() {
+      reader.end();
+      return taken();
+    },
+  };
+}
+
+/** Builds one record after the other from its elements. */
+function createBuilder() {
+  const open: Element[] = [];
+  let lines = new WeakMap<object, number>();
+  let start = { line: 1, pointer: '' };
+  let size = 0;
+
+  function add(bytes: number): void {
+    size += bytes;
+    if (size <= LIMITS.recordBytes) return;
+    const message = `The element that begins on line ${start.line} is longer than ${LIMITS.recordBytes} characters.`;
+    throw unreadable('too-large', message, { line: start.line, limit: LIMITS.recordBytes });
+  }
+
+  function push(name: string, attributes: ReadonlyMap<string, string>, line: number): void {
+    const fields: Fields = {};
+    let hasAttributes = false;
+    for (const [key, value] of attributes) {
+      if (isNamespace(key)) continue;
+      hasAttributes = true;
+      put(fields, localName(key), value);
+      add(key.length + value.length + OVERHEAD);
+    }
+    add(name.length + OVERHEAD);
+    open.push({ name, fields, hasElements: false, hasAttributes, text: '', line });
+  }
+
+  return {
+    isOpen: () => open.length > 0,
+    begin(name: string, attributes: ReadonlyMap<string, string>, line: number, pointer: string): void {
+      start = { line, pointer };
+      size = 0;
+      lines = new WeakMap();
+      push(name, attributes, line);
+    },
+    open: push,
+    text(text: string): void {
+      const element = open.at(-1);
+      if (element === undefined) return;
+      element.text += text;
+      add(text.length);
+    },
+    /** The record, once its last element is closed. */
+    close(): ObjectRecord | undefined {
+      const element = open.pop();
+      if (element === undefined) return undefined;
+      const value = contentOf(element, open.length === 0);
+      if (typeof value === 'object') lines.set(value, element.line);
+      const parent = open.at(-1);
+      if (parent) {
+        parent.hasElements = true;
+        put(parent.fields, element.name, value);
+        return undefined;
+      }
+      const { line, pointer } = start;
+      const known = lines;
+      return { line, pointer, value, bytes: size, lineOf: (within) => lineIn(value, pointer, within, known) ?? line };
+    },
+  };
+}
+
+/** A name that occurs again makes a list, so that no value is lost. */
+function put(fields: Fields, name: string, value: unknown): void {
+  const before = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (Array.isArray(before)) {
+    before.push(value);
+    return;
+  }
+  const next = before === undefined ? value : [before, value];
+  Object.defineProperty(fields, name, { value: next, enumerable: true, writable: true, configurable: true });
+}
+
+/** A record is always an object. */
+function contentOf({ fields, hasElements, hasAttributes, text: all }: Element, isRecord: boolean): string | Fields {
+  const text = all.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+  if (hasElements) return text === '' ? fields : { ...fields, [MIXED_KEY]: text };
+  if (!hasAttributes && !isRecord) return text;
+  if (text === '' && fields['nil'] === 'true') return '';
+  return text === '' ? fields : { ...fields, [TEXT_KEY]: text };
+}
+
+/** The line of the last element with a line on the way to a value. */
+function lineIn(value: unknown, from: string, to: string, lines: WeakMap<object, number>): number | undefined {
+  let line: number | undefined;
+  let current = value;
+  for (const step of to.slice(from.length).split('/').slice(1)) {
+    if (typeof current !== 'object' || current === null) break;
+    current = Reflect.get(current, step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    if (typeof current === 'object' && current !== null) line = lines.get(current) ?? line;
+  }
+  return line;
+}
+
+function isNamespace(name: string): boolean {
+  return name === 'xmlns' || name.startsWith('xmlns:');
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
