@@ -1,9 +1,11 @@
+import { isAscii } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import type { PoSyncError } from '../core/errors.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import { readBytes } from './bytes.ts';
 import { readingsOfBytes } from './code-pages.ts';
-import { type Encoding, type EncodingFault, hasUtf8Letters, valueAround } from './encoding.ts';
+import { readContent } from './decoder.ts';
+import { type Encoding, EncodingFault, hasUtf8Letters, valueAround } from './encoding.ts';
 import { unreadable } from './unreadable.ts';
 
 /**
@@ -32,6 +34,34 @@ function isCutOff(tail: Buffer, left: number): boolean {
   const [first = 0, second = 0x80, third = 0x80] = tail.subarray(-left);
   const expected = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
   return left < expected && left <= 3 && (second & 0xc0) === 0x80 && (third & 0xc0) === 0x80;
+}
+
+/**
+ * Some programs save XML in UTF-8 and leave the declaration as it was. PoSyncError `unreadable-encoding` if a file that
+ * declares another encoding is UTF-8 throughout and has letters that show it.
+ */
+export async function refuseFalseDeclaration(
+  handle: FileHandle,
+  stamp: Stamp,
+  { gzip, encoding }: { gzip: boolean; encoding: Encoding },
+): Promise<void> {
+  if (encoding === 'utf-8') return;
+  let hasLetters = false;
+  try {
+    const content = readContent(handle, stamp, { encoding: 'utf-8', mark: 0, isGuess: false, gzip });
+    for await (const chunk of content) hasLetters ||= !isAscii(chunk);
+  } catch (error) {
+    if (error instanceof EncodingFault) return;
+    throw error;
+  }
+  if (!hasLetters) return;
+  const message = `The XML declares ${encoding}, but its letters are UTF-8.`;
+  throw unreadable(
+    'encoding',
+    message,
+    { line: 1, encoding },
+    'Correct the declaration, or set encoding in the mapping.',
+  );
 }
 
 /** The error for bytes that are not the encoding, with line, column and byte. */

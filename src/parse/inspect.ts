@@ -6,7 +6,7 @@ import { readBytes } from './bytes.ts';
 import { readingsOfBytes } from './code-pages.ts';
 import { readContent } from './decoder.ts';
 import { EncodingFault, type Utf8Evidence, watchUtf8 } from './encoding.ts';
-import { encodingError, guessWarning, isSingleByteText } from './fault-place.ts';
+import { encodingError, guessWarning, isSingleByteText, refuseFalseDeclaration } from './fault-place.ts';
 import type { OpenFile } from './format.ts';
 import { FORMATS, formatOf } from './formats.ts';
 import type { FormatName, Inspection, Reading, Readings, TextReading } from './inspection.ts';
@@ -36,6 +36,7 @@ export type InspectOptions = {
 async function inspectOpen(handle: FileHandle, mapping: Mapping, options: InspectOptions): Promise<Inspection> {
   const stamp = await stampOf(handle);
   const sniffed = await sniff(handle, stamp, mapping);
+  if (sniffed.isDeclared) await refuseFalseDeclaration(handle, stamp, sniffed);
   const content = { ...sniffed, isGuess: false };
   const warnings = [...sniffed.warnings];
   try {

@@ -4,8 +4,6 @@ import type { FileShape } from '../order/record.ts';
 import type { Columns } from './columns.ts';
 import type { NumberFilter } from './csv/number-filter.ts';
 import type { Encoding } from './encoding.ts';
-import type { JsonLayout } from './json/json-records.ts';
-import type { Objects } from './objects.ts';
 import type { Originals } from './read-fix-file.ts';
 
 /** What the first pass found out about a readable file, and how the second pass reads it. */
@@ -65,3 +63,20 @@ export type TableReading = {
   apart: NumberFilter;
   shifted: ReadonlyMap<string, string>;
 };
+
+/**
+ * How objects become orders. `orders`: each is one; `repeated` contains, among others, every number that more than one
+ * has. `rows`: those of one number are one order; `apart` and `shifted` as in a table.
+ */
+export type Objects =
+  | { kind: 'orders'; repeated: NumberFilter }
+  | { kind: 'rows'; apart: NumberFilter; shifted: ReadonlyMap<string, string> };
+
+/** Where a JSON file contains its orders. */
+export type JsonLayout =
+  /** The file is one order. */
+  | { kind: 'object' }
+  /** One order after another (NDJSON). */
+  | { kind: 'sequence' }
+  /** Lists of orders below these keys; `*` stands for every element of an array. `[]`: the file is the list. */
+  | { kind: 'list'; path: readonly string[] };

@@ -8,6 +8,7 @@ import { createRuns } from './csv/number-runs.ts';
 import { watchShifted } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
 import type { RecordPage } from './format.ts';
+import type { Objects } from './inspection.ts';
 import { unreadable } from './unreadable.ts';
 
 /** One object of a JSON or XML file, with its place; `bytes` is its length in the file. */
@@ -20,23 +21,15 @@ export type ObjectRecord = {
   lineOf(pointer: string): number;
 };
 
-/**
- * How objects become orders. `orders`: each is one; `repeated` contains, among others, every number that more than one
- * has. `rows`: those of one number are one order; `apart` and `shifted` as in a table.
- */
-export type Objects =
-  | { kind: 'orders'; repeated: NumberFilter }
-  | { kind: 'rows'; apart: NumberFilter; shifted: ReadonlyMap<string, string> };
-
 /** Objects as they are meant; call for each object once, in the order of the file. */
-export type OwnObjects = { recordOf(object: ObjectRecord): SourceRecord; hasErrorKeys(): boolean };
+type OwnObjects = { recordOf(object: ObjectRecord): SourceRecord; hasErrorKeys(): boolean };
 
 type Fields = Record<string, unknown>;
 
 const ERROR_KEY = '_error_';
 
 /** Removes the keys that a fix file adds; with `fillDown`, a row without a number gets the number above it. */
-export function createOwnObjects(mapping: Mapping): OwnObjects {
+function createOwnObjects(mapping: Mapping): OwnObjects {
   let hasErrorKeys = false;
   let above: string | undefined;
 

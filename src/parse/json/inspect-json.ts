@@ -1,11 +1,11 @@
 import type { Mapping } from '../../config/config.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { plainName, pointerStep } from '../../order/text.ts';
-import type { Readings } from '../inspection.ts';
+import type { JsonLayout, Readings } from '../inspection.ts';
 import { type ObjectRecord, type ObjectWatch, watchObjects } from '../objects.ts';
 import { emptyFile, unreadable } from '../unreadable.ts';
 import { tooLarge } from './json-faults.ts';
-import { createJsonParser, type JsonLayout, type JsonWatch } from './json-records.ts';
+import { createJsonParser, type JsonWatch } from './json-records.ts';
 import type { Frame, Start } from './json-scanner.ts';
 
 /** What the first pass finds out about a JSON file. */

@@ -63,7 +63,7 @@ export function scalarOf(text: string, { line, column }: JsonPlace): unknown {
   } catch {
     const at = faultIn(text);
     const place = { line, column: column + Buffer.byteLength(text.slice(0, at)) };
-    const found = JSON.stringify(shorten(text.slice(at, at + 20) || text, 20));
+    const found = JSON.stringify(shorten(text.slice(at, at + 20), 20));
     throw unreadable('json', `Line ${line}, column ${place.column}: ${found} is not expected there.`, place);
   }
 }
@@ -77,7 +77,10 @@ function faultIn(text: string): number {
   if (text.startsWith('"')) return Math.max(0, text.search(IN_STRING));
   const word = WORDS.find((one) => one[0] === text[0]);
   if (word === undefined) return NUMBER.exec(text)?.[0].length ?? 0;
-  return Array.from(text).findIndex((letter, index) => letter !== word[index]);
+  return Math.max(
+    0,
+    Array.from(text).findIndex((letter, index) => letter !== word[index]),
+  );
 }
 
 /** The character that begins at a byte, for a message. */

@@ -1,20 +1,12 @@
 import { LIMITS } from '../../order/limits.ts';
 import { parseExactly } from '../../order/quantity.ts';
 import { plainName } from '../../order/text.ts';
+import type { JsonLayout } from '../inspection.ts';
 import { type ObjectRecord, tooManyRecords } from '../objects.ts';
 import { unreadable } from '../unreadable.ts';
 import { scalarOf } from './json-faults.ts';
 import { type Frame, faultIn, JsonScanner, type Start, type Value } from './json-scanner.ts';
 import type { Origin } from './line-count.ts';
-
-/** Where a JSON file contains its orders. */
-export type JsonLayout =
-  /** The file is one order. */
-  | { kind: 'object' }
-  /** One order after another (NDJSON). */
-  | { kind: 'sequence' }
-  /** Lists of orders below these keys; `*` stands for every element of an array. `[]`: the file is the list. */
-  | { kind: 'list'; path: readonly string[] };
 
 /** What the first pass wants to know of a file besides its orders. */
 export type JsonWatch = {

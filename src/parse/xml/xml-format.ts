@@ -8,7 +8,7 @@ import { createXmlRecords } from './xml-records.ts';
 
 /** XML: elements that are orders with items, or flat rows. */
 export const xmlFormat: Format<'xml'> = {
-  sniff: (start) => /^\s*<(?:[?]xml\b|!--|[\p{L}_])/u.test(start),
+  sniff: (start) => /^\s*<(?:[?]xml\b|!--|!doctype\b|[\p{L}_])/iu.test(start),
 
   async inspect(file, mapping) {
     const path = mapping.records?.split('.') ?? guessPath(file.start, mapping);

@@ -40,27 +40,9 @@ const OVERHEAD = 16;
  * element with text only is that text. Errors as createXmlReader.
  */
 export function createXmlRecords(path: readonly string[], watch: XmlWatch = {}): XmlRecords {
-  const steps = path.map((step) => (step === '*' ? step : plainName(step)));
-  const around: string[] = [];
-  const counts: Map<string, number>[] = [new Map()];
-  const pointers: string[] = [''];
+  const around = createPath(path);
   const builder = createBuilder();
   let records: ObjectRecord[] = [];
-
-  function isRecord(): boolean {
-    return (
-      around.length === steps.length && steps.every((step, at) => step === '*' || step === plainName(around[at] ?? ''))
-    );
-  }
-
-  /** Elements are numbered among those with their name. */
-  function enter(name: string): void {
-    const count = counts.at(-1)?.get(name) ?? 0;
-    counts.at(-1)?.set(name, count + 1);
-    pointers.push(`${pointers.at(-1)}${pointerStep(name)}/${count}`);
-    counts.push(new Map());
-    around.push(name);
-  }
 
   const reader = createXmlReader({
     onOpen(name, attributes, place) {
@@ -68,9 +50,9 @@ export function createXmlRecords(path: readonly string[], watch: XmlWatch = {}):
         builder.open(name, attributes, place.line);
         return;
       }
-      enter(name);
-      if (isRecord()) builder.begin(name, attributes, place.line, pointers.at(-1) ?? '');
-      else watch.onElement?.(around, attributes.keys(), place);
+      const pointer = around.enter(name);
+      if (around.isAtEnd()) builder.begin(name, attributes, place.line, pointer);
+      else watch.onElement?.(around.names, attributes.keys(), place);
     },
     onText: (text) => builder.text(text),
     onClose() {
@@ -79,9 +61,7 @@ export function createXmlRecords(path: readonly string[], watch: XmlWatch = {}):
         if (record === undefined) return;
         records.push(record);
       }
-      around.pop();
-      counts.pop();
-      pointers.pop();
+      around.leave();
     },
   });
 
@@ -100,6 +80,34 @@ export function createXmlRecords(path: readonly string[], watch: XmlWatch = {}):
       reader.end();
       return taken();
     },
+  };
+}
+
+/** The elements around the records. Each is numbered among those with its name. */
+function createPath(path: readonly string[]) {
+  const steps = path.map((step) => (step === '*' ? step : plainName(step)));
+  const names: string[] = [];
+  const pointers: string[] = [''];
+  const counts: Map<string, number>[] = [new Map()];
+  return {
+    names,
+    /** The pointer of the element that is entered. */
+    enter(name: string): string {
+      const count = counts.at(-1)?.get(name) ?? 0;
+      counts.at(-1)?.set(name, count + 1);
+      const pointer = `${pointers.at(-1)}${pointerStep(name)}/${count}`;
+      pointers.push(pointer);
+      counts.push(new Map());
+      names.push(name);
+      return pointer;
+    },
+    leave(): void {
+      names.pop();
+      pointers.pop();
+      counts.pop();
+    },
+    isAtEnd: () =>
+      names.length === steps.length && steps.every((step, at) => step === '*' || step === plainName(names[at] ?? '')),
   };
 }
 
