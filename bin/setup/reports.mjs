@@ -4,16 +4,49 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const OUTCOMES = ['accepted', 'duplicate', 'conflict', 'invalid', 'refused', 'failed', 'inDoubt', 'cancelled'];
 
-/** Calls `report` once for each batch that finishes from now on, until `signal` aborts. */
-export async function reportBatches(folder, signal, report) {
-  const reported = new Set(await finishedBatches(folder).then((all) => all.map((report) => report.batch)));
+/** Milliseconds until the first line about a file that is still being delivered, and between two such lines. */
+const PROGRESS = 5_000;
+
+/**
+ * Calls `report` once for each batch that finishes from now on, until `signal` aborts, and `progress` with a line about
+ * each batch that takes longer. Without `progress` only the results are reported.
+ */
+export async function reportBatches(folder, signal, report, progress = () => undefined, every = PROGRESS) {
+  const reported = new Set(await batchesIn(folder, isDone).then((all) => all.map((one) => one.batch)));
+  const shown = new Map();
   while (!signal.aborted) {
-    for (const batch of await finishedBatches(folder, reported)) {
-      reported.add(batch.batch);
-      report(sentenceOf(batch), path.join(folder, batch.batch, 'report.html'));
+    for (const batch of await batchesIn(folder, () => true, reported)) {
+      if (isDone(batch)) {
+        reported.add(batch.batch);
+        report(sentenceOf(batch), path.join(folder, batch.batch, 'report.html'));
+      } else {
+        const { at, line } = shown.get(batch.batch) ?? { at: Date.now(), line: '' };
+        const next = progressOf(batch);
+        const isDue = Date.now() - at >= every && next !== line;
+        if (isDue) progress(next);
+        shown.set(batch.batch, isDue ? { at: Date.now(), line: next } : { at, line });
+      }
     }
     await delay(300, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** What earlier runs left for a person, one line a batch, the newest five. */
+export async function waitingReports(folder) {
+  const waiting = (await batchesIn(folder, ({ open }) => open > 0)).map((batch) => {
+    const orders = `${batch.open} ${batch.open === 1 ? 'order needs' : 'orders need'} a person`;
+    return { sentence: `${batch.file}: ${orders}`, page: path.join(folder, batch.batch, 'report.html') };
+  });
+  return { shown: waiting.slice(-5), more: Math.max(0, waiting.length - 5) };
+}
+
+/** `large.csv: 12,000 of 50,000 orders done`. */
+function progressOf({ file, counts, state, held }) {
+  if (state === 'held') return `${file}: held for a person: ${held?.reason ?? ''}`;
+  const count = (number) => number.toLocaleString('en-US');
+  const done = OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
+  if (counts.orders === 0) return `${file}: is being read, ${count(done)} orders done`;
+  return `${file}: ${count(done)} of ${count(counts.orders)} orders done`;
 }
 
 /** One line for a person: `orders.csv: 12 orders, 10 accepted, 1 invalid, 1 refused; 2 need a person`. */
@@ -27,10 +60,15 @@ export function sentenceOf(report) {
   return `${file}: ${[orders, ...parts].join(', ')}${person}`;
 }
 
-async function finishedBatches(folder, except = new Set()) {
+function isDone({ state }) {
+  return state === 'finished' || state === 'unreadable';
+}
+
+/** The reports of a folder that match, oldest first. */
+async function batchesIn(folder, matches, except = new Set()) {
   const names = (await readdir(folder).catch(() => [])).filter((name) => !except.has(name)).sort();
   const reports = await Promise.all(names.map((name) => readReport(path.join(folder, name, 'report.json'))));
-  return reports.filter((report) => report?.state === 'finished' || report?.state === 'unreadable');
+  return reports.filter((report) => report !== undefined && matches(report));
 }
 
 async function readReport(file) {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { sandboxCredentials } from './credentials.mjs';
 import { endLeftovers } from './leftovers.mjs';
 import { startProgram } from './program.mjs';
-import { reportBatches } from './reports.mjs';
+import { reportBatches, waitingReports } from './reports.mjs';
 import { dropSamples } from './samples.mjs';
 import { SetupFailure } from './setup-failure.mjs';
 import { listenForStop } from './stop-signals.mjs';
@@ -57,12 +57,16 @@ export async function startEverything(root, say) {
 
 async function watch(root, say, stop, { daemon, sandbox }) {
   if (stop.signal.aborted) return;
+  const reports = path.join(root, 'reports');
+  const print = (sentence, report) => say(`${sentence}\n  ${path.relative(process.cwd(), report)}`);
   const names = await dropSamples(root);
   if (names.length > 0) say(`copied ${names.join(', ')} from config/samples/ to inbox/`);
+  const waiting = await waitingReports(reports);
+  for (const { sentence, page } of waiting.shown) print(sentence, page);
+  if (waiting.more > 0) say(`and ${waiting.more} older reports with orders that need a person`);
   say('drop order files into inbox/; press Ctrl-C to stop; the log is data/daemon.log');
-  const print = (sentence, report) => say(`${sentence}\n  ${path.relative(process.cwd(), report)}`);
   const watching = new AbortController();
-  const reporting = reportBatches(path.join(root, 'reports'), watching.signal, print);
+  const reporting = reportBatches(reports, watching.signal, print, say);
   const failure = await Promise.race([
     stop.asked.then(() => undefined),
     daemon.ended.then((code) => `the daemon ended unexpectedly (${code})`),

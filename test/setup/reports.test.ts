@@ -1,7 +1,17 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { loadSetupPart } from '../support/setup-part.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
 
-const { sentenceOf } = await loadSetupPart<{ sentenceOf: (report: object) => string }>('reports.mjs');
+type Say = (line: string) => void;
+
+const { sentenceOf, reportBatches, waitingReports } = await loadSetupPart<{
+  sentenceOf: (report: object) => string;
+  reportBatches: (folder: string, signal: AbortSignal, report: Say, progress: Say, every: number) => Promise<void>;
+  waitingReports: (folder: string) => Promise<{ shown: { sentence: string }[]; more: number }>;
+}>('reports.mjs');
 
 const none = { accepted: 0, duplicate: 0, conflict: 0, invalid: 0, refused: 0, failed: 0, inDoubt: 0, cancelled: 0 };
 
@@ -16,4 +26,41 @@ test('a finished batch is one line whose numbers add up', () => {
 test('an unreadable file reports why', () => {
   const report = { file: 'a.json', state: 'unreadable', error: { code: 'x', message: 'Ends in the middle, line 3.' } };
   expect(sentenceOf(report)).toBe('a.json: cannot be read, no order was sent. Ends in the middle, line 3.');
+});
+
+test('a batch that takes longer shows its progress, then its result; a held one shows why', async () => {
+  await using folder = await makeTempFolder();
+  const write = async (batch: string, report: object) => {
+    await mkdir(path.join(folder.path, batch), { recursive: true });
+    await writeFile(path.join(folder.path, batch, 'report.json'), JSON.stringify({ batch, open: 0, ...report }));
+  };
+  const counts = { records: 5, orders: 50_000, ...none, accepted: 12_000 };
+  await write('one', { file: 'large.csv', state: 'running', counts });
+  await write('two', { file: 'wrong.csv', state: 'held', counts, held: { reason: 'refused alike' } });
+  const lines: string[] = [];
+  const stop = new AbortController();
+  const add = (line: string) => void lines.push(line);
+  const reporting = reportBatches(folder.path, stop.signal, add, add, 0);
+  await until('both are shown', () => lines.length >= 2);
+  await write('one', { file: 'large.csv', state: 'finished', counts: { ...counts, accepted: 50_000 } });
+  await until('the result is shown', () => lines.length >= 3);
+  stop.abort();
+  await reporting;
+  expect(lines).toEqual([
+    'large.csv: 12,000 of 50,000 orders done',
+    'wrong.csv: held for a person: refused alike',
+    'large.csv: 50000 orders, 50000 accepted',
+  ]);
+});
+
+test('a start names the newest reports with orders that need a person', async () => {
+  await using folder = await makeTempFolder();
+  for (let i = 0; i < 7; i += 1) {
+    await mkdir(path.join(folder.path, `batch-${i}`));
+    const report = { batch: `batch-${i}`, file: `${i}.csv`, state: 'finished', open: i === 6 ? 0 : 1 };
+    await writeFile(path.join(folder.path, `batch-${i}`, 'report.json'), JSON.stringify(report));
+  }
+  const { shown, more } = await waitingReports(folder.path);
+  expect(shown.map(({ sentence }) => sentence)).toEqual([1, 2, 3, 4, 5].map((i) => `${i}.csv: 1 order needs a person`));
+  expect(more).toBe(1);
 });
