@@ -61,6 +61,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'trouble',
+          globalSetup: ['test/support/shared-redis.setup.ts', 'test/trouble/table.setup.ts'],
           include: ['test/trouble/**/*.test.ts'],
           // They wait for most of their time.
           maxWorkers: 5,

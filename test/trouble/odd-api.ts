@@ -42,7 +42,8 @@ export type OddApi = AsyncDisposable & {
   url: string;
   /** What the API holds, one entry a created order. */
   stored: StoredOrder[];
-  calls: { endpoint: Endpoint; at: number; order?: string; status: number }[];
+  /** `stored`: the call created an order, whatever it was answered. */
+  calls: { endpoint: Endpoint; at: number; order?: string; status: number; stored: boolean }[];
   /** The behavior; it may change while the API runs. */
   oddity: Oddity;
   /** Tokens that are valid now; an empty set takes any. */
@@ -68,12 +69,14 @@ export async function openOddApi(
       endpoint: call.endpoint,
       at: performance.now(),
       status: 0,
+      stored: false,
       ...(call.order ? { order: call.order.purchaseOrderNumber } : {}),
     };
     api.calls.push(record);
     if (odd.after) await delay(odd.after);
     if (odd.hang) return;
-    if (call.order && (odd.store ?? (odd.status === undefined && !odd.drop))) api.stored.push(call.order);
+    record.stored = call.order !== undefined && (odd.store ?? isOrdinary(odd, call));
+    if (call.order && record.stored) api.stored.push(call.order);
     if (odd.drop) return void request.socket.destroy();
     const ordinary = ordinaryAnswer(call);
     const status = odd.status ?? ordinary.status;
@@ -81,6 +84,10 @@ export async function openOddApi(
     record.status = status;
     const sent = typeof content === 'string' ? content : JSON.stringify(content);
     response.writeHead(status, { 'content-type': 'application/json', ...odd.headers }).end(sent);
+  }
+
+  function isOrdinary({ status, drop }: OddAnswer, { token }: OddCall): boolean {
+    return status === undefined && !drop && !api.revoked.has(token);
   }
 
   function callOf(request: IncomingMessage, body: string): OddCall {

@@ -60,7 +60,7 @@ describe('the way to the API', () => {
     await using relay = await openRelay({ port: Number(new URL(api.url).port), hold: 2_600 });
     const url = `https://127.0.0.1:${relay.port}`;
     const pace = 'settle: 1s, timeout: 10s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
-    await using place = await openTroublePlace({ url }, { pace, env: { NODE_EXTRA_CA_CERTS: cert } });
+    await using place = await openTroublePlace(api, { url, pace, env: { NODE_EXTRA_CA_CERTS: cert } });
     const numbers = numbered(10);
     await place.drop('orders.csv', csv(numbers));
     const outcomes = await place.settled(numbers, 90_000);

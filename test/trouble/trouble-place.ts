@@ -1,11 +1,13 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { expect } from 'vitest';
 import { type Running, startProgram } from '../support/program.ts';
 import { settledBatches } from '../support/settled-batches.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
-import type { Endpoint, OddApi } from './odd-api.ts';
+import type { OddApi } from './odd-api.ts';
+import { judgeRow, type Row, type Status, statusText } from './trouble-row.ts';
 
 const PACE = 'settle: 1s, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
 
@@ -17,6 +19,10 @@ export type TroubleOptions = {
   sources?: string;
   redis?: string;
   baseUrl?: string;
+  /** Another way to the API. */
+  url?: string;
+  /** What stays, for the table of the suite; the title of the test where absent. */
+  stays?: string;
   env?: Record<string, string>;
 };
 
@@ -41,19 +47,15 @@ export type TroublePlace = AsyncDisposable & {
   restart(): Promise<void>;
 };
 
-export type Status = {
-  pauses: { code: string; reason: string }[];
-  deadLetters: number;
-  queue: { unsettledOrders: number };
-};
-
-export async function openTroublePlace(api: { url: string }, options: TroubleOptions = {}): Promise<TroublePlace> {
+/** Disposing adds the row of the test to the table of the suite, and throws where a rule for all rows is broken. */
+export async function openTroublePlace(api: OddApi, options: TroubleOptions = {}): Promise<TroublePlace> {
+  const stays = options.stays ?? expect.getState().currentTestName?.replaceAll(' > ', ': ') ?? '';
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
   const redis = options.redis === undefined ? stack.use(await startTestRedis()) : undefined;
   await mkdir(path.join(folder, 'inbox'));
   const config = path.join(folder, 'po-sync.yaml');
-  await writeFile(config, configOf(api.url, options.redis ?? redis?.url ?? '', options));
+  await writeFile(config, configOf(options.url ?? api.url, options.redis ?? redis?.url ?? '', options));
   const env = {
     PO_SYNC_STAGING_CLIENT_ID: 'client',
     PO_SYNC_STAGING_CLIENT_SECRET: 'client-secret-of-the-test',
@@ -76,6 +78,21 @@ export async function openTroublePlace(api: { url: string }, options: TroubleOpt
     );
   }
 
+  const dropped = new Set<string>();
+  let named = '';
+
+  async function status(): Promise<Status> {
+    const { out } = await start(['status', '--json']).ended;
+    const now = JSON.parse(out) as Status;
+    named = statusText(now) || named;
+    return now;
+  }
+
+  async function judge(): Promise<Row> {
+    const now = await status();
+    return judgeRow({ stays, api, dropped, outcomes: await outcomes(), status: now, named });
+  }
+
   const kept = stack.move();
   return {
     folder,
@@ -84,16 +101,14 @@ export async function openTroublePlace(api: { url: string }, options: TroubleOpt
       return daemon;
     },
     async drop(name, content) {
+      for (const line of content.split('\n').slice(1)) if (line !== '') dropped.add(line.split(',')[0] ?? '');
       await writeFile(path.join(folder, 'dropping'), content);
       await rename(path.join(folder, 'dropping'), path.join(folder, 'inbox', name));
     },
     async run(...args) {
       return start(args).ended;
     },
-    async status() {
-      const { out } = await start(['status', '--json']).ended;
-      return JSON.parse(out) as Status;
-    },
+    status,
     outcomes,
     async outcomeIn(file, number) {
       const all = await settledBatches(reports);
@@ -115,7 +130,10 @@ export async function openTroublePlace(api: { url: string }, options: TroubleOpt
       await ended();
       daemon = start(['start']);
     },
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await using _ = kept;
+      await judge();
+    },
   };
 }
 
@@ -145,14 +163,6 @@ reports: { path: reports }
 delivery: { ${pace} }
 admin: { port: 0 }
 `;
-}
-
-/** The most calls that an endpoint got within any second of the span, in calls a second. */
-export function highestRate(api: OddApi, endpoint: Endpoint, from: number, to: number): number {
-  const times = api.calls
-    .filter((call) => call.endpoint === endpoint && call.at >= from && call.at <= to)
-    .map(({ at }) => at);
-  return Math.max(0, ...times.map((start) => times.filter((at) => at >= start && at < start + 1000).length));
 }
 
 /** A CSV of one-item orders with these numbers. */

@@ -1,0 +1,123 @@
+import { appendFile } from 'node:fs/promises';
+import { inject } from 'vitest';
+import type { WaitKind } from '../../src/operate/orders/wait-of.ts';
+import type { Endpoint, OddApi } from './odd-api.ts';
+
+/** What one test of the suite saw, as a row of its table. Rates are calls a second while nothing succeeds; '–': something did. */
+export type Row = {
+  stays: string;
+  outcomes: string;
+  /** Orders that our calls created more than once. */
+  twice: number;
+  /** Orders that neither have an outcome nor wait. */
+  lost: number;
+  rates: Record<Endpoint, number | '–'>;
+  status: string;
+};
+
+export type Status = {
+  pauses: { code: string; reason: string }[];
+  deadLetters: number;
+  queue: { unsettledOrders: number };
+  waits: { for: WaitKind; reason: string; orders: number; until?: string }[];
+  batches: { state: string }[];
+};
+
+/** The contract allows a few calls a second to any endpoint while nothing succeeds. */
+const MOST = 5;
+/** Milliseconds. Calls that were in flight when the trouble began may still end. */
+const NOTICED = 3_000;
+
+type Seen = {
+  stays: string;
+  api: OddApi;
+  /** The numbers of the files that were dropped. */
+  dropped: ReadonlySet<string>;
+  outcomes: Record<string, string>;
+  /** The last status, and the last that named something. */
+  status: Status;
+  named: string;
+};
+
+/** The row of a test, added to the table of the suite. Throws where a rule that holds for every row is broken. */
+export async function judgeRow({ stays, api, dropped, outcomes, status, named }: Seen): Promise<Row> {
+  const ended = [...dropped].filter((number) => number in outcomes);
+  const open = dropped.size - ended.length;
+  const isReading = status.batches.some(({ state }) => state === 'reading');
+  const row = {
+    stays,
+    outcomes: outcomesText(
+      ended.map((number) => outcomes[number] ?? ''),
+      open,
+    ),
+    twice: [...createdTimes(api).values()].filter((times) => times > 1).length,
+    lost: isReading ? 0 : Math.max(0, open - status.queue.unsettledOrders - status.deadLetters),
+    rates: { token: rateOf(api, 'token'), create: rateOf(api, 'create'), list: rateOf(api, 'list') },
+    status: statusText(status) || named,
+  };
+  await appendFile(inject('troubleRows'), `${JSON.stringify(row)}\n`);
+  const broken = [
+    ...(row.twice > 0 ? [`${row.twice} orders were created twice`] : []),
+    ...(row.lost > 0 ? [`${row.lost} orders are lost`] : []),
+    ...Object.entries(row.rates).flatMap(([endpoint, rate]) =>
+      rate !== '–' && rate > MOST ? [`${rate} calls a second to ${endpoint} while nothing succeeds`] : [],
+    ),
+    ...unnamed(status),
+  ];
+  if (broken.length > 0) throw new Error(`${stays}: ${broken.join('; ')}`);
+  return row;
+}
+
+/** Every order that is not settled waits for something that status names, with a reason where it has one. */
+function unnamed({ waits, queue }: Status): string[] {
+  const settled: readonly WaitKind[] = ['person', 'order'];
+  const waiting = waits.filter((wait) => !settled.includes(wait.for));
+  const named = waiting.reduce((sum, { orders }) => sum + orders, 0);
+  const explained: readonly WaitKind[] = ['pause', 'first-list', 'release', 'list'];
+  const silent = waiting.filter((wait) => explained.includes(wait.for) && wait.reason === '');
+  return [
+    // Both are read while orders may move on.
+    ...(named < queue.unsettledOrders - 8
+      ? [`status names ${named} of ${queue.unsettledOrders} orders that wait`]
+      : []),
+    ...silent.map((wait) => `status gives no reason for ${wait.for}`),
+  ];
+}
+
+export function statusText({ waits, pauses }: Status): string {
+  const texts = waits.map(({ orders, for: kind, reason }) => `${orders} wait for ${kind}${reason && `: ${reason}`}`);
+  return [...texts, ...(waits.length === 0 ? pauses.map(({ reason }) => `paused: ${reason}`) : [])].join('; ');
+}
+
+function outcomesText(outcomes: readonly string[], open: number): string {
+  const counts = new Map<string, number>();
+  for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  const texts = [...counts].map(([outcome, times]) => `${times} ${outcome}`);
+  return [...texts, ...(open > 0 ? [`${open} wait`] : [])].join(', ');
+}
+
+function createdTimes(api: OddApi): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const { order, stored } of api.calls) if (order && stored) times.set(order, (times.get(order) ?? 0) + 1);
+  return times;
+}
+
+/** The most calls within any second of the spans in which no order was created. */
+function rateOf(api: OddApi, endpoint: Endpoint): number | '–' {
+  const at = api.calls.filter((call) => call.endpoint === endpoint).map((call) => call.at);
+  const rates = barrenSpans(api).map(([from, to]) => {
+    const within = at.filter((one) => one >= from && one <= to);
+    return Math.max(0, ...within.map((start) => within.filter((one) => one >= start && one < start + 1_000).length));
+  });
+  return rates.length === 0 ? '–' : Math.max(...rates);
+}
+
+function barrenSpans({ calls }: OddApi): [from: number, to: number][] {
+  const first = (calls.find(({ endpoint }) => endpoint === 'create') ?? calls[0])?.at ?? 0;
+  const successes = calls.flatMap(({ stored, at }) => (stored ? [at] : []));
+  const edges = [first, ...successes, performance.now()];
+  return edges.slice(1).flatMap((to, i): [number, number][] => {
+    const from = (edges[i] ?? 0) + NOTICED;
+    return to - from > 1_000 ? [[from, to]] : [];
+  });
+}
