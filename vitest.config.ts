@@ -65,6 +65,7 @@ export default defineConfig({
           include: ['test/trouble/**/*.test.ts'],
           // They wait for most of their time.
           maxWorkers: 5,
+          maxConcurrency: 8,
           disableConsoleIntercept: true,
         },
       },

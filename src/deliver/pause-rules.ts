@@ -112,7 +112,8 @@ function createSlowDown({ breaker, time, policy }: Pick<PauseRulesDeps, 'breaker
     const isSame = began < slowedAt;
     const passes = wait <= LONG_WAIT && (isSame || (await breaker.acceptedSince(slowedAt)));
     if (!isSame) slowedAt = time.now();
-    const reason = `${said.message}; the API asks to wait ${Math.ceil(wait / 1000)} s`;
+    const asked = retryAfter === undefined ? '' : `; the API asks to wait ${Math.ceil(wait / 1000)} s`;
+    const reason = `${said.message}${asked}`;
     if (passes) await breaker.slowDown(wait);
     else await breaker.trip(`http-${said.httpStatus ?? 0}`, reason, wait);
   };

@@ -68,6 +68,28 @@ describe('the way to the API', () => {
     expect(api.stored).toHaveLength(10);
   });
 
+  it('a name server slower than two seconds delivers every order once, each on its first attempt', async () => {
+    await using folder = await makeTempFolder();
+    const preload = path.join(folder.path, 'slow-names.mjs');
+    await writeFile(
+      preload,
+      `import dns from 'node:dns';
+       const { lookup } = dns;
+       dns.lookup = (name, ...rest) => setTimeout(() => lookup(name, ...rest), name === 'localhost' ? 2600 : 0);`,
+    );
+    await using api = await openOddApi();
+    const url = api.url.replace('127.0.0.1', 'localhost');
+    const pace = 'settle: 1s, timeout: 10s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+    await using place = await openTroublePlace(api, { url, pace, env: { NODE_OPTIONS: `--import=${preload}` } });
+    const numbers = numbered(10);
+    await place.drop('orders.csv', csv(numbers));
+    const begin = performance.now();
+    const outcomes = await place.settled(numbers, 90_000);
+    expect(performance.now() - begin).toBeGreaterThan(2_500);
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
+    expect(api.calls.filter(({ endpoint }) => endpoint === 'create')).toHaveLength(10);
+  });
+
   it('a token endpoint that is not up yet at the first start is waited for', async () => {
     let up = false;
     await using api = await openOddApi(({ endpoint }) => (endpoint === 'token' && !up ? { drop: true } : undefined));
@@ -85,6 +107,9 @@ describe('the way to the API', () => {
     ['a page', { status: 200, body: '<html>Not here</html>', headers: { 'content-type': 'text/html' } }],
     ['400 with a page', { status: 400, body: '<html>Bad</html>' }],
     ['404', { status: 404, body: envelope(404, 'nothing') }],
+    ['405', { status: 405, body: '' }],
+    ['a redirect', { status: 302, body: '', headers: { location: '/login' } }],
+    ['401 without an OAuth error', { status: 401, body: '<html>Log in</html>' }],
   ])('tokenPath auto finds the other path where a gateway answers unknown paths with %s', async (_, odd) => {
     await using api = await openOddApi(({ endpoint, path }) =>
       endpoint === 'token' && path.startsWith('/oauth2/') ? odd : undefined,

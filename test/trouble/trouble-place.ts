@@ -42,6 +42,8 @@ export type TroublePlace = AsyncDisposable & {
   outcomes(): Promise<Outcomes>;
   /** The outcome of an order in one file's batch. */
   outcomeIn(file: string, number: string): Promise<string | undefined>;
+  /** The code of its result there. */
+  codeIn(file: string, number: string): Promise<string | undefined>;
   /** Resolves when every batch has ended and these orders have an outcome. */
   settled(numbers: readonly string[], within?: number): Promise<Outcomes>;
   restart(): Promise<void>;
@@ -78,6 +80,12 @@ export async function openTroublePlace(api: OddApi, options: TroubleOptions = {}
     );
   }
 
+  async function resultIn(file: string, number: string): Promise<Record<string, string> | undefined> {
+    const all = await settledBatches(reports);
+    const rows = all.filter(({ report }) => report.file === file).flatMap(({ results }) => results);
+    return rows.findLast((row) => row['purchaseOrderNumber'] === number);
+  }
+
   const dropped = new Set<string>();
   let named = '';
 
@@ -110,11 +118,8 @@ export async function openTroublePlace(api: OddApi, options: TroubleOptions = {}
     },
     status,
     outcomes,
-    async outcomeIn(file, number) {
-      const all = await settledBatches(reports);
-      const rows = all.filter(({ report }) => report.file === file).flatMap(({ results }) => results);
-      return rows.findLast((row) => row['purchaseOrderNumber'] === number)?.['outcome'];
-    },
+    outcomeIn: async (file, number) => (await resultIn(file, number))?.['outcome'],
+    codeIn: async (file, number) => (await resultIn(file, number))?.['code'],
     async settled(numbers, within = 30_000) {
       await until(
         `an outcome of ${numbers.length} orders`,
@@ -177,4 +182,9 @@ export function numbered(count: number, prefix = 'PO'): string[] {
 /** How often the API holds the number. */
 export function times(api: OddApi, number: string): number {
   return api.stored.filter((order) => order.purchaseOrderNumber.toLowerCase() === number.toLowerCase()).length;
+}
+
+/** How often the API was asked to create the order. */
+export function createsOf(api: OddApi, number: string): number {
+  return api.calls.filter((call) => call.endpoint === 'create' && call.order === number).length;
 }

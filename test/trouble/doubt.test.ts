@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
+import { created, type OddAnswer, openOddApi } from './odd-api.ts';
+import { createsOf, csv, openTroublePlace, times } from './trouble-place.ts';
+
+describe('doubt ends', () => {
+  it('a list that answers 401 after a revocation is read again with a new token', async () => {
+    await using api = await openOddApi(({ endpoint, attempt, token }, { revoked }) => {
+      if (endpoint !== 'create' || attempt > 1) return undefined;
+      revoked.add(token);
+      return { drop: true, store: true };
+    });
+    await using place = await openTroublePlace(api);
+    await place.drop('orders.csv', csv(['PO-1']));
+    expect(await place.settled(['PO-1'], 15_000)).toEqual({ 'PO-1': 'accepted' });
+    expect(times(api, 'PO-1')).toBe(1);
+  });
+
+  it('a list that always fails leaves the order to a person after ten settle times, who can resolve it', async () => {
+    await using api = await openOddApi(({ endpoint, nth }) => {
+      if (endpoint === 'create') return { drop: true };
+      return endpoint === 'list' && nth > 1 ? { status: 500 } : undefined;
+    });
+    await using place = await openTroublePlace(api);
+    await place.drop('orders.csv', csv(['PO-1']));
+    expect(await place.settled(['PO-1'], 40_000)).toEqual({ 'PO-1': 'inDoubt' });
+    expect((await place.run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).code).toBe(0);
+  });
+
+  it('an order that waits for the list can be resolved by a person at once', async () => {
+    await using api = await openOddApi(({ endpoint, nth }) => {
+      if (endpoint === 'create') return { drop: true };
+      return endpoint === 'list' && nth > 1 ? { status: 500 } : undefined;
+    });
+    const pace = 'settle: 30s, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+    await using place = await openTroublePlace(api, { pace });
+    await place.drop('orders.csv', csv(['PO-1']));
+    await until('the lost call', () => createsOf(api, 'PO-1') === 1);
+    await until(
+      'the doubt',
+      async () => (await place.run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).code === 0,
+    );
+    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
+  });
+
+  it.each<[string, OddAnswer]>([
+    ['hangs once', { hang: true }],
+    ['is slow once', { after: 2_500 }],
+    ['answers 429 once', { status: 429, headers: { 'retry-after': '1' } }],
+    ['answers 503 with Retry-After: 3000 once', { status: 503, headers: { 'retry-after': '3000' } }],
+    ['is cut once', { status: 200, body: '{"status":"success","data":{"purchaseOrders":[' }],
+  ])('a list that %s does not stop the next one', async (_, odd) => {
+    await using api = await openOddApi(({ endpoint, nth, attempt }) => {
+      if (endpoint === 'create' && attempt === 1) return { drop: true, store: true };
+      return endpoint === 'list' && nth === 2 ? odd : undefined;
+    });
+    await using place = await openTroublePlace(api);
+    await place.drop('orders.csv', csv(['PO-1']));
+    const outcomes = await place.settled(['PO-1'], 90_000);
+    expect(['accepted', 'inDoubt']).toContain(outcomes['PO-1']);
+    expect(times(api, 'PO-1')).toBe(1);
+  });
+});
+
+describe('an order that the list shows twice', () => {
+  it('is accepted, and the report and the log say that it was created twice', async () => {
+    await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
+      if (endpoint !== 'create' || !order || attempt > 1) return undefined;
+      // The API stores what it is sent a second time.
+      stored.push(order);
+      return { drop: true, store: true };
+    });
+    await using place = await openTroublePlace(api);
+    await place.drop('orders.csv', csv(['PO-1']));
+    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
+    expect(await place.codeIn('orders.csv', 'PO-1')).toBe('created-twice');
+    expect(place.daemon.out()).toContain('"event":"order-created-twice"');
+  });
+});

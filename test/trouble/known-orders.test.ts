@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
+import { created, listed, type OddAnswer, openOddApi, type StoredOrder } from './odd-api.ts';
+import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
+
+describe('an order that the API has is never sent again', () => {
+  it('a conflict that a file shows again, with the same or with other content', async () => {
+    const others: StoredOrder = {
+      purchaseOrderNumber: 'PO-1',
+      orderState: 'NEW',
+      items: [{ articleCode: 'OTHER', quantity: 9 }],
+    };
+    await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
+      if (endpoint !== 'create' || order?.purchaseOrderNumber !== 'PO-1' || attempt > 1) return undefined;
+      // Another sender was faster, and our call is lost.
+      stored.push(others);
+      return { drop: true };
+    });
+    await using place = await openTroublePlace(api);
+    await place.drop('first.csv', csv(['PO-1']));
+    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'conflict' });
+    await place.drop('again.csv', csv(['PO-1']));
+    await until('the second file', () => place.outcomeIn('again.csv', 'PO-1'));
+    await place.drop('changed.csv', csv(['PO-1'], 5));
+    await until('the third file', () => place.outcomeIn('changed.csv', 'PO-1'));
+    await place.drop('equal.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,OTHER,9\n');
+    expect(await until('the fourth file', () => place.outcomeIn('equal.csv', 'PO-1'))).toBe('duplicate');
+    await place.run('dead-letters', 'retry', '--yes');
+    await place.drop('last.csv', csv(['PO-2']));
+    await place.settled(['PO-2']);
+    expect(createsOf(api, 'PO-1')).toBe(1);
+    expect(times(api, 'PO-1')).toBe(1);
+  });
+
+  it.each<[string, number, OddAnswer]>([
+    ['answers 500', 1, { status: 500 }],
+    ['answers 500', 3, { status: 500 }],
+    ['answers 500', 6, { status: 500 }],
+    ['answers 503', 3, { status: 503, headers: { 'retry-after': '1' } }],
+    ['answers 401', 3, { status: 401 }],
+    ['answers a page', 3, { status: 200, body: '<html>' }],
+    ['is cut', 3, { status: 200, body: '{"status":"success","data":{"purchaseOrders":[{"purchaseOrderNumber":"PO-1"' }],
+    ['is a list of bare strings', 3, { status: 200, body: listed(['PO-1', 'PO-2']) }],
+    ['drops connections', 3, { drop: true }],
+  ])('a first start while the list %s for %d s', async (_, seconds, odd) => {
+    let begin: number | undefined;
+    await using api = await openOddApi(({ endpoint }) => {
+      if (endpoint !== 'list') return undefined;
+      begin ??= performance.now();
+      return performance.now() - begin < seconds * 1_000 ? odd : undefined;
+    });
+    const numbers = numbered(20);
+    for (const purchaseOrderNumber of numbers) {
+      api.stored.push({ purchaseOrderNumber, orderState: 'NEW', items: [{ articleCode: 'ART-1', quantity: 1 }] });
+    }
+    await using place = await openTroublePlace(api);
+    await place.drop('orders.csv', csv(numbers));
+    const outcomes = await place.settled(numbers);
+    expect(api.stored).toHaveLength(20);
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['duplicate']));
+  });
+
+  it.each([403, 404, 405, 501])(
+    'a first start where the list is not offered (%d) sends, with a warning',
+    async (status) => {
+      await using api = await openOddApi(({ endpoint }) => (endpoint === 'list' ? { status } : undefined));
+      await using place = await openTroublePlace(api);
+      const numbers = numbered(5);
+      await place.drop('orders.csv', csv(numbers));
+      expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
+      expect(place.daemon.out()).toContain('"event":"ledger-rebuild-impossible"');
+    },
+  );
+
+  const upper = (number: string) => number.toUpperCase();
+  const spaced = (number: string) => number.replace('-', ' - ');
+  const same = (number: string) => number;
+  it.each([
+    ['writes in upper case, in its answer and in its list', upper, upper],
+    ['writes in upper case, in its answer only', upper, same],
+    ['writes in upper case, in its list only', same, upper],
+    ['writes with spaces, in its answer and in its list', spaced, spaced],
+  ])('numbers that the API %s', async (_, inAnswer, inList) => {
+    await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
+      if (endpoint === 'create' && order) {
+        if (inAnswer === same && attempt === 1) return { drop: true, store: true };
+        return { status: 201, body: created(inAnswer(order.purchaseOrderNumber)), store: true };
+      }
+      const shown = stored.map((one) => ({ ...one, purchaseOrderNumber: inList(one.purchaseOrderNumber) }));
+      return endpoint === 'list' ? { status: 200, body: listed(shown) } : undefined;
+    });
+    await using place = await openTroublePlace(api);
+    const numbers = numbered(4, 'po');
+    await place.drop('orders.csv', csv(numbers));
+    const outcomes = await place.settled(numbers);
+    for (const number of numbers) {
+      expect(times(api, number)).toBe(1);
+      expect(['accepted', 'inDoubt']).toContain(outcomes[number]);
+    }
+  });
+
+  it.each([
+    ['bare strings', (stored: StoredOrder[]) => stored.map(({ purchaseOrderNumber }) => purchaseOrderNumber)],
+    ['numbers as numbers', () => [{ purchaseOrderNumber: 17 }]],
+    ['objects with another key', (stored: StoredOrder[]) => stored.map((one) => ({ number: one.purchaseOrderNumber }))],
+    ['nested lists', (stored: StoredOrder[]) => [stored]],
+  ])('a list of %s is no evidence', async (_, shape) => {
+    await using api = await openOddApi(({ endpoint, attempt, nth }, { stored }) => {
+      if (endpoint === 'create' && attempt === 1) return { drop: true, store: true };
+      return endpoint === 'list' && nth > 1 ? { status: 200, body: listed(shape(stored)) } : undefined;
+    });
+    await using place = await openTroublePlace(api);
+    await place.drop('orders.csv', csv(['PO-1']));
+    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'inDoubt' });
+    expect(times(api, 'PO-1')).toBe(1);
+  });
+
+  it.each([
+    ['an object', { paging: { page: 1, next: null } }],
+    ['an empty array', { warnings: [] }],
+    ['an array of strings', { links: ['self', 'next'] }],
+  ])('%s beside the list does no harm', async (_, beside) => {
+    await using api = await openOddApi(({ endpoint, attempt }, { stored }) => {
+      if (endpoint === 'create' && attempt === 1) return { drop: true, store: true };
+      return endpoint === 'list'
+        ? { status: 200, body: { status: 'success', error: null, data: { ...beside, purchaseOrders: stored } } }
+        : undefined;
+    });
+    await using place = await openTroublePlace(api);
+    await place.drop('orders.csv', csv(['PO-1']));
+    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
+    expect(times(api, 'PO-1')).toBe(1);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
+import { envelope, openOddApi } from './odd-api.ts';
+import { csv, numbered, openTroublePlace, times } from './trouble-place.ts';
+
+describe('people', () => {
+  it('a pause takes effect at once, also under a rate limit', async () => {
+    await using api = await openOddApi();
+    await using place = await openTroublePlace(api, { environment: 'rateLimit: { max: 5, per: 1s }' });
+    await place.drop('orders.csv', csv(numbered(60)));
+    await until('some orders', () => api.stored.length > 5);
+    expect((await place.run('pause', '--reason', 'stock-taking')).code).toBe(0);
+    const then = api.stored.length;
+    const now = performance.now();
+    await until('three seconds', () => performance.now() - now > 3_000);
+    expect(api.stored.length - then).toBeLessThanOrEqual(1);
+    expect((await place.run('resume')).code).toBe(0);
+    await until('it resumes', () => api.stored.length > then + 3);
+  });
+
+  it.each([
+    ['429', '3000'],
+    ['429', new Date(Date.now() + 3_000_000).toUTCString()],
+    ['503', '3000'],
+  ])('%s with Retry-After: %s is a pause with a reason that resume ends', async (status, wait) => {
+    let answered = false;
+    await using api = await openOddApi(({ endpoint }) => {
+      if (endpoint !== 'create' || answered) return undefined;
+      answered = true;
+      return { status: Number(status), headers: { 'retry-after': wait } };
+    });
+    await using place = await openTroublePlace(api);
+    await place.drop('orders.csv', csv(numbered(5)));
+    await until('the pause is shown', async () => (await place.status()).pauses.length > 0);
+    expect((await place.run('resume')).code).toBe(0);
+    const outcomes = await place.settled(numbered(5));
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
+  });
+
+  it('a batch whose last answers are refused alike is not held: its orders can be sent again', async () => {
+    let isFixed = false;
+    await using api = await openOddApi(({ endpoint }) =>
+      endpoint === 'create' && !isFixed ? { status: 400, body: envelope(400, 'article is unknown') } : undefined,
+    );
+    await using place = await openTroublePlace(api);
+    // As many orders as answers decide about a hold.
+    const numbers = numbered(40);
+    await place.drop('orders.csv', csv(numbers));
+    expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['refused']));
+    const { out } = await place.run('batches', 'list', '--json');
+    expect(JSON.parse(out).batches).toMatchObject([{ state: 'finished' }]);
+    isFixed = true;
+    expect((await place.run('dead-letters', 'retry', '--yes')).code).toBe(0);
+    await until('all orders', () => api.stored.length === 40);
+    expect(new Set(numbers.map((number) => times(api, number)))).toEqual(new Set([1]));
+  });
+
+  it('canceling a batch passes an order to the other file that waits for it', async () => {
+    await using api = await openOddApi();
+    await using place = await openTroublePlace(api);
+    await until('the daemon is ready', () => place.daemon.out().includes('ready'));
+    await place.run('pause', '--reason', 'test');
+    await place.drop('first.csv', csv(['PO-1', 'PO-2']));
+    await until('the first file waits', async () => (await place.status()).queue.unsettledOrders === 2);
+    await place.drop('second.csv', csv(['PO-1']));
+    const batches = async () =>
+      JSON.parse((await place.run('batches', 'list', '--json')).out).batches as {
+        batch: string;
+        file: string;
+        state: string;
+      }[];
+    const first = await until('both files', async () => {
+      const all = await batches();
+      return all.length === 2 && all.find(({ file }) => file === 'first.csv')?.batch;
+    });
+    await place.run('batches', 'cancel', first, '--yes');
+    await place.run('resume');
+    await until('the second file', () => place.outcomeIn('second.csv', 'PO-1'));
+    expect(await place.outcomeIn('first.csv', 'PO-1')).toBe('cancelled');
+    expect(await place.outcomeIn('second.csv', 'PO-1')).toBe('accepted');
+    expect(times(api, 'PO-1')).toBe(1);
+    expect(times(api, 'PO-2')).toBe(0);
+  });
+});
