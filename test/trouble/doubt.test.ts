@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.ts';
-import { created, type OddAnswer, openOddApi } from './odd-api.ts';
+import { type OddAnswer, openOddApi } from './odd-api.ts';
 import { createsOf, csv, openTroublePlace, times } from './trouble-place.ts';
 
 describe('doubt ends', () => {

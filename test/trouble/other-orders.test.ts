@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.ts';
-import { created, envelope, openOddApi } from './odd-api.ts';
+import { envelope, openOddApi } from './odd-api.ts';
 import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
 describe('one order never stops the others', () => {
