@@ -7,6 +7,8 @@ import type { Retention } from '../ledger/retention.ts';
 import { entered } from '../ledger/transitions/admission.ts';
 import { discarded } from '../ledger/transitions/decision.ts';
 import { SWEEP_AFTER } from '../ledger/transitions/step.ts';
+import { orderNotAdmitted } from '../log/events/batch.ts';
+import type { Log } from '../log/log.ts';
 import { fingerprintOf } from '../order/digest.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
@@ -22,10 +24,11 @@ export type AdmitPageDeps = {
   queue: Pick<OrderQueue, 'nameJob' | 'add'>;
   batches: Pick<Batches, 'isCancelled' | 'nameOf'>;
   retention: Pick<Retention, 'shown'>;
+  log: Log;
 };
 
-/** An order that ends at admission; `fingerprint` identifies its content. */
-type Ended = Counted & { fingerprint: string };
+/** An order that ends at admission; `fingerprint` identifies its content. `reason`: what a person has to know. */
+type Ended = Counted & { fingerprint: string; line: number; reason: string };
 
 /** A plan to send. */
 type Fresh = Plan & { admission: Extract<Plan['admission'], { kind: 'queue' }> };
@@ -56,8 +59,10 @@ export function createAdmitPage(deps: AdmitPageDeps) {
 }
 
 function endedInvalid(order: InvalidOrder, at: number): Ended {
-  const { ordinal, number, records } = order;
-  return { ordinal, number, result: planning.invalidResult(order, at), fingerprint: fingerprintOf(records) };
+  const { ordinal, number, records, place, problems } = order;
+  const [{ message: reason } = { message: '' }] = problems;
+  const result = planning.invalidResult(order, at);
+  return { ordinal, number, result, fingerprint: fingerprintOf(records), line: place.line, reason };
 }
 
 /** Each number occurs once among the orders. Orders that another process changed meanwhile are checked again. */
@@ -91,23 +96,34 @@ async function endedIn({ batches, store }: Admitting, batch: Batch, plans: reado
   return plans.flatMap((one) => {
     const { order, digest: fingerprint } = one;
     const result = planning.resultOf(one, store.time.now(), batch, origin);
-    return result ? [{ ordinal: order.ordinal, number: order.number, result, fingerprint }] : [];
+    if (result === undefined) return [];
+    const { ordinal, number, place } = order;
+    return [{ ordinal, number, result, fingerprint, line: place.line, reason: result.message }];
   });
 }
 
 /** An order that an export showed before with the same fault is a duplicate, so a person sees it once. */
-async function count({ store, ledger, knownInvalid }: Admitting, batch: Batch, ended: readonly Ended[]): Promise<void> {
+async function count(line: Admitting, batch: Batch, ended: readonly Ended[]): Promise<void> {
+  const { store, ledger, knownInvalid } = line;
   const at = store.time.now();
-  if (batch.kind === 'inbox') return ledger.count(batch.batch, at, ended);
   const bad = ended.filter(({ result }) => needsPerson(result.outcome));
-  const were = await knownInvalid.wereKnown(batch.source, bad);
+  const were = batch.kind === 'inbox' ? [] : await knownInvalid.wereKnown(batch.source, bad);
   const old = new Set(bad.filter((_, i) => were[i]));
-  const counted = ended.map((one) => (old.has(one) ? shownBefore(one, at) : one));
-  await ledger.count(batch.batch, at, counted);
-  return knownInvalid.remember(
-    batch.source,
-    bad.filter((one) => !old.has(one)),
+  const fresh = bad.filter((one) => !old.has(one));
+  await ledger.count(
+    batch.batch,
+    at,
+    ended.map((one) => (old.has(one) ? shownBefore(one, at) : one)),
   );
+  logDead(line, batch, fresh);
+  if (batch.kind !== 'inbox') await knownInvalid.remember(batch.source, fresh);
+}
+
+/** Every order that needs a person has a line in the log. */
+function logDead({ log }: Admitting, { batch }: Batch, dead: readonly Ended[]): void {
+  for (const { number: order, line, result, reason } of dead) {
+    orderNotAdmitted(log, { batch, order, line, outcome: result.outcome, code: result.code, reason });
+  }
 }
 
 /** The API has the content of these files, so the conflict ends and the ledger keeps that content. */

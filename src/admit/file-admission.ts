@@ -44,7 +44,7 @@ export function createFileAdmission({
   const { config, store, clock, log, stopping } = context;
   const { ledger, batches } = book;
   const retention = createRetention({ ...store, keep: config.ledger.keep });
-  const { admit, tick } = createAdmission({ store, ledger, batches, queue, clock, throughput, retention });
+  const { admit, tick } = createAdmission({ store, ledger, batches, queue, clock, throughput, retention, log });
   const how = (path: string, source: string) => howToRead(path, source, { config, batches });
 
   return {

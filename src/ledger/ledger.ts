@@ -13,7 +13,7 @@ import {
 } from './entry.ts';
 import { createFollowers } from './followers.ts';
 import type { Known } from './transitions/admission.ts';
-import { type DeadEntry, type Step, SWEEP_AFTER } from './transitions/step.ts';
+import { type Step, SWEEP_AFTER } from './transitions/step.ts';
 
 /** One order that ends at admission. */
 export type Counted = { ordinal: number; number: string; result: StoredResult };
@@ -150,7 +150,7 @@ function changeOf(entry: Entry, step: Step, followers: string): Change | undefin
     case 'cancel':
       return { ...base, ...cancellation(entry, step), followers };
     case 'dead':
-      return { ...base, entry: step.entry, ...burial(step.entry) };
+      return { ...base, entry: step.entry, ...burial(step) };
     case 'drop':
       return { ...base, ...dropped(entry, step) };
   }
@@ -202,8 +202,8 @@ export function cancelledResult(at: number, attempts = 0): StoredResult {
   return { outcome: 'cancelled', attempts, at, code: 'cancelled', message: 'withdrawn before it was sent' };
 }
 
-function burial(entry: DeadEntry): Settling {
-  const { state: outcome, attempt: attempts, lastAt: at = 0, firstAt = at, answer, known } = entry;
+function burial({ entry, at }: Extract<Step, { kind: 'dead' }>): Settling {
+  const { state: outcome, attempt: attempts, firstAt = at, answer, known } = entry;
   const words = answer ?? { code: outcome, message: '' };
   const items = outcome === 'conflict' ? known?.items : undefined;
   return { outcome, result: { outcome, attempts, at, firstAt, ...words, ...(items ? { known: { items } } : {}) }, at };

@@ -5,7 +5,7 @@ import type { Answer, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next } from '../ledger/transitions/next.ts';
 import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/transitions/step.ts';
-import { doubtSettled, listRead, orderCreatedTwice } from '../log/events/delivery.ts';
+import { doubtSettled, listRead, orderCreatedTwice, orderDead } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { Redis, RedisTime } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -53,8 +53,9 @@ type Reading = {
  * Asks the API's list about orders in doubt: one read for all that wait, never two at a time over all daemons. It pauses
  * ten times as long as a read took; while reads fail, the pauses grow up to a settle.
  */
-export function createVerifier(deps: VerifierDeps) {
-  const { ledger, owner, store } = deps;
+export function createVerifier(input: VerifierDeps) {
+  const { ledger, owner, store } = input;
+  const deps = { ...input, isNews: createNews(store.time) };
   const { redis, keys, time } = store;
 
   /** One round, if an order is due. */
@@ -78,7 +79,27 @@ export async function nextListAt({ redis, keys }: { redis: Redis; keys: Keys }):
   return Number((await redis.hget(keys.verification, 'notBefore')) ?? 0);
 }
 
-async function verify(deps: VerifierDeps, numbers: readonly string[]): Promise<void> {
+/** A verifier, and whether a list with this outcome is worth a line in the log. */
+type Verifying = VerifierDeps & { isNews(outcome: string): boolean };
+
+/** A series of lists with the same outcome is reported once, then with growing gaps. Milliseconds. */
+const NEWS = { initial: 60_000, max: 3_600_000 };
+
+function createNews({ now }: RedisTime): (outcome: string) => boolean {
+  let before = '';
+  let told = 0;
+  let silentUntil = 0;
+  return (outcome) => {
+    if (outcome !== before) told = 0;
+    else if (now() < silentUntil) return false;
+    before = outcome;
+    told += 1;
+    silentUntil = now() + growingWait(told, NEWS);
+    return true;
+  };
+}
+
+async function verify(deps: Verifying, numbers: readonly string[]): Promise<void> {
   const reading = await read(deps, numbers);
   const known = await deps.ledger.lookup(numbers);
   for (const one of known) {
@@ -87,7 +108,7 @@ async function verify(deps: VerifierDeps, numbers: readonly string[]): Promise<v
   }
 }
 
-async function read(deps: VerifierDeps, numbers: readonly string[]): Promise<Reading> {
+async function read(deps: Verifying, numbers: readonly string[]): Promise<Reading> {
   const { time } = deps.store;
   await time.sync();
   const listedFrom = time.now();
@@ -97,9 +118,10 @@ async function read(deps: VerifierDeps, numbers: readonly string[]): Promise<Rea
   const end = await deps.list(take);
   const durationMs = time.now() - listedFrom;
   await pause(deps, end, durationMs);
-  listRead(deps.log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind });
   const sight = { listedFrom, settle: deps.policy.settle, canaries, listed: new Set(rows.keys()) };
   const evidence = end.kind === 'complete' ? await judge(deps, sight) : undefined;
+  const isNews = deps.isNews(`${end.kind} ${evidence?.kind ?? ''}`);
+  listRead(deps.log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind }, isNews);
   return { listedFrom, end, rows, respelled, evidence, unclear: await countUnclear(deps, evidence) };
 }
 
@@ -157,7 +179,8 @@ async function apply(deps: VerifierDeps, entry: Entry, event: LedgerEvent): Prom
   if (step.kind === 'accept') await onVerdict(entry.answer, true);
   // Only once enough lists agree; the sweeper hands out the retry when it is due.
   if (event.kind === 'absent' && outcome !== 'unknown') await onVerdict(entry.answer, false);
-  if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome });
+  if (step.kind === 'dead') orderDead(log, { batch, order: number, outcome, reason: step.entry.answer?.message ?? '' });
+  else if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome });
   if (step.kind === 'accept' && step.times) orderCreatedTwice(log, { batch, order: number, times: step.times });
 }
 

@@ -35,8 +35,14 @@ export function createPutAway({ config, side, clock, log, inspections, onSettled
     await batches.done(batch.batch);
     inspections.delete(batch.batch);
     const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
-    const facts = { orders, accepted: counts.accepted, needPerson, durationMs: lastAt - startedAt };
-    batchFinished(log, { batch: name, source, file, ...facts, report: join(reports, name) });
+    const isUnreadable = where === 'failed';
+    const facts = { orders, accepted: counts.accepted, needPerson: needPerson - (isUnreadable ? 1 : 0) };
+    const times = { durationMs: lastAt - startedAt };
+    batchFinished(
+      log,
+      { batch: name, source, file, ...facts, ...times, report: join(reports, name) },
+      { isUnreadable },
+    );
     onSettled(batch, needPerson);
   };
 }

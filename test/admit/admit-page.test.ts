@@ -11,6 +11,7 @@ import { cancelBatch } from '../../src/operate/batches/cancel-batch.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
@@ -37,8 +38,11 @@ describe('admission of a page', () => {
     ledger = createLedger(store);
     batches = createBatches({ ...store, owner: 'daemon-1' });
   });
+  const { log, lines } = capturedLog();
+
   beforeEach(async () => {
     queued = [];
+    lines.length = 0;
     await store.redis.flushall();
     await store.identity.establish();
     // As after the API's list was read.
@@ -52,7 +56,14 @@ describe('admission of a page', () => {
     orders: readonly CheckedOrder[],
     { kind = 'inbox', again = false }: { kind?: 'inbox' | 'export'; again?: boolean } = {},
   ): Promise<void> {
-    const admitPage = createAdmitPage({ store, ledger, queue, batches, retention: { shown: async () => undefined } });
+    const admitPage = createAdmitPage({
+      store,
+      ledger,
+      queue,
+      batches,
+      log,
+      retention: { shown: async () => undefined },
+    });
     await admitPage(await batches.begin({ ...FILE, kind, batch }, 1000), orders, { ...SIGHT, isFixFile: again });
     await batches.admitted(batch, orders.length);
   }
@@ -187,6 +198,20 @@ describe('admission of a page', () => {
     for (const batch of ['b2', 'b3', 'b4', 'b5']) expect(await counts(batch)).toEqual({ conflict: 1 });
     const [result] = await batches.results('b4', [0]);
     expect(result).toMatchObject({ outcome: 'conflict', known: { items: AT_API.items } });
+  });
+
+  it('logs one line for each order of a file that needs a person, with its number and line', async () => {
+    await conflicting();
+    const problem = { field: 'quantity', code: 'quantity', value: 'x', message: '"x" is not a number', line: 4 };
+    const invalid = { ordinal: 2, number: '4712', place: { line: 4 }, records: [], problems: [problem] };
+    lines.length = 0;
+    await drop('b2', [order('4711'), order('FINE', 1), { ...invalid, valid: false } as CheckedOrder]);
+    expect(
+      lines.map(({ event, order: number, line, outcome, level }) => [event, number, line, outcome, level]),
+    ).toEqual([
+      ['order-not-admitted', '4712', 4, 'invalid', 'info'],
+      ['order-not-admitted', '4711', 2, 'conflict', 'info'],
+    ]);
   });
 
   it('ends a conflict by a fix file with the content that the API has', async () => {

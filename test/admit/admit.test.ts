@@ -4,6 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { orderOf } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { until } from '../support/until.ts';
@@ -27,8 +28,9 @@ it('a file of one order waits for a few seconds of work, not for the large file 
   };
   // Five seconds of 20 orders a second.
   const throughput = { fewSeconds: () => 100 };
+  const { log } = capturedLog();
   const retention = { shown: async () => undefined };
-  const { admit } = createAdmission({ store, ledger, batches, queue, clock: systemClock, throughput, retention });
+  const { admit } = createAdmission({ store, ledger, batches, queue, clock: systemClock, throughput, retention, log });
   const stop = new AbortController();
   const file = { records: 600, isFixFile: false };
   const large = await batches.begin({ ...FILE, batch: 'large' }, 1);

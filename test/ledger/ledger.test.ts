@@ -56,6 +56,17 @@ describe('ledger', () => {
     expect(await ledger.lookup(['4711', '4712'])).toEqual([{ kind: 'open', entry }, { kind: 'nothing' }]);
   });
 
+  it('dates the result of an order in doubt by the decision, not by its attempt', async () => {
+    const sending = await go(await enter(), BEGIN);
+    const lost = { kind: 'unknown', answer: { code: 'no-answer', message: 'lost' } } as const;
+    const unknown = await go(sending, { kind: 'answered', at: NOW + 61_000, attempt: 1, verdict: lost });
+    const answer = { code: 'unavailable', message: 'no list' };
+    await go(unknown, { kind: 'unlistable', at: NOW + 700_000, answer });
+    const [result] = await batches.results('b1', [0]);
+    expect(result).toMatchObject({ outcome: 'inDoubt', firstAt: NOW + 60_000, at: NOW + 700_000 });
+    expect(await batches.find('b1')).toMatchObject({ lastAt: NOW + 700_000 });
+  });
+
   it('enters an order once, also when two daemons try', async () => {
     const entry = await enter();
     expect(await ledger.enter(entryOf({ batch: 'b2', batchNo: 2 }), undefined, 5000)).toBe(false);

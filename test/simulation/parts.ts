@@ -115,6 +115,7 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     queue,
     batches,
     clock,
+    log,
     throughput: { fewSeconds: () => 1e9 },
     retention: { shown: async () => undefined },
   });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { until } from '../support/until.ts';
 import { type OddAnswer, openOddApi } from './odd-api.ts';
-import { createsOf, csv, openTroublePlace, times } from './trouble-place.ts';
+import { createsOf, csv, openTroublePlace, times, until } from './trouble-place.ts';
 
 describe('doubt ends', () => {
   it('a list that answers 401 after a revocation is read again with a new token', async () => {
@@ -12,7 +11,7 @@ describe('doubt ends', () => {
     });
     await using place = await openTroublePlace(api);
     await place.drop('orders.csv', csv(['PO-1']));
-    expect(await place.settled(['PO-1'], 15_000)).toEqual({ 'PO-1': 'accepted' });
+    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
     expect(times(api, 'PO-1')).toBe(1);
   });
 

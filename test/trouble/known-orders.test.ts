@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { until } from '../support/until.ts';
 import { created, listed, type OddAnswer, openOddApi, type StoredOrder } from './odd-api.ts';
-import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
+import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 describe('an order that the API has is never sent again', () => {
   it('a conflict that a file shows again, with the same or with other content', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { until } from '../support/until.ts';
 import { envelope, openOddApi } from './odd-api.ts';
-import { csv, numbered, openTroublePlace, times } from './trouble-place.ts';
+import { csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 describe('people', () => {
   it('a pause takes effect at once, also under a rate limit', async () => {
@@ -23,15 +22,14 @@ describe('people', () => {
     ['429', new Date(Date.now() + 3_000_000).toUTCString()],
     ['503', '3000'],
   ])('%s with Retry-After: %s is a pause with a reason that resume ends', async (status, wait) => {
-    let answered = false;
-    await using api = await openOddApi(({ endpoint }) => {
-      if (endpoint !== 'create' || answered) return undefined;
-      answered = true;
-      return { status: Number(status), headers: { 'retry-after': wait } };
-    });
+    let isBusy = true;
+    await using api = await openOddApi(({ endpoint }) =>
+      endpoint === 'create' && isBusy ? { status: Number(status), headers: { 'retry-after': wait } } : undefined,
+    );
     await using place = await openTroublePlace(api);
     await place.drop('orders.csv', csv(numbered(5)));
     await until('the pause is shown', async () => (await place.status()).pauses.length > 0);
+    isBusy = false;
     expect((await place.run('resume')).code).toBe(0);
     const outcomes = await place.settled(numbered(5));
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { until } from '../support/until.ts';
 import { envelope, type OddAnswer, type OddCall, openOddApi } from './odd-api.ts';
-import { csv, numbered, openTroublePlace } from './trouble-place.ts';
+import { csv, numbered, openTroublePlace, until } from './trouble-place.ts';
 
 /** Milliseconds; calls that were in flight when the trouble began have ended before. */
 const WATCHED = 9_000;

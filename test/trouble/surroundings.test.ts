@@ -8,9 +8,8 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
-import { until } from '../support/until.ts';
 import { envelope, openOddApi } from './odd-api.ts';
-import { csv, numbered, openTroublePlace, times } from './trouble-place.ts';
+import { csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 /** Forwards connections to a port that may change; what the far end says may be held back for a while at first. */
 async function openRelay(target: { port: number; hold?: number }) {

@@ -24,7 +24,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-const WIDEST = 72;
+const WIDEST = 90;
 
 function tableOf(rows: readonly Row[]): string {
   const titles = ['what stays', 'outcomes', 'twice', 'lost', 'token/s', 'create/s', 'list/s', 'status'];

@@ -5,9 +5,12 @@ import { type Running, startProgram } from '../support/program.ts';
 import { settledBatches } from '../support/settled-batches.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
-import { until } from '../support/until.ts';
+import { until as waitUntil } from '../support/until.ts';
 import type { OddApi } from './odd-api.ts';
 import { judgeRow, type Row, type Status, statusText } from './trouble-row.ts';
+
+/** As `until`, with the patience that processes on a busy machine need. */
+export const until: typeof waitUntil = (what, check, within = 60_000) => waitUntil(what, check, within);
 
 const PACE = 'settle: 1s, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
 
@@ -51,7 +54,7 @@ export type TroublePlace = AsyncDisposable & {
 
 /** Disposing adds the row of the test to the table of the suite, and throws where a rule for all rows is broken. */
 export async function openTroublePlace(api: OddApi, options: TroubleOptions = {}): Promise<TroublePlace> {
-  const stays = options.stays ?? expect.getState().currentTestName?.replaceAll(' > ', ': ') ?? '';
+  const stays = options.stays ?? expect.getState().currentTestName?.split(' > ').at(-1) ?? '';
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
   const redis = options.redis === undefined ? stack.use(await startTestRedis()) : undefined;
@@ -120,7 +123,7 @@ export async function openTroublePlace(api: OddApi, options: TroubleOptions = {}
     outcomes,
     outcomeIn: async (file, number) => (await resultIn(file, number))?.['outcome'],
     codeIn: async (file, number) => (await resultIn(file, number))?.['code'],
-    async settled(numbers, within = 30_000) {
+    async settled(numbers, within = 90_000) {
       await until(
         `an outcome of ${numbers.length} orders`,
         async () => {

@@ -1,6 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { inject } from 'vitest';
 import type { WaitKind } from '../../src/operate/orders/wait-of.ts';
+import { OUTCOMES } from '../../src/order/outcome.ts';
 import type { Endpoint, OddApi } from './odd-api.ts';
 
 /** What one test of the suite saw, as a row of its table. Rates are calls a second while nothing succeeds; '–': something did. */
@@ -20,7 +21,7 @@ export type Status = {
   deadLetters: number;
   queue: { unsettledOrders: number };
   waits: { for: WaitKind; reason: string; orders: number; until?: string }[];
-  batches: { state: string }[];
+  batches: { state: string; counts: Record<string, number | null> }[];
 };
 
 /** The contract allows a few calls a second to any endpoint while nothing succeeds. */
@@ -44,6 +45,8 @@ export async function judgeRow({ stays, api, dropped, outcomes, status, named }:
   const ended = [...dropped].filter((number) => number in outcomes);
   const open = dropped.size - ended.length;
   const isReading = status.batches.some(({ state }) => state === 'reading');
+  // A batch in progress has counted some outcomes that no report has yet.
+  const counted = status.batches.reduce((sum, { counts }) => sum + settledIn(counts), 0);
   const row = {
     stays,
     outcomes: outcomesText(
@@ -51,7 +54,7 @@ export async function judgeRow({ stays, api, dropped, outcomes, status, named }:
       open,
     ),
     twice: [...createdTimes(api).values()].filter((times) => times > 1).length,
-    lost: isReading ? 0 : Math.max(0, open - status.queue.unsettledOrders - status.deadLetters),
+    lost: isReading ? 0 : Math.max(0, open - status.queue.unsettledOrders - counted),
     rates: { token: rateOf(api, 'token'), create: rateOf(api, 'create'), list: rateOf(api, 'list') },
     status: statusText(status) || named,
   };
@@ -66,6 +69,10 @@ export async function judgeRow({ stays, api, dropped, outcomes, status, named }:
   ];
   if (broken.length > 0) throw new Error(`${stays}: ${broken.join('; ')}`);
   return row;
+}
+
+function settledIn(counts: Record<string, number | null>): number {
+  return OUTCOMES.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
 }
 
 /** Every order that is not settled waits for something that status names, with a reason where it has one. */
@@ -102,7 +109,7 @@ function createdTimes(api: OddApi): Map<string, number> {
   return times;
 }
 
-/** The most calls within any second of the spans in which no order was created. */
+/** The most calls within any second of the spans in which no order was created or refused. */
 function rateOf(api: OddApi, endpoint: Endpoint): number | '–' {
   const at = api.calls.filter((call) => call.endpoint === endpoint).map((call) => call.at);
   const rates = barrenSpans(api).map(([from, to]) => {
@@ -112,9 +119,12 @@ function rateOf(api: OddApi, endpoint: Endpoint): number | '–' {
   return rates.length === 0 ? '–' : Math.max(...rates);
 }
 
+/** Statuses that are an answer about the order. */
+const FINAL = [400, 409, 410, 411, 413, 414, 415, 422];
+
 function barrenSpans({ calls }: OddApi): [from: number, to: number][] {
   const first = (calls.find(({ endpoint }) => endpoint === 'create') ?? calls[0])?.at ?? 0;
-  const successes = calls.flatMap(({ stored, at }) => (stored ? [at] : []));
+  const successes = calls.flatMap(({ stored, status, at }) => (stored || FINAL.includes(status) ? [at] : []));
   const edges = [first, ...successes, performance.now()];
   return edges.slice(1).flatMap((to, i): [number, number][] => {
     const from = (edges[i] ?? 0) + NOTICED;

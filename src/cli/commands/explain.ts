@@ -101,7 +101,7 @@ function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory
     ...appearances.map(takenEvent),
     ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
     ...(open === undefined ? [] : open.history.map(attemptEvent)),
-    ...appearances.flatMap((one) => outcomeEvents(one, open?.history ?? [])),
+    ...appearances.flatMap(outcomeEvents),
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted)]),
     ...operatorActions.map(({ at, who, what }) => ({ at, text: `${what} by ${who}` })),
   ];
@@ -118,16 +118,14 @@ function takenEvent({ batch, source, file, startedAt, result, deadLetter }: Appe
   return { at: Date.parse(startedAt), text: `in ${file} (source ${source}), ${where}, batch ${batch}` };
 }
 
-function outcomeEvents({ result, deadLetter }: Appearance, history: readonly PastAttempt[]): HistoryEvent[] {
+function outcomeEvents({ result, deadLetter }: Appearance): HistoryEvent[] {
   const { outcome, attempts, at, message } = result;
   // The message of an unclear answer names its attempt.
   const times = attempts > 0 && !message.startsWith('attempt ') ? ` after ${counted(attempts, 'attempt')}` : '';
   const reason = message === '' || deadLetter?.problems ? '' : `: ${message}`;
   const more = deadLetter ? { more: detailsOf(deadLetter) } : {};
-  // The report has the time at which the last attempt began; the outcome is known when it ended.
-  const ended = history.find((one) => one.attempt === attempts)?.at ?? 0;
   return [
-    { at: Math.max(Date.parse(at), ended), text: `${outcomeWord(outcome)}${times}${reason}`, ...more },
+    { at: Date.parse(at), text: `${outcomeWord(outcome)}${times}${reason}`, ...more },
     ...(deadLetter?.closed ? [closedEvent(deadLetter.closed)] : []),
   ];
 }

@@ -40,13 +40,18 @@ export function answered(entry: Entry, { verdict, at, attempt }: Answered, polic
   const ended: Entry = { ...entry, history: remembering(entry, at, verdict.answer) };
   switch (verdict.kind) {
     case 'postponed':
-      return postponed(ended, verdict, policy);
+      return postponed(ended, at, verdict, policy);
     case 'refused':
-      return refused(ended, verdict.answer, policy);
+      return refused(ended, at, verdict.answer, policy);
     case 'misnamed':
       return misnamed(ended, at, verdict.answer);
     case 'unknown':
-      return unknown({ ...ended, used: entry.used + (verdict.free ? 0 : 1) }, at, verdict.answer, policy);
+      return unknown(
+        { ...ended, used: entry.used + (verdict.free ? 0 : 1) },
+        { sentAt: at, at },
+        verdict.answer,
+        policy,
+      );
   }
 }
 
@@ -56,7 +61,7 @@ export function lapsed(entry: Entry, at: number, policy: Policy): Step {
   if (state !== 'sending' || at < deadline) return IGNORE;
   const answer = { code: 'lost-track', message: 'the process that sent the order ended before the answer' };
   const ended = { ...entry, used: used + 1, history: remembering(entry, at, answer) };
-  return unknown(ended, deadline, answer, policy);
+  return unknown(ended, { sentAt: deadline, at }, answer, policy);
 }
 
 /** An order that is due, or whose job the queue lost, gets a new job. */
@@ -65,30 +70,33 @@ export function requeued(entry: Entry, at: number, job: string): Step {
   return { kind: 'move', entry: { ...entry, job }, due: at + SWEEP_AFTER };
 }
 
-function postponed(entry: Entry, verdict: Extract<Answered['verdict'], { kind: 'postponed' }>, policy: Policy): Step {
+type Postponed = Extract<Answered['verdict'], { kind: 'postponed' }>;
+
+function postponed(entry: Entry, at: number, verdict: Postponed, policy: Policy): Step {
   const { answer, until } = verdict;
   const turnedAway = (entry.turnedAway ?? 0) + (verdict.turnedAway ? 1 : 0);
-  if (turnedAway >= TURNED_AWAY) return refused(entry, answer, policy);
+  if (turnedAway >= TURNED_AWAY) return refused(entry, at, answer, policy);
   const { deadline: _, ...rest } = entry;
   const waiting: Entry = { ...rest, state: 'retry', answer, ...(turnedAway > 0 ? { turnedAway } : {}) };
   return { kind: 'move', entry: waiting, due: until };
 }
 
 /** Final, unless an earlier attempt may have been sent: then the list decides first. */
-function refused(entry: Entry, answer: Answer, policy: Policy): Step {
+function refused(entry: Entry, at: number, answer: Answer, policy: Policy): Step {
   return entry.maybeSentAt === undefined
-    ? deadStep(entry, 'refused', answer)
-    : unknown({ ...entry, refusal: answer }, entry.maybeSentAt, answer, policy);
+    ? deadStep(entry, 'refused', at, answer)
+    : unknown({ ...entry, refusal: answer }, { sentAt: entry.maybeSentAt, at }, answer, policy);
 }
 
 function misnamed(entry: Entry, at: number, answer: Answer): Step {
-  return deadStep({ ...entry, maybeSentAt: at, misnamed: true }, 'inDoubt', answer);
+  return deadStep({ ...entry, maybeSentAt: at, misnamed: true }, 'inDoubt', at, answer);
 }
 
-function unknown(entry: Entry, sentAt: number, answer: Answer, policy: Policy): Step {
+/** `sentAt`: when an attempt may have reached the API last. */
+function unknown(entry: Entry, { sentAt, at }: { sentAt: number; at: number }, answer: Answer, policy: Policy): Step {
   const { deadline: _, absentAt: __, askedSince: ___, ...rest } = entry;
   const maybe: Entry = { ...rest, state: 'unknown', maybeSentAt: sentAt, absences: 0, answer };
-  if (policy.onDoubt === 'hold') return deadStep(maybe, 'inDoubt', answer);
+  if (policy.onDoubt === 'hold') return deadStep(maybe, 'inDoubt', at, answer);
   return { kind: 'move', entry: maybe, doubt: sentAt + policy.settle };
 }
 

@@ -21,7 +21,7 @@ export function listed(entry: Entry, event: ListEvent, policy: Policy): Step {
     case 'inconclusive':
       return inconclusive(entry, event, policy);
     case 'unlistable':
-      return deadStep(entry, 'inDoubt', event.answer);
+      return deadStep(entry, 'inDoubt', event.at, event.answer);
   }
 }
 
@@ -42,7 +42,7 @@ function found(entry: Entry, { at, listed: shown, times = 1, isFirst = false }: 
     case 'queued':
     case 'retry':
     case 'conflict':
-      return conflict(entry, shown);
+      return conflict(entry, shown, at);
     case 'sending':
     case 'refused':
     case 'failed':
@@ -51,9 +51,9 @@ function found(entry: Entry, { at, listed: shown, times = 1, isFirst = false }: 
   }
 }
 
-function conflict(entry: Entry, known: Listed): Step {
+function conflict(entry: Entry, known: Listed, at: number): Step {
   if (entry.state === 'conflict' && entry.known?.digest === known.digest) return IGNORE;
-  return deadStep({ ...entry, known }, 'conflict', OTHER_CONTENT);
+  return deadStep({ ...entry, known }, 'conflict', at, OTHER_CONTENT);
 }
 
 /** Absence counts from lists that began a settle after the attempt, and a settle apart from each other. */
@@ -67,9 +67,9 @@ function absent(entry: Entry, { listedFrom, at, needed }: Event<'absent'>, polic
     return { kind: 'move', entry: waiting, doubt: listedFrom + policy.settle };
   }
   // The API said that it created something for this order: its absence under this number proves nothing.
-  if (entry.misnamed) return deadStep(rest, 'inDoubt', entry.answer);
-  if (entry.refusal) return deadStep(rest, 'refused', entry.refusal);
-  if (entry.used >= policy.attempts) return deadStep(rest, 'failed', entry.answer);
+  if (entry.misnamed) return deadStep(rest, 'inDoubt', at, entry.answer);
+  if (entry.refusal) return deadStep(rest, 'refused', at, entry.refusal);
+  if (entry.used >= policy.attempts) return deadStep(rest, 'failed', at, entry.answer);
   const again: Entry = { ...rest, state: 'retry', job: '', absences: 0 };
   return { kind: 'move', entry: again, due: at + policy.backoff(entry.used) };
 }
@@ -79,5 +79,5 @@ function inconclusive(entry: Entry, event: Event<'inconclusive'>, policy: Policy
   const { askedSince } = entry;
   if (askedSince === undefined) return { kind: 'move', entry: { ...entry, askedSince: listedFrom }, doubt: at };
   const isOver = listedFrom - askedSince >= PATIENCE * policy.settle && inARow >= LEAST_LISTS;
-  return isOver ? deadStep(entry, 'inDoubt', answer) : IGNORE;
+  return isOver ? deadStep(entry, 'inDoubt', at, answer) : IGNORE;
 }

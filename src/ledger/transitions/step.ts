@@ -66,7 +66,8 @@ export type Step =
   | { kind: 'accept'; attempts: number; at: number; times?: number; isEarlier?: boolean }
   /** Withdrawn. `heir` is the order that takes its place. */
   | { kind: 'cancel'; at: number; heir?: { entry: Entry; due: number } }
-  | { kind: 'dead'; entry: DeadEntry }
+  /** It waits for a person since `at`. */
+  | { kind: 'dead'; entry: DeadEntry; at: number }
   /** The entry goes. `keeps` is the content that the API has under the number. */
   | { kind: 'drop'; at: number; keeps?: string };
 
@@ -92,8 +93,8 @@ export function isSendable({ state }: Entry): boolean {
   return state === 'queued' || state === 'retry';
 }
 
-/** The step that leaves an order to a person. */
-export function deadStep(entry: Entry, state: DeadEntry['state'], answer: Answer | undefined): Step {
+/** The step that leaves an order to a person from `at` on. */
+export function deadStep(entry: Entry, state: DeadEntry['state'], at: number, answer: Answer | undefined): Step {
   const { deadline: _, ...rest } = entry;
-  return { kind: 'dead', entry: { ...rest, ...(answer === undefined ? {} : { answer }), state } };
+  return { kind: 'dead', at, entry: { ...rest, ...(answer === undefined ? {} : { answer }), state } };
 }

@@ -26,10 +26,20 @@ export function batchUnreadable(
 export function batchFinished(
   log: Log,
   facts: Named & { orders: number; accepted: number; needPerson: number; durationMs: number; report: string },
+  { isUnreadable }: { isUnreadable: boolean },
 ): void {
   const line = { event: 'batch-finished', ...facts };
-  if (facts.needPerson > 0) log.warn(line, 'batch finished; some orders need a person');
+  if (isUnreadable) log.warn(line, 'unreadable file is put away; correct it and drop it again');
+  else if (facts.needPerson > 0) log.warn(line, 'batch finished; some orders need a person');
   else log.info(line, 'batch finished');
+}
+
+/** An order of the file needs a person: it failed a check, or its number is known with other content. */
+export function orderNotAdmitted(
+  log: Log,
+  facts: { batch: string; order: string; line: number; outcome: string; code: string; reason: string },
+): void {
+  log.info({ event: 'order-not-admitted', ...facts }, 'order needs a person');
 }
 
 /** The API refused too many orders of the batch in the same way; the rest waits for an operator. */

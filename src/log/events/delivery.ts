@@ -10,23 +10,34 @@ type Attempt = {
   reason?: string;
 };
 
+/** What an attempt that did not succeed means for its order. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  unsent: 'attempt was not sent, will retry',
+  unauthorized: 'token was not accepted, will retry with a new one',
+  closed: 'API accepts no orders now, will retry',
+  busy: 'API asks to wait, will retry',
+  unknown: "answer is unclear, the API's list will show whether the order was created",
+};
+
 /** One attempt of an order ended. A refusal is at `debug`, because `orderDead` follows it. */
 export function attemptEnded(log: Log, facts: Attempt): void {
   const line = { event: 'attempt-ended', ...facts };
   if (facts.outcome === 'accepted') log.debug(line, 'order accepted');
   else if (facts.outcome === 'refused') log.debug(line, 'order refused by the API');
   else if (facts.outcome === 'misnamed') log.debug(line, 'the API named another number');
-  else log.info(line, 'attempt inconclusive, will retry');
+  else log.info(line, ENDINGS[facts.outcome] ?? 'attempt ended');
 }
 
-/** An order became a dead letter. */
+/** An order became a dead letter: at admission, after an attempt, or because of the API's list. */
 export function orderDead(log: Log, facts: { batch: string; order: string; outcome: string; reason: string }): void {
   log.warn({ event: 'order-dead', ...facts }, 'order needs a person');
 }
 
-/** The API's list showed the outcome of an order in doubt. */
+/** The API's list showed that an order in doubt is accepted, or that it is absent and is sent again. */
 export function doubtSettled(log: Log, facts: { batch: string; order: string; outcome: string }): void {
-  log.info({ event: 'doubt-settled', ...facts }, "order in doubt settled by the API's list");
+  const line = { event: 'doubt-settled', ...facts };
+  if (facts.outcome === 'retry') log.info(line, "the API's list does not show the order, it is sent again");
+  else log.info(line, "order in doubt settled by the API's list");
 }
 
 /** The API's list shows an order more than once. */
@@ -37,12 +48,15 @@ export function orderCreatedTwice(log: Log, facts: { batch: string; order: strin
   );
 }
 
-/** One list call about orders in doubt ended. */
+/** One list call about orders in doubt ended. `isNews` is false for one of a series that settles nothing. */
 export function listRead(
   log: Log,
   facts: { orders: number; asked: number; durationMs: number; outcome: string },
+  isNews: boolean,
 ): void {
-  log.info({ event: 'list-read', ...facts }, "API's list read for orders in doubt");
+  const line = { event: 'list-read', ...facts };
+  if (isNews) log.info(line, "API's list read for orders in doubt");
+  else log.debug(line, "API's list read for orders in doubt");
 }
 
 /** Delivery to the environment pauses. Logged once a pause. */
