@@ -10,7 +10,13 @@ import type { OddApi } from './odd-api.ts';
 import { judgeRow, type Status, statusText } from './trouble-row.ts';
 
 /** As `until`, with the patience that processes on a busy machine need. */
-export const until: typeof waitUntil = (what, check, within = 60_000) => waitUntil(what, check, within);
+export function until<T>(
+  what: string,
+  check: () => T | Promise<T>,
+  within = 60_000,
+): Promise<Exclude<T, undefined | false>> {
+  return waitUntil(what, check, within);
+}
 
 const PACE = 'settle: 1s, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
 
