@@ -1,5 +1,5 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
-import { growingWait } from '../core/backoff/backoff.ts';
+import { createNews, growingWait } from '../core/backoff/backoff.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -55,7 +55,7 @@ type Reading = {
  */
 export function createVerifier(input: VerifierDeps) {
   const { ledger, owner, store } = input;
-  const deps = { ...input, isNews: createNews(store.time) };
+  const deps = { ...input, isNews: createNews(store.time.now, NEWS) };
   const { redis, keys, time } = store;
 
   /** One round, if an order is due. */
@@ -84,20 +84,6 @@ type Verifying = VerifierDeps & { isNews(outcome: string): boolean };
 
 /** A series of lists with the same outcome is reported once, then with growing gaps. Milliseconds. */
 const NEWS = { initial: 60_000, max: 3_600_000 };
-
-function createNews({ now }: RedisTime): (outcome: string) => boolean {
-  let before = '';
-  let told = 0;
-  let silentUntil = 0;
-  return (outcome) => {
-    if (outcome !== before) told = 0;
-    else if (now() < silentUntil) return false;
-    before = outcome;
-    told += 1;
-    silentUntil = now() + growingWait(told, NEWS);
-    return true;
-  };
-}
 
 async function verify(deps: Verifying, numbers: readonly string[]): Promise<void> {
   const reading = await read(deps, numbers);

@@ -16,3 +16,21 @@ export function growingWait(failures: number, { initial, max }: Backoff): number
 export function backoff(failures: number, curve: Backoff, random = Math.random): number {
   return Math.round(random() * growingWait(failures, curve));
 }
+
+/**
+ * Builds the rule of when a repeated event is reported: the first of a series at once, the next ones with growing gaps
+ * (milliseconds). Another event begins a new series.
+ */
+export function createNews(now: () => number, gaps: Parameters<typeof growingWait>[1]): (event: string) => boolean {
+  let series = '';
+  let reports = 0;
+  let silentUntil = 0;
+  return (event) => {
+    if (event !== series) reports = 0;
+    else if (now() < silentUntil) return false;
+    series = event;
+    reports += 1;
+    silentUntil = now() + growingWait(reports, gaps);
+    return true;
+  };
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoff, growingWait } from '../../../src/core/backoff/backoff.ts';
+import { backoff, createNews, growingWait } from '../../../src/core/backoff/backoff.ts';
 
 const CURVE = { initial: 2_000, max: 600_000 };
 
@@ -23,4 +23,15 @@ describe('backoff', () => {
     expect(Math.max(...waits)).toBeGreaterThan(24_000);
     expect(Math.max(...waits)).toBeLessThanOrEqual(32_000);
   });
+});
+
+it('a series of equal events is reported once, then with growing gaps; another event at once', () => {
+  let now = 0;
+  const isNews = createNews(() => now, { initial: 10, max: 40 });
+  const reported = Array.from({ length: 100 }, (_, at) => {
+    now = at;
+    return isNews('the same') ? [at] : [];
+  });
+  expect(reported.flat()).toEqual([0, 10, 30, 70]);
+  expect([isNews('another'), isNews('another'), isNews('the same')]).toEqual([true, false, true]);
 });
