@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type Api, startApi } from './api/start-api.ts';
 import { openPoSync, type PoSync } from './contenders/po-sync.ts';
 import { median } from './median.ts';
+import type { Options } from './options.ts';
 import { writeOrderFile } from './order-file.ts';
 
 /** One delivery of one file: orders a second, and microseconds of daemon and Redis per order. */
@@ -12,11 +13,11 @@ export type Sample = { pace: number; cpu: number };
 /** Both checkouts with the same file, one directly after the other. */
 export type Pair = { ours: Sample; theirs: Sample };
 
-type Load = { title: string; orders: number; latency: number; pairs: number };
+type Load = { name: string; title: string; orders: number; latency: number; pairs: number };
 
 const LOADS: readonly Load[] = [
-  { title: 'Saturated', orders: 20_000, latency: 0, pairs: 8 },
-  { title: '50 ms an answer', orders: 12_800, latency: 50, pairs: 5 },
+  { name: 'saturated', title: 'Saturated', orders: 20_000, latency: 0, pairs: 8 },
+  { name: 'latency', title: '50 ms an answer', orders: 12_800, latency: 50, pairs: 5 },
 ];
 const WARM = 10_000;
 
@@ -24,7 +25,7 @@ const WARM = 10_000;
  * Delivers the same files with this checkout and with the one in `folder`, in alternating pairs, and gives a table of
  * ratios: ours divided by theirs, the median of all pairs with the lowest and the highest.
  */
-export async function compareWith(folder: string, quick: boolean): Promise<string> {
+export async function compareWith(folder: string, { quick, only }: Pick<Options, 'quick' | 'only'>): Promise<string> {
   await using stack = new AsyncDisposableStack();
   const root = await mkdtemp(path.join(tmpdir(), 'po-sync-against-'));
   stack.defer(() => rm(root, { recursive: true, force: true }));
@@ -37,7 +38,7 @@ export async function compareWith(folder: string, quick: boolean): Promise<strin
   for (const poSync of [ours, theirs]) await deliver(poSync, WARM, 0);
 
   const lines: string[] = [];
-  for (const { title, orders, latency, pairs } of LOADS) {
+  for (const { title, orders, latency, pairs } of LOADS.filter((load) => only?.includes(load.name) ?? true)) {
     const all: Pair[] = [];
     for (let nth = 0; nth < (quick ? 2 : pairs); nth += 1) {
       const size = quick ? orders / 4 : orders;

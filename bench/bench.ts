@@ -39,7 +39,7 @@ const options = readOptions(
   ROWS.map(({ name }) => name),
 );
 if (options.against === undefined) await measureOrShow();
-else process.stdout.write(`${await compareWith(options.against, options.quick)}\n`);
+else process.stdout.write(`${await compareWith(options.against, options)}\n`);
 
 async function measureOrShow(): Promise<void> {
   const result = options.from === undefined ? await measureAll() : await readResult(options.from);

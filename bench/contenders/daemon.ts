@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CONCURRENCY } from './contender.ts';
 
@@ -52,9 +52,14 @@ export async function startDaemon({ folder, config, launcher }: Place): Promise<
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
   });
   const ended = once(child, 'exit');
-  await Promise.race([once(child, 'message'), ended.then(() => Promise.reject(new Error(`see ${folder}/daemon.log`)))]);
+  await Promise.race([once(child, 'message'), ended.then(() => failed(folder))]);
   const readyAfter = performance.now() - begun;
   return { pid: pidOf(child), readyAfter, [Symbol.asyncDispose]: () => stop(child, ended) };
+}
+
+async function failed(folder: string): Promise<never> {
+  const text = await readFile(path.join(folder, 'daemon.log'), 'utf8');
+  throw new Error(`the daemon ended: ${text.slice(-2_000)}`);
 }
 
 /** Runs a command of po-sync until it exits. */
