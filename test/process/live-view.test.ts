@@ -34,11 +34,13 @@ describe('start on a terminal', () => {
     expect(await ended).toBe(0);
     const lines = screenAfter(out());
     const last = lines.find((line) => line.startsWith('! orders.csv'));
-    expect(last).toMatch(/61 orders in \d+ s: 60 accepted, 1 invalid; 1 needs a person {2}\/.*\/report\.html$/);
+    expect(last).toMatch(/61 orders in \d+ s: 60 accepted, 1 invalid; 1 needs a person$/);
+    // The path does not fit next to it.
+    expect(lines[lines.indexOf(last ?? '') + 1]).toMatch(/^ {2}\/.*\/report\.html$/);
     expect(lines.filter((line) => /█|░/.test(line))).toEqual([]);
     expect(lines.filter((line) => line.includes('po-sync has stopped'))).toHaveLength(1);
     // No line is torn: each is a log line, the last line of a batch, or what the terminal itself echoes.
-    expect(lines.filter((line) => !/^(\^C)?(\[?\d\d:\d\d:\d\d|! |$)/.test(line))).toEqual([]);
+    expect(lines.filter((line) => !/^(\^C)?(\[?\d\d:\d\d:\d\d|! | {2}\/|$)/.test(line))).toEqual([]);
   });
 
   it('shows why delivery pauses', async () => {
@@ -61,6 +63,11 @@ describe('start on a terminal', () => {
     const lines = screenAfter(out());
     expect(lines.filter((line) => /^✓ orders\.csv {2}300 orders/.test(line))).toHaveLength(1);
     expect(lines.filter((line) => /█|░/.test(line))).toEqual([]);
+    // Nothing but the result and the path of its report.
+    expect(lines.filter((line) => !/^(✓ | {2}\/|$)/.test(line))).toEqual([]);
+    const again = onTerminal(place, 'start --once', { NO_COLOR: '1' });
+    expect(await again.ended).toBe(0);
+    expect(screenAfter(again.out()).filter((line) => line !== '')).toEqual(['No files to process.']);
   });
 
   it('is plain on a terminal that cannot move its cursor, and with --json', async () => {

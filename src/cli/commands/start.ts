@@ -1,4 +1,5 @@
 import { once as eventOnce } from 'node:events';
+import type { Config } from '../../config/config.ts';
 import { loadAdminToken, loadSecrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { openDaemon } from '../../daemon.ts';
@@ -11,6 +12,7 @@ import type { OutcomeCounts } from '../../order/outcome.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import { type Shell, versionOf } from '../shell.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
+import { printable } from '../terminal/print.ts';
 
 /** `maxWait`: how long `--once` waits at most, in milliseconds. */
 export type StartArgs = CommonArgs & { once: boolean; maxWait: number };
@@ -28,7 +30,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     ? createLiveView({ shell, clock: systemClock, reports: config.reports.path })
     : undefined;
   const log = createLog({
-    level: config.log.level,
+    level: live && args.once ? quietLevel(config) : config.log.level,
     pretty: shell.isTTY && !args.json,
     colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
     stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
@@ -36,7 +38,10 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     redaction,
   });
   daemonStarting(log, { environment: config.environment, version: versionOf(), config: config.file });
-  for (const warning of [...warnings, ...secrets.warnings]) configWarning(log, warning);
+  for (const warning of [...warnings, ...secrets.warnings]) {
+    if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);
+    else configWarning(log, warning);
+  }
   const input = {
     config,
     secrets,
@@ -49,6 +54,11 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     ...(adminToken ? { adminToken } : {}),
   };
   return args.once ? startOnce(input, args, shell, live) : runDaemon(input, shell, live);
+}
+
+/** A person who watches `--once` sees progress and results; only errors come between. */
+function quietLevel({ log: { level } }: Config): Config['log']['level'] {
+  return level === 'debug' || level === 'trace' || level === 'fatal' || level === 'silent' ? level : 'error';
 }
 
 async function runDaemon(
@@ -98,6 +108,7 @@ async function startOnce(
 ): Promise<number> {
   const batches: SettledBatch[] = [];
   let end: End;
+  let reason: string | undefined;
   {
     const onSettled = (batch: Batch, needPerson: number) => {
       batches.push(summaryOf(batch, needPerson));
@@ -106,11 +117,27 @@ async function startOnce(
     await using daemon = await openDaemon({ ...input, admin: false, onSettled });
     await using _ = live?.follow(daemon);
     end = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
+    reason = end === 'held' ? await daemon.waitsForPerson() : undefined;
   }
   const exitCode = exitCodeOf(end, batches, shell.signal);
   const { environment } = input.config;
+  if (live) shell.out(endText(end, batches.length, reason));
   if (json) shell.out(`${JSON.stringify({ environment, end, exitCode, batches }, null, 2)}\n`);
   return exitCode;
+}
+
+/** The last line on a terminal; empty if the results say everything. */
+function endText(end: End, batches: number, reason: string | undefined): string {
+  switch (end) {
+    case 'done':
+      return batches === 0 ? 'No files to process.\n' : '';
+    case 'held':
+      return `A person must decide: ${printable(reason ?? 'a batch is held')}. The rest is kept; run po-sync status.\n`;
+    case 'waited':
+      return 'The maximum wait is over. The rest is kept; run po-sync status.\n';
+    case 'interrupted':
+      return 'Interrupted. The rest is kept.\n';
+  }
 }
 
 /** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */

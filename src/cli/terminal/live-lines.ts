@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { count, cutText, duration, orders, outcomeWord, textWidth } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
@@ -122,13 +123,14 @@ function fitted(parts: readonly Part[], { paint, columns }: Format): string {
   return texts.join('  ').trimEnd();
 }
 
-/** The line that remains for a finished batch: its outcomes and its report. */
-export function finalLine(batch: Batch, page: string, paint: Paint): string {
+/** What remains for a finished batch: its outcomes and its report, on a separate line where both do not fit. */
+export function finalLine(batch: Batch, page: string, format: Format): string {
+  const { paint } = format;
   const { total, counts, startedAt, lastAt } = batch;
   const name = paint('strong', printable(batch.name));
   if (total === undefined || batch.unreadable) {
     const sent = total === undefined ? 'nothing was sent' : `${orders(total)} admitted before`;
-    return `${paint('bad', '✗')} ${name}  ${paint('bad', 'unreadable')}, ${sent}  ${printable(page)}\n`;
+    return withPage(`${paint('bad', '✗')} ${name}  ${paint('bad', 'unreadable')}, ${sent}`, page, format);
   }
   const needed = neededPerson(batch);
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map(
@@ -139,5 +141,10 @@ export function finalLine(batch: Batch, page: string, paint: Paint): string {
     ...(total === 0 ? [] : [outcomes.join(', ')]),
   ].join(': ');
   const call = needed === 0 ? '' : `; ${paint('bad', `${count(needed)} ${needed === 1 ? 'needs' : 'need'} a person`)}`;
-  return `${needed === 0 ? paint('good', '✓') : paint('bad', '!')} ${name}  ${result}${call}  ${printable(page)}\n`;
+  return withPage(`${needed === 0 ? paint('good', '✓') : paint('bad', '!')} ${name}  ${result}${call}`, page, format);
+}
+
+function withPage(line: string, page: string, { columns }: Format): string {
+  const width = textWidth(stripVTControlCharacters(line)) + textWidth(printable(page)) + 2;
+  return `${line}${width < columns ? '  ' : '\n  '}${printable(page)}\n`;
 }

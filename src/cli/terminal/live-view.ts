@@ -46,7 +46,7 @@ export function createLiveView({ shell, clock, reports }: { shell: Shell; clock:
     if (finished.has(batch.batch)) return;
     finished.add(batch.batch);
     for (const oldest of [...finished].slice(0, -MOST_FINISHED)) finished.delete(oldest);
-    screen.target.write(finalLine(batch, join(reports, batch.batch, 'report.html'), paint));
+    screen.target.write(finalLine(batch, join(reports, batch.batch, 'report.html'), { paint, columns: columns() }));
   }
 
   async function look(daemon: Watched): Promise<void> {
