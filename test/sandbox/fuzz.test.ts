@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
@@ -42,6 +43,50 @@ const body = fc.oneof(
     return bytes;
   }),
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+);
+const nearText = fc.oneof(
+  { weight: 4, arbitrary: fc.string({ unit: 'binary', maxLength: 4 }) },
+  fc.string({ unit: 'binary', minLength: 250, maxLength: 260 }),
+  fc.constantFrom(
+    '',
+    ' ',
+    '\u00a0',
+    '\u2028',
+    '\u200b',
+    'A\n',
+    '\ud800',
+    '\udc00x',
+    '🙂'.repeat(256),
+    '🙂'.repeat(257),
+  ),
+);
+const nearQuantity = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(1, 2.5, 0, -0, -1, 2 ** 53 - 1, 2 ** 53, 5e-324, 1e308, 1e15) },
+  fc.double({ noNaN: true }),
+  value,
+);
+const nearItem = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ articleCode: nearText, quantity: nearQuantity }) },
+  fc.record({ articleCode: nearText, quantity: nearQuantity, more: value }, { requiredKeys: [] }),
+  value,
+);
+/** Bodies that differ from an order in at most a few places: the boundary of what is allowed. */
+const nearOrder = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc
+      .record(
+        {
+          purchaseOrderNumber: fc.oneof({ weight: 8, arbitrary: nearText }, value),
+          orderState: fc.oneof({ weight: 12, arbitrary: fc.constant('NEW') }, fc.constantFrom('new', ' NEW', null)),
+          items: fc.oneof({ weight: 8, arbitrary: fc.array(nearItem, { maxLength: 2 }) }, value),
+          more: value,
+        },
+        { requiredKeys: ['purchaseOrderNumber', 'orderState', 'items'] },
+      )
+      .map((made) => Buffer.from(JSON.stringify(made))),
+  },
+  body,
 );
 const method = fc.oneof(
   { weight: 6, arbitrary: fc.constant('POST') },
@@ -91,6 +136,44 @@ test('random requests get an envelope, never a crash or a 5xx', { timeout: 180_0
   expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 201, 400, 401, 404, 405, 406, 415, 417]);
   expect((await sandbox.create(goodOrder('PO-after'), token)).status).toBe(201);
 });
+
+test('a body is created if and only if the OpenAPI document allows it', { timeout: 180_000 }, async () => {
+  for (const options of [{}, { blankText: 'refuse', unknownFields: 'refuse', quantity: 'integer' }] as const) {
+    await using sandbox = await openSandbox(options);
+    const { json: document } = await exchange('GET', `${sandbox.authUrl}/openapi.json`);
+    const ajv = new Ajv2020({ strict: false });
+    const isOrder = ajv.addSchema(document, 'api').compile({ $ref: 'api#/components/schemas/PurchaseOrder' });
+    const token = await sandbox.token();
+    const seen = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(fc.array(nearOrder, { minLength: 20, maxLength: 20 }), async (bodies) => {
+        const made = await Promise.all(bodies.map((bytes) => createBytes(sandbox.baseUrl, token, bytes)));
+        for (const [nth, bytes] of bodies.entries()) {
+          const isAllowed = jsonIn(bytes).some((parsed) => isOrder(parsed));
+          seen.add(made[nth] ?? 0);
+          expect([bytes.toString('utf8'), made[nth]]).toEqual([bytes.toString('utf8'), isAllowed ? 201 : 400]);
+        }
+      }),
+      { numRuns: runs(500) },
+    );
+    expect([...seen].toSorted()).toEqual([201, 400]);
+  }
+});
+
+async function createBytes(baseUrl: string, token: string, bytes: Buffer): Promise<number> {
+  const answer = await exchange('POST', `${baseUrl}/purchase-orders`, { headers: bearerHeaders(token), body: bytes });
+  return answer.status;
+}
+
+/** The JSON value of some bytes, if they are UTF-8 and JSON. */
+function jsonIn(bytes: Buffer): unknown[] {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return [JSON.parse(text)];
+  } catch {
+    return [];
+  }
+}
 
 test('random bytes on a connection get an envelope or no answer, and do not affect other connections', async () => {
   await using sandbox = await openSandbox();

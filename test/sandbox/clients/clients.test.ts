@@ -93,10 +93,13 @@ test('openid-client: token, create, list, an error', async () => {
 });
 
 /** simple-oauth2 sends credentials in a header by default; the API takes them from the form (API part 5). */
-const oauthClient = (options: { authorizationMethod?: 'header' | 'body' }, secret = CLIENT_SECRET) =>
+const oauthClient = (
+  options: { authorizationMethod?: 'header' | 'body' },
+  { secret = CLIENT_SECRET, tokenHost = sandbox.authUrl } = {},
+) =>
   new ClientCredentials({
     client: { id: CLIENT_ID, secret },
-    auth: { tokenHost: sandbox.authUrl, tokenPath: '/oauth2/token' },
+    auth: { tokenHost, tokenPath: '/oauth2/token' },
     options,
   });
 
@@ -112,6 +115,18 @@ test('simple-oauth2: token, create, list, an error', async () => {
     data: { purchaseOrders: expect.arrayContaining([goodOrder('PO-simple')]) },
   });
   expect(await (await call('POST', orderOf('PO-none', []))).json()).toEqual(refusal(400));
-  const wrong = oauthClient({ authorizationMethod: 'body' }, 'wrong').getToken({});
+  const wrong = oauthClient({ authorizationMethod: 'body' }, { secret: 'wrong' }).getToken({});
   await expect(wrong).rejects.toMatchObject({ data: { payload: { error: 'invalid_client' } } });
+});
+
+test('simple-oauth2 with its default settings: refused with the reason, or accepted with --client-auth both', async () => {
+  const refused = await oauthClient({})
+    .getToken({})
+    .catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    data: { payload: { error: 'invalid_client', error_description: 'Send client_id and client_secret in the form.' } },
+  });
+  await using both = await openSandbox({ clientAuth: 'both' });
+  const { token } = await oauthClient({}, { tokenHost: both.authUrl }).getToken({});
+  expect(await both.orders(String(token.access_token))).toEqual([]);
 });

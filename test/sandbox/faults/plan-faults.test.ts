@@ -89,6 +89,25 @@ test('faults are selected by operation, call, attempt, order and time', () => {
   expect(status('', 'list')).toBe(504);
 });
 
+test('a sticky share selects orders, not attempts', () => {
+  const statuses = (sticky: boolean) => {
+    const plan = planner({ faults: [{ kind: 'drop', share: 0.5, sticky }] });
+    return NUMBERS.slice(0, 200).map((order) => [1, 2, 3, 4].map(() => plan({ on: 'create', order }).ending?.kind));
+  };
+  const isUniform = (kinds: readonly unknown[]) => new Set(kinds).size === 1;
+  expect(statuses(true).every(isUniform)).toBe(true);
+  expect(statuses(true).filter(([kind]) => kind === 'drop').length / 200).toBeCloseTo(0.5, 0);
+  expect(statuses(false).every(isUniform)).toBe(false);
+});
+
+test('a sticky fault of an endpoint stays once it has begun', () => {
+  const plan = planner({ faults: [{ kind: 'drop', on: 'list', share: 0.1, sticky: true }] });
+  const kinds = Array.from({ length: 200 }, () => plan({ on: 'list', order: '' }).ending?.kind);
+  const first = kinds.indexOf('drop');
+  expect(first).toBeGreaterThan(0);
+  expect(kinds.slice(first).every((kind) => kind === 'drop')).toBe(true);
+});
+
 test('revoke does not affect token requests', () => {
   expect(planner({ faults: [{ kind: 'revoke', on: 'any' }] })({ on: 'token', order: '' }).ending).toBe(undefined);
 });

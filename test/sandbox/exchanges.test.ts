@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import type { Exchange as Recorded } from '../../src/sandbox/exchanges.ts';
+import { exchange } from '../support/exchange.ts';
+import { bearerHeaders, CLIENT_SECRET, goodOrder, type OpenSandbox, openSandbox } from '../support/open-sandbox.ts';
+
+async function recorded({ authUrl }: OpenSandbox): Promise<Recorded[]> {
+  const { json } = await exchange('GET', `${authUrl}/rehearsal`);
+  return json.exchanges as Recorded[];
+}
+
+test('the record shows the last calls with headers, bodies and answers, the newest first', async () => {
+  await using sandbox = await openSandbox({ record: true });
+  const token = await sandbox.token();
+  await sandbox.create(goodOrder('PO-1'), token);
+  await sandbox.list(token);
+  await sandbox.create('{"purchaseOrderNumber":', token);
+  const [refused, listed, created, granted] = await recorded(sandbox);
+  expect(created).toEqual({
+    nr: 2,
+    at: expect.any(Number),
+    durationMs: expect.any(Number),
+    from: expect.stringContaining('127.0.0.1'),
+    request: {
+      method: 'POST',
+      target: '/api/v1/purchase-orders',
+      headers: expect.objectContaining({
+        authorization: 'Bearer [redacted]',
+        accept: 'application/json',
+        'content-type': 'application/json',
+      }),
+      body: JSON.stringify(goodOrder('PO-1')),
+    },
+    response: {
+      status: 201,
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body: '{"status":"success","data":{"purchaseOrderNumber":"PO-1","orderState":"NEW"},"error":null}',
+    },
+  });
+  expect(JSON.parse(listed?.response.body ?? '')).toMatchObject({ data: { purchaseOrders: [goodOrder('PO-1')] } });
+  expect(refused?.response).toMatchObject({ status: 400, body: expect.stringContaining('not JSON') });
+  expect(granted?.request.body).toBe(
+    'grant_type=client_credentials&client_id=client-of-tests&client_secret=[redacted]',
+  );
+  expect(granted?.response.body).toBe('{"access_token":"[redacted]","expires_in":3600,"token_type":"Bearer"}');
+});
+
+test('neither record nor page contains a secret or a token, wherever a client put it', async () => {
+  await using sandbox = await openSandbox({ record: true });
+  const token = await sandbox.token();
+  const body = JSON.stringify({ ...goodOrder(`PO-${token}`), client_secret: 'some other', note: CLIENT_SECRET, token });
+  const headers = { ...bearerHeaders(token), 'x-api-key': CLIENT_SECRET, 'x-other': token, cookie: `session=${token}` };
+  const path = `/purchase-orders?access_token=${token}&x=${token}&y=${encodeURIComponent(CLIENT_SECRET)}`;
+  await sandbox.call('POST', path, { headers, body });
+  await sandbox.call('POST', path, { headers: { ...headers, authorization: token }, body });
+  const basic = Buffer.from(`id:${CLIENT_SECRET}`).toString('base64');
+  await sandbox.call('GET', '/purchase-orders', { headers: { authorization: `Basic ${basic}` } });
+  const exchanges = JSON.stringify(await recorded(sandbox));
+  const page = await exchange('GET', `${sandbox.authUrl}/rehearsal`, { headers: { accept: 'text/html' } });
+  const shown = page.text.slice(page.text.indexOf('Last calls'));
+  for (const text of [exchanges, shown]) {
+    for (const secret of [token, CLIENT_SECRET, 'some other', basic]) {
+      // The number of an order is not a secret, whatever a client writes into it.
+      expect(text.replaceAll(`PO-${token}`, '')).not.toContain(secret);
+    }
+  }
+});
+
+test('long bodies are shortened, a dropped call has status 0, and the last 100 calls are kept', async () => {
+  await using sandbox = await openSandbox({ record: true });
+  const token = await sandbox.token();
+  const items = [{ articleCode: 'REHEARSE-LOST-ANSWER', quantity: 1 }];
+  await sandbox.create({ ...goodOrder('PO-lost'), items }, token).catch(() => undefined);
+  await sandbox.create({ ...goodOrder('PO-long'), note: 'x'.repeat(20_000) }, token);
+  const [long, lost] = await recorded(sandbox);
+  expect(lost?.response).toEqual({ status: 0, headers: {}, body: '' });
+  expect(long?.request.body).toMatch(/^.{8192}… \(2\d{4} characters\)$/);
+  for (let nth = 0; nth < 101; nth += 1) await exchange('GET', `${sandbox.authUrl}/nowhere`);
+  const kept = await recorded(sandbox);
+  expect([kept.length, kept[0]?.nr]).toEqual([100, 104]);
+});
+
+test('an order is found by its number, with everything that was created', async () => {
+  await using sandbox = await openSandbox({ record: true });
+  const token = await sandbox.token();
+  await sandbox.create(goodOrder('PO 1/ä', 3), token);
+  await sandbox.create(goodOrder('PO 1/ä', 4), token);
+  const url = `${sandbox.authUrl}/rehearsal/orders/`;
+  expect((await exchange('GET', `${url}${encodeURIComponent('PO 1/ä')}`)).json).toEqual({
+    purchaseOrderNumber: 'PO 1/ä',
+    created: [3, 4].map((quantity) => ({
+      at: expect.any(Number),
+      orderState: 'NEW',
+      items: [{ articleCode: 'A-1', quantity }],
+    })),
+  });
+  expect((await exchange('GET', `${url}PO-2`)).status).toBe(404);
+});
+
+test('a browser gets a page that refreshes itself, with everything that a client sent escaped', async () => {
+  await using sandbox = await openSandbox({ record: true });
+  const token = await sandbox.token();
+  const hostile = '<script>alert(1)</script>"\'&';
+  await sandbox.create(goodOrder(hostile), token);
+  await exchange('GET', `${sandbox.authUrl}/<b>`, { headers: { 'x-h': hostile } });
+  const page = await exchange('GET', `${sandbox.authUrl}/rehearsal`, {
+    headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
+  });
+  expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
+  expect(page.text).toContain('setInterval(');
+  expect(page.text).toContain('&#60;script&#62;alert(1)');
+  expect(page.text).not.toContain('<script>alert');
+});

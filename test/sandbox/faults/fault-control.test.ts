@@ -1,0 +1,172 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { faultFile } from '../../../src/sandbox/faults/fault-file.ts';
+import { exchange } from '../../support/exchange.ts';
+import { goodOrder, type OpenSandbox, openSandbox } from '../../support/open-sandbox.ts';
+import { until } from '../../support/until.ts';
+
+let opened: OpenSandbox | undefined;
+afterEach(() => opened?.[Symbol.asyncDispose]());
+
+async function open(options: Parameters<typeof openSandbox>[0] = {}) {
+  opened = await openSandbox({ record: true, ...options });
+  const api = opened;
+  const faults = (method: string, body?: string) =>
+    exchange(method, `${api.authUrl}/rehearsal/faults`, body === undefined ? {} : { body });
+  return { api, faults, token: await api.token() };
+}
+
+const orderWith = (articleCode: string, number = articleCode) => ({
+  ...goodOrder(number),
+  items: [{ articleCode, quantity: 1 }],
+});
+
+describe('PUT /rehearsal/faults', () => {
+  test('replaces the faults of the file while the sandbox runs, as YAML or JSON', async () => {
+    const { api, faults, token } = await open({
+      faults: faultFile.parse({ faults: [{ kind: 'answer', status: 500 }] }),
+    });
+    const status = async () => (await api.create(goodOrder('PO-1'), token)).status;
+    expect(await status()).toBe(500);
+    expect((await faults('PUT', 'faults:\n  - { kind: answer, status: 503, retryAfter: 1s }\n')).status).toBe(200);
+    expect(await status()).toBe(503);
+    expect((await faults('PUT', '{"faults":[{"kind":"answer","status":418}]}')).status).toBe(200);
+    expect(await status()).toBe(418);
+    expect((await faults('DELETE')).json).toEqual({ seed: 1, faults: [] });
+    expect(await status()).toBe(201);
+  });
+
+  test('counts times, calls and attempts from the replacement on', async () => {
+    const { api, faults, token } = await open();
+    await api.create(goodOrder('PO-1'), token);
+    await faults('PUT', '{ faults: [{ kind: answer, status: 500, attempts: 1, calls: 1, until: 1h }] }');
+    expect((await api.create(goodOrder('PO-1'), token)).status).toBe(500);
+    expect((await api.create(goodOrder('PO-1'), token)).status).toBe(201);
+  });
+
+  test('what GET returns can be sent back', async () => {
+    const { faults } = await open();
+    const file = `{ seed: 7, faults: [
+      { kind: delay, by: 1s..2s, calls: '1,4-6,10-' }, { kind: drop, share: 5%, sticky: true, attempts: 2 },
+      { kind: answer, on: token, status: 502, text: oops, headers: { X-Gateway: a } }, { kind: outage, from: 1h, until: 2h } ] }`;
+    const { text } = await faults('PUT', file);
+    expect(JSON.parse(text).faults[0]).toMatchObject({ by: '1000..2000', calls: '1-1,4-6,10-' });
+    expect((await faults('PUT', text)).text).toBe(text);
+    expect((await faults('GET')).text).toBe(text);
+  });
+
+  test.each([
+    ['faults: [{ kind: dely }]', /kind/],
+    ['faults: [', /line 1/],
+    ['listShape: array', /listShape can only be set when the sandbox starts/],
+    ['faults: [{ kind: outage, address: api, from: 1s, until: 2s }]', /requires separate addresses/],
+  ])('%j is refused, and the faults stay', async (text, message) => {
+    const { api, faults, token } = await open();
+    await faults('PUT', 'faults: [{ kind: answer, status: 500 }]');
+    const refused = await faults('PUT', text);
+    expect(refused.json).toMatchObject({ error: { code: 400, message: expect.stringMatching(message) } });
+    expect((await api.create(goodOrder('PO-1'), token)).status).toBe(500);
+  });
+
+  test('ends an outage, also one that has begun', async () => {
+    const { api, faults, token } = await open({ authPort: 0 });
+    await faults('PUT', 'faults: [{ kind: outage, address: api, from: 0ms, until: 1h }]');
+    const isAway = () =>
+      api.list(token).then(
+        () => false,
+        () => true,
+      );
+    await until('the outage', isAway);
+    await faults('DELETE');
+    expect(await isAway()).toBe(false);
+  });
+
+  test('needs --record', async () => {
+    const { faults } = await open({ record: false });
+    expect((await faults('GET')).status).toBe(404);
+  });
+});
+
+describe('free answers', () => {
+  test('any status, body and headers', async () => {
+    const headers = { 'Content-Type': 'application/problem+json', 'X-Gateway': 'edge-7', 'Retry-After': 'soon' };
+    const fault = { kind: 'answer', status: 599, text: '{"title":"no"}', headers, retryAfter: '1s' } as const;
+    const { api, token } = await open({ faults: faultFile.parse({ faults: [fault] }) });
+    expect(await api.create(goodOrder('PO-1'), token)).toMatchObject({
+      status: 599,
+      text: '{"title":"no"}',
+      headers: { 'content-type': 'application/problem+json', 'x-gateway': 'edge-7', 'retry-after': 'soon' },
+    });
+  });
+
+  test.each([{ 'a b': 'x' }, { x: 'a\nb' }])('a header that HTTP does not allow is refused: %j', (headers) => {
+    const fault = { kind: 'answer', status: 500, headers } as const;
+    expect(() => faultFile.parse({ faults: [fault] })).toThrow(/header/);
+  });
+});
+
+describe('the token endpoint', () => {
+  test.each([
+    [{ kind: 'answer', status: 503 }, 503, 'temporarily_unavailable'],
+    [{ kind: 'answer', status: 500 }, 500, 'server_error'],
+    [{ kind: 'answer', status: 401 }, 401, 'invalid_client'],
+    [{ kind: 'answer', status: 400 }, 400, 'invalid_request'],
+    [{ kind: 'answer', status: 400, error: 'unauthorized_client' }, 400, 'unauthorized_client'],
+    [{ kind: 'crash' }, 500, 'server_error'],
+    [{ kind: 'revoke' }, 401, 'invalid_client'],
+  ] as const)('answers %j in its own format', async (fault, status, error) => {
+    const { api, faults } = await open();
+    await faults('PUT', JSON.stringify({ faults: [{ ...fault, on: 'token' }] }));
+    const json = { error, error_description: expect.any(String) };
+    expect(await api.requestToken()).toMatchObject({ status, json });
+  });
+
+  test('a revoked secret leaves the tokens that were issued valid', async () => {
+    const { api, faults, token } = await open();
+    await faults('PUT', 'faults: [{ kind: revoke, on: token }]');
+    expect((await api.requestToken()).json).toMatchObject({ error_description: 'The client secret was revoked.' });
+    expect((await api.list(token)).status).toBe(200);
+  });
+
+  test('a gateway can answer instead of it', async () => {
+    const { api, faults } = await open();
+    await faults('PUT', 'faults: [{ kind: answer, on: token, status: 200, body: html }]');
+    expect((await api.requestToken()).headers['content-type']).toBe('text/html');
+  });
+});
+
+describe('magic article codes', () => {
+  test.each([400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504])(
+    'REHEARSE-%d answers with it',
+    async (status) => {
+      const { api, token } = await open();
+      const code = `REHEARSE-${status}`;
+      expect((await api.create(orderWith(code), token)).status).toBe(status);
+      const once = orderWith(`${code}-ONCE`);
+      const fresh = await api.token();
+      expect((await api.create(once, fresh)).status).toBe(status);
+      expect((await api.create(once, await api.token())).status).toBe(201);
+    },
+  );
+
+  test.each([
+    ['REHEARSE-LOST-ANSWER', 2],
+    ['REHEARSE-LOST-REQUEST', 1],
+    ['REHEARSE-CUT', 2],
+  ])('%s breaks the first attempt; with the second, %d orders exist', async (code, count) => {
+    const { api, token } = await open();
+    await expect(api.create(orderWith(code), token)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect((await api.create(orderWith(code), token)).status).toBe(201);
+    expect(await api.orders(token)).toHaveLength(count);
+  });
+
+  test('they apply before the faults of a file, and an article that only looks like one is ordinary', async () => {
+    const { api, faults, token } = await open();
+    await faults('PUT', 'faults: [{ kind: answer, status: 500 }]');
+    expect((await api.create(orderWith('REHEARSE-503'), token)).status).toBe(503);
+    await faults('DELETE');
+    for (const code of ['REHEARSE-', 'REHEARSE-999', 'xREHEARSE-503', 'rehearse-503']) {
+      expect((await api.create(orderWith(code), token)).status).toBe(201);
+    }
+    expect((await api.create(goodOrder('"REHEARSE-503'), token)).status).toBe(201);
+  });
+});
