@@ -108,10 +108,10 @@ export const filePath = line.refine((text) => !/^~(\/|$)/.test(text), {
   error: 'must not begin with ~, which only a shell expands: write the complete path',
 });
 
-/** An address that po-sync calls: https, or http to this machine, normalized. */
+/** An address of an environment, normalized; `environmentRule` decides whether it may be http. */
 export const address = line
   .superRefine((text, context) => {
-    const fault = addressFault(text);
+    const fault = addressFault(text, { plainHttp: true });
     if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
   })
   .transform(normalAddress);
@@ -122,18 +122,25 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || name === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(name);
 }
 
+/** Whether an address is http to another machine, where the network can read what is sent. */
+export function isPlainHttp(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+/** What is wrong with an address that may not be http to another machine. */
+export const HTTPS_ONLY = 'must begin with https:// (http:// only to this machine: 127.0.0.1, ::1, localhost)';
+
 /**
  * What is wrong with a web address that po-sync calls, as the end of a sentence; undefined when it is valid: https, or
- * http to this machine, without credentials and fragment, with a query only if `query` allows it.
- * Never repeats the address, which can contain a secret.
+ * http to this machine (with `plainHttp` to any), without credentials and fragment, with a query only if `query` allows
+ * it. Never repeats the address, which can contain a secret.
  */
-export function addressFault(text: string, { query = false } = {}): string | undefined {
+export function addressFault(text: string, { query = false, plainHttp = false } = {}): string | undefined {
   const url = URL.canParse(text) && !/[\s\\]/.test(text) ? new URL(text) : undefined;
   if (!url || !/^https?:\/\//i.test(text)) return 'must be a complete address, such as https://api.example.com/api/v1';
   if (url.username !== '' || url.password !== '') return 'must not contain credentials (the part before @)';
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return 'must begin with https:// (http:// only to this machine: 127.0.0.1, ::1, localhost)';
-  }
+  if (!plainHttp && isPlainHttp(text)) return HTTPS_ONLY;
   if (!query && text.includes('?')) return 'must not have a query (the part from ? on)';
   if (text.includes('#')) return 'must not have a fragment (the part from # on)';
   return undefined;

@@ -21,8 +21,12 @@ export const environmentSchema = z.strictObject({
     .boolean()
     .prefault(false)
     .describe('Requires --confirm NAME or PO_SYNC_CONFIRM=NAME before anything is sent.'),
-  baseUrl: baseUrl.describe('API address with its path prefix. https, or http to this machine.'),
+  baseUrl: baseUrl.describe('API address with its path prefix. https, or http to this machine; see plainHttp.'),
   authUrl: authUrl.describe('Address of the authentication host, without the token path.'),
+  plainHttp: z
+    .boolean()
+    .exactOptional()
+    .describe('Allows http to another host, such as the sandbox in another container. Never for a real environment.'),
   tokenPath: z
     .enum(['/oauth2/token', '/oauth/token', 'auto'])
     .prefault('auto')

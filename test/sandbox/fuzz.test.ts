@@ -156,7 +156,7 @@ test('a body is created if and only if the OpenAPI document allows it', { timeou
       }),
       { numRuns: runs(500) },
     );
-    expect([...seen].toSorted()).toEqual([201, 400]);
+    expect(seen).toEqual(new Set([201, 400]));
   }
 });
 

@@ -1,4 +1,4 @@
-import { formatDuration, isLoopback } from '../fields.ts';
+import { formatDuration, HTTPS_ONLY, isLoopback, isPlainHttp } from '../fields.ts';
 import type { Finding } from '../problem.ts';
 import { redisUrl } from '../schema.ts';
 import { ADMIN_TOKEN, REDIS_URL, type Variables, variable, variablePrefix } from '../variables.ts';
@@ -14,7 +14,11 @@ export const environmentRule: Rule = (parts, { env }) => {
   ];
   const doubts = parts.environments.map(([name, environment]) => doubtsOf(name, environment, env));
   return {
-    problems: [...problems, ...doubts.flatMap((ruling) => ruling.problems)],
+    problems: [
+      ...problems,
+      ...parts.environments.flatMap(([name, environment]) => plainAddresses(name, environment)),
+      ...doubts.flatMap((ruling) => ruling.problems),
+    ],
     warnings: doubts.flatMap((ruling) => ruling.warnings),
   };
 };
@@ -37,6 +41,17 @@ function sharedAddresses(environments: Readable['environments'], key: 'baseUrl' 
     message: `is the address of ${first.name}`,
     hint: 'each environment needs its own',
   }));
+}
+
+/** An address that is http to another machine without `plainHttp`, or although the environment is protected. */
+function plainAddresses(name: string, environment: EnvironmentParts): Finding[] {
+  const hint = 'for the sandbox on another host, set plainHttp: true';
+  const found = (['baseUrl', 'authUrl'] as const).filter((key) => isPlainHttp(environment[key] ?? 'https://none'));
+  if (environment.plainHttp && environment.protected) {
+    return found.map((key) => ({ path: ['environments', name, key], message: HTTPS_ONLY, hint: 'it is protected' }));
+  }
+  if (environment.plainHttp) return [];
+  return found.map((key) => ({ path: ['environments', name, key], message: HTTPS_ONLY, hint }));
 }
 
 function doubtsOf(name: string, { baseUrl, protected: isProtected }: EnvironmentParts, env: Variables): Ruling {

@@ -5,6 +5,22 @@ const withSources = (...sources: string[]) =>
   LEAST.replace(/ {2}- .*\n/, sources.map((source) => `  - ${source}\n`).join(''));
 const withEnvironments = (yaml: string) => LEAST.replace('sources:', `${yaml}\nsources:`);
 
+describe('http to another host', () => {
+  const uat = (more: string) =>
+    problemsIn(
+      withEnvironments(`  uat: { baseUrl: 'http://sandbox:8080/api/v1', authUrl: 'http://sandbox:8080'${more} }`),
+    ).join('\n');
+
+  it('is refused, with the setting that allows it', () => {
+    expect(uat('')).toMatch(/uat\.baseUrl: must begin with https.*plainHttp: true.*\n.*uat\.authUrl: must begin/);
+  });
+
+  it('is allowed where the configuration says so, but never for a protected environment', () => {
+    expect(uat(', plainHttp: true')).toBe('');
+    expect(uat(', plainHttp: true, protected: true')).toContain('uat.baseUrl: must begin with https://');
+  });
+});
+
 describe('environments never share', () => {
   it.each([
     [
