@@ -22,7 +22,7 @@ import { openSettlement } from './settle/settlement.ts';
 
 /**
  * The composition root: builds every part, starts them in this order, and disposes of them in reverse.
- * Throws PoSyncError when the daemon cannot do its work: a folder, Redis, the first token, the admin port.
+ * Throws PoSyncError when the daemon cannot do its work: a folder, Redis, the admin port, the first token.
  */
 export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const { config, clock, log, signal } = input;
@@ -33,15 +33,19 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const store = resources.use(await openStore(config, { clock, log, ...(signal ? { signal } : {}) }));
   const context: Context = { config, store, owner: randomUUID(), clock, log, stopping: stopping.signal };
   const parts = await openParts(input, context, resources);
-  // A Redis that comes back may be another one, or an older state of the same.
-  store.redis.on('ready', () => void parts.reconciliation.establish().catch(onTrouble));
-  for (const [pause, tick] of roundsOf(parts, context)) {
-    resources.use(startLoop(async () => void (await tick()), { pause, clock, onTrouble }));
-  }
-  const { sources, delivery, queue, breaker, book } = parts;
+  const { sources, delivery, queue, breaker, book, partner, reconciliation } = parts;
   const checks = createReadiness({ ...store, folders: { data: config.data, reports: config.reports.path }, sources });
   const token = input.adminToken ? { token: input.adminToken } : {};
   const admin = input.admin ? resources.use(await startAdmin({ ...config.admin, ...token, checks })) : undefined;
+  // What this machine lacks is noticed before the API is asked for anything.
+  await partner.tokens.first();
+  await reconciliation.establish();
+  await reconciliation.rebuild.first(stopping.signal);
+  // A Redis that comes back may be another one, or an older state of the same.
+  store.redis.on('ready', () => void reconciliation.establish().catch(onTrouble));
+  for (const [pause, tick] of roundsOf(parts, context)) {
+    resources.use(startLoop(async () => void (await tick()), { pause, clock, onTrouble }));
+  }
   // Last, so that it stops first, and so that nothing was sent when the start fails.
   resources.use(queue.work(config.delivery, delivery.deliverJob));
   resources.defer(() => stopping.abort());
@@ -56,7 +60,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
 }
 
 async function openParts(input: DaemonInput, context: Context, resources: AsyncDisposableStack) {
-  const { config, store, clock, log, owner, stopping } = context;
+  const { config, store, clock, log, owner } = context;
   const book = createEnvironmentLedger(context);
   const { ledger, batches } = book;
   const queue = resources.use(openQueue(context));
@@ -66,9 +70,6 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const throughput = measureThroughput(clock);
   const on = { accepted: reconciliation.remember, outcome: throughput.count, rolledBack: reconciliation.establish };
   const delivery = createDelivery({ context, book, queue, partner, breaker, on });
-  await partner.tokens.first();
-  await reconciliation.establish();
-  await reconciliation.rebuild.first(stopping);
   const side = { ledger, batches, breaker };
   const notices = resources.use(openNotices({ config, store, side, clock, log, surroundings: input.notices }));
   const inspections = new Map<string, Inspection>();
@@ -86,7 +87,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   };
   const authorizations = input.secrets.sources;
   const sources = resources.use(await openSources({ ...context, ...store, batches, authorizations, ingest }));
-  return { book, queue, breaker, reconciliation, delivery, notices, settlement, admission, heart, sources };
+  return { book, queue, partner, breaker, reconciliation, delivery, notices, settlement, admission, heart, sources };
 }
 
 /** The pause between two rounds in milliseconds, and what a round does. */

@@ -67,6 +67,8 @@ describe('start', () => {
     const port = typeof address === 'object' && address ? address.port : 0;
     await refuses(place, ['start'], { PO_SYNC_ADMIN_PORT: String(port) }, new RegExp(`127\\.0\\.0\\.1.*${port}`));
     taken.close();
+    // Noticed before the API is asked for a token or its list.
+    expect(place.events).toEqual([]);
   });
 
   it('refuses an environment marker that is a link or a pipe, and a linked folder in an inbox', async () => {
@@ -92,7 +94,9 @@ describe('start', () => {
       `environment: uat\ndata: data\nenvironments:\n  uat: { baseUrl: '${baseUrl}', authUrl: '${authUrl}' }\n` +
         `sources:\n  - { name: inbox, type: inbox, path: inbox }\nreports: { path: reports }\n`,
     );
+    place.events.length = 0;
     await refuses(place, ['start', '--once'], credentials('UAT'), /staging/, /uat/);
+    expect(place.events).toEqual([]);
   });
 
   it('requires a confirmation for a protected environment', async () => {

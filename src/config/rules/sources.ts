@@ -116,7 +116,7 @@ function isWithin(inner: string, outer: string): boolean {
 }
 
 /** The folder of a file or pattern, up to its first wildcard. */
-function fixedFolder(pattern: string): string {
+export function fixedFolder(pattern: string): string {
   return path.dirname(pattern.replace(/[*?[{].*$/, 'x'));
 }
 

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { Config, Source } from '../../config/config.ts';
+import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
+import { isWebAddress } from '../../config/source-schema.ts';
 import { codeOf } from '../../core/errors.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
@@ -37,7 +39,7 @@ export type SourceStatus = {
   name: string;
   type: Source['type'];
   path: string;
-  /** `unreachable`, with the system's error code; `not checked`: a pattern or an address. */
+  /** Of the file, or of a pattern's folder. `unreachable`, with the system's error code; `not checked`: an address. */
   state: 'ok' | 'missing' | 'unreachable' | 'not checked';
   code?: string;
   last?: { batch: string; file: string; at: number };
@@ -133,9 +135,15 @@ async function lastBatches(wanted: Set<string>, batches: Batches): Promise<Map<s
   return found;
 }
 
-/** Patterns and addresses are not checked: the daemon reports when they are missing. */
-async function checkPath(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
-  if (/[*?{[]/.test(path) || /^https?:/.test(path)) return { state: 'not checked' };
+/** An address is not checked: the daemon reports when it is missing. Of a pattern, the folder before its first wildcard is. */
+export async function checkPath(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
+  if (isWebAddress(path)) return { state: 'not checked' };
+  const isThere = await exists(path);
+  if (isThere.state !== 'missing' || !/[*?{[]/.test(path)) return isThere;
+  return exists(fixedFolder(path));
+}
+
+async function exists(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
   try {
     await stat(path);
     return { state: 'ok' };
