@@ -45,6 +45,14 @@ export function fileUnreadable(facts: BatchFacts): Notice {
   return noticeOf('attention', 'unreadable', `${facts.batch}: the file is unreadable; no orders were sent.`, facts);
 }
 
+/** A file became unreadable after some of its orders were admitted. */
+export function fileBecameUnreadable(facts: BatchFacts & { orders: number; counts: OutcomeCounts }): Notice {
+  const { batch, orders } = facts;
+  const admitted = orders === 1 ? '1 of its orders was' : `${orders} of its orders were`;
+  const text = `${batch}: the file became unreadable after ${admitted} admitted; its report says what became of them.`;
+  return noticeOf('attention', 'unreadable', text, facts);
+}
+
 /** A batch waits until a person releases it. `since` is in milliseconds. */
 export function batchIsHeld(facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number }): Notice {
   const reason = withoutContent(facts.reason);

@@ -8,6 +8,7 @@ import {
   batchNeedsPerson,
   deliveryPaused,
   deliveryResumed,
+  fileBecameUnreadable,
   fileUnreadable,
   type Notice,
   sourceHeard,
@@ -65,9 +66,9 @@ export function createNotifier(deps: NotifierDeps) {
     if (isNew !== 'OK') return;
     const { total, counts } = batch;
     const facts = factsOf(batch, deps);
-    deps.send(
-      total === undefined ? fileUnreadable(facts) : batchNeedsPerson({ ...facts, orders: total, needPerson, counts }),
-    );
+    if (total === undefined) deps.send(fileUnreadable(facts));
+    else if (batch.unreadable) deps.send(fileBecameUnreadable({ ...facts, orders: total, counts }));
+    else deps.send(batchNeedsPerson({ ...facts, orders: total, needPerson, counts }));
   }
 
   return { tick, heard, settled };

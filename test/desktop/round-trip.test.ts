@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -6,6 +6,7 @@ import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { readFixCheck } from '../../src/order/fixing.ts';
 import { encoderFor } from '../../src/report/encode.ts';
 import type { Report } from '../../src/report/report.ts';
+import { readText } from '../support/read-text.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 import { textRows, writeWorkbook } from '../support/write-workbook.ts';
 import { openSpreadsheet, type Spreadsheet, type TextForm, type Typed } from './spreadsheet.ts';
@@ -175,6 +176,68 @@ describe('a workbook', () => {
     expect(await runOnce()).toBe(0);
     expect((await place.reportsNow()).map(({ open }) => open)).toEqual([0, 0, 0]);
     expect(await articles()).toEqual(ARTICLES);
+  });
+});
+
+describe.each(['en-US', 'de-DE'] as const)('an input that LibreOffice in %s opens and saves', (locale) => {
+  const delimiter = locale === 'en-US' ? ',' : ';';
+  const form: TextForm = { delimiter, encoding: 'utf-8' };
+  const HEADER = ['purchaseOrderNumber', 'articleCode', 'quantity', 'note'];
+  const ROWS = [
+    ['0010', '000123', '7', 'Größe'],
+    ['0010', '1-2', '12', 'a;b,c'],
+    ['12E5', '123456789012345678', '1', 'two\nlines'],
+    ['PO-3', '=A-1', '5', ' x '],
+    ['4500017', 'TRUE', '1000', '"19'],
+  ];
+
+  /** What is sent, as texts, and how many rows there are. */
+  async function readBack(file: string) {
+    const { orders, inspection } = await readText(await readFile(file));
+    const sent = orders.flatMap((one) => (one.valid ? [JSON.stringify(one.order)] : []));
+    return { sent, records: inspection.records };
+  }
+
+  it.each(['csv', 'xlsx'] as const)('reads like the original, from %s', async (type) => {
+    const quoted = [HEADER, ...ROWS].map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`));
+    // The titles are read from the CSV.
+    const names = [HEADER.join(delimiter), ...quoted.slice(1).map((row) => row.join(delimiter)), ''].join('\n');
+    await writeFile(path.join(place.folder, 'input.csv'), names);
+    await writeFile(path.join(place.folder, 'input.xlsx'), await writeWorkbook(textRows([HEADER, ...ROWS])));
+    const original = await readBack(path.join(place.folder, `input.${type}`));
+    expect(original.sent).toHaveLength(4);
+    await using office = await openSpreadsheet(locale);
+    for (const save of ['saved.csv', 'saved.xlsx']) {
+      const saved = path.join(place.folder, save);
+      await office.edit({ open: path.join(place.folder, `input.${type}`), as: form, type: [], save: saved });
+      expect(await readBack(saved), save).toEqual(original);
+    }
+  });
+
+  it('reads like the original as a workbook where numbers have a format', async () => {
+    const number = (value: number, format?: string) => ({
+      type: Number,
+      value,
+      ...(format !== undefined && { format }),
+    });
+    const text = (value: string) => ({ type: String, value });
+    const cells = [
+      [text('1'), number(42, '00000'), number(1234)],
+      [text('2'), text('A'), number(1234, '#,##0')],
+      [text('3'), number(4711), number(5, '0.00')],
+      [text('4'), number(44_000, 'dd.mm.yyyy'), number(1)],
+    ];
+    await writeFile(path.join(place.folder, 'input.csv'), `${HEADER.slice(0, 3).join(delimiter)}\n`);
+    await writeFile(
+      path.join(place.folder, 'input.xlsx'),
+      await writeWorkbook([...textRows([HEADER.slice(0, 3)]), ...cells]),
+    );
+    const original = await readBack(path.join(place.folder, 'input.xlsx'));
+    expect(original.sent).toHaveLength(3);
+    await using office = await openSpreadsheet(locale);
+    const saved = path.join(place.folder, 'saved.xlsx');
+    await office.edit({ open: path.join(place.folder, 'input.xlsx'), as: form, type: [], save: saved });
+    expect(await readBack(saved)).toEqual(original);
   });
 });
 

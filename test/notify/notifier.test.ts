@@ -150,6 +150,15 @@ describe('a batch', () => {
     await two.first().settled(await two.batches.begin(file, two.time.now()), 1);
     expect(two.sent).toMatchObject([{ event: 'attention', kind: 'unreadable', batch: 'b-1' }]);
   });
+
+  it('whose file became unreadable later is reported with the orders that were admitted', async () => {
+    const begun = await two.batches.begin(file, two.time.now());
+    const unreadable = { code: 'unreadable-changed', message: 'The file was changed.' };
+    await two.first().settled({ ...begun, total: 3, unreadable }, 1);
+    expect(two.sent).toMatchObject([{ event: 'attention', kind: 'unreadable', orders: 3 }]);
+    expect(JSON.stringify(two.sent)).toContain('after 3 of its orders were admitted');
+    expect(JSON.stringify(two.sent)).not.toContain('nothing of it was sent');
+  });
 });
 
 describe('a source', () => {
