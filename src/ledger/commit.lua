@@ -103,9 +103,10 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
   sequence = sequence + 1
   if outcome == '' then return sequence end
   if closing ~= '' and hasLetters then closeBefore(number, closing, batch, ordinal) end
-  count(number, batch, ordinal, outcome, needsPerson == '1', at)
+  -- The first outcome is the one that the batch reports, also when a person sends the order again before its report.
+  local isFirst = count(number, batch, ordinal, outcome, needsPerson == '1', at)
   hasLetters = hasLetters or needsPerson == '1'
-  if result ~= '' then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result) end
+  if isFirst and result ~= '' then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result) end
   settleFollowers(number, passesOn, at)
   return sequence
 end

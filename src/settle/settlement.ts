@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { type PoSyncError, toError } from '../core/errors.ts';
 import { createSemaphore } from '../core/semaphore.ts';
-import type { Batch, BatchRight } from '../ledger/batches/batches.ts';
+import { type Batch, type BatchRight, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
 import { writeProgress } from '../report/write-report.ts';
 import type { SettlementContext } from './put-batch-away.ts';
@@ -31,7 +31,8 @@ export function openSettlement(context: SettlementContext) {
     await withLease(name, 'lease', () =>
       withLease(name, 'reportLease', async () => {
         const batch = await batches.find(name);
-        if (batch && batch.state !== 'done') await settlement.settleFinished(batch);
+        // Redis may have forgotten since that it was finished.
+        if (batch && isFinished(batch)) await settlement.settleFinished(batch);
       }),
     );
   });

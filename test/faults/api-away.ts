@@ -18,7 +18,7 @@ export async function apiAway(
   how: Away,
   times: number,
   orders: number,
-): Promise<Account & { awaySeconds: number; paused: number; resumed: number }> {
+): Promise<Account & { awaySeconds: number; paused: string[]; resumed: number }> {
   const until = FROM + Math.round(times * SPAN);
   await using place = await openWorkplace({
     pace: paceOf('1s'),
@@ -33,9 +33,13 @@ export async function apiAway(
   return {
     ...(await accountOf(place, dropped)),
     awaySeconds: Math.round((until - FROM) / 1000),
-    paused: lines.filter((line) => line.includes('"msg":"delivery paused')).length,
+    paused: lines.flatMap((line) => (line.includes('"event":"delivery-paused"') ? codeIn(line) : [])),
     resumed: lines.filter((line) => line.includes('"event":"delivery-resumed"')).length,
   };
+}
+
+function codeIn(line: string): string {
+  return (JSON.parse(line) as { code: string }).code;
 }
 
 function faultsOf(how: Away, until: number): NonNullable<FaultFileInput['faults']> {

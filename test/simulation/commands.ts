@@ -31,6 +31,7 @@ const TEXTS: Record<string, Command> = {
     store.set(key, value, px === 'PX' ? Number(ttl) : undefined, only === 'NX'),
   del: (store, keys) => keys.reduce((gone, key) => gone + store.del(key), 0),
   exists: (store, [key = '']) => store.exists(key),
+  getBuffer: (store, [key = '']) => store.bitmap(key),
   incr: (store, [key = '']) => {
     const sum = Number(store.get(key) ?? 0) + 1;
     store.set(key, String(sum));
@@ -47,6 +48,8 @@ const HASHES: Record<string, Command> = {
   hdel: (store, [key = '', ...fields]) => store.hdel(key, ...fields),
   hincrby: (store, [key = '', field = '', by = '']) => store.hincrby(key, field, Number(by)),
   hscan: (store, [key = '']) => ['0', [...store.fields(key)].flat()],
+  hvals: (store, [key = '']) => [...store.fields(key).values()],
+  hlen: (store, [key = '']) => store.fields(key).size,
   hexists: (store, [key = '', field = '']) => (store.hget(key, field) === null ? 0 : 1),
   hmget: (store, [key = '', ...fields]) => fields.map((field) => store.hget(key, field)),
 };
@@ -66,8 +69,10 @@ const SORTED: Record<string, Command> = {
       .filter(([, score]) => score <= Number(max))
       .slice(0, Number(most))
       .map(([member]) => member),
+  zscan: (store, [key = '']) => ['0', store.ranked(key).flatMap(([member, score]) => [member, String(score)])],
+  zrem: (store, [key = '', member = '']) => store.zrem(key, member),
   zrange: (store, [key = '', from = '', to = '', scores]) => {
-    const all = store.ranked(key);
+    const all = scores === 'REV' ? store.ranked(key).reverse() : store.ranked(key);
     const some = all.slice(Number(from), to === '-1' ? undefined : Number(to) + 1);
     return some.flatMap(([member, score]) => (scores === 'WITHSCORES' ? [member, String(score)] : [member]));
   },

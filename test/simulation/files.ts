@@ -1,68 +1,86 @@
 import type { Batch } from '../../src/ledger/batches/batches.ts';
-import type { CheckedOrder, Item } from '../../src/order/order.ts';
+import type { DeadLetter } from '../../src/order/dead-letter.ts';
+import type { CheckedOrder } from '../../src/order/order.ts';
+import type { OutcomeCounts } from '../../src/order/outcome.ts';
+import type { ReportedOrder } from '../../src/report/write-report.ts';
 import type { Machine } from './machine.ts';
-import { UNKNOWN_ARTICLE } from './partner-api.ts';
 import type { Random } from './random.ts';
 import { EPOCH, KEYS } from './setting.ts';
 import { type Standing, standingOf } from './standing.ts';
 import type { Store } from './store.ts';
-import type { Weather } from './weather.ts';
+import type { Timeline } from './timeline.ts';
 
-/** A file that somebody dropped; it lies in `processing/` until its batch is finished. */
+/** A file that somebody dropped, or a version of an export; it stays in `processing/` until its batch is finished. */
 export type File = {
   batch: string;
+  source: string;
+  kind: Batch['kind'];
+  isFixFile: boolean;
   orders: readonly CheckedOrder[];
   reader: Machine | undefined;
-  done: boolean;
-  droppedAt: number;
-  /** When its report was written, and what that says of each order. */
-  doneAt: number;
+  report: FileReport | undefined;
+  /** It was moved to `done/`, and when. */
+  isAway: boolean;
+  awayAt: number;
+};
+
+/** What its report says. */
+export type FileReport = {
+  rows: readonly ReportedOrder[];
+  counts: OutcomeCounts;
+  total: number;
+  /** What the ledger said about each order then. */
   told: ReadonlyMap<string, Standing>;
 };
+
+/** What is dropped, and how. */
+export type Drop = { orders: readonly CheckedOrder[]; kind?: Batch['kind']; isFixFile?: boolean };
 
 export type Files = ReturnType<typeof openFiles>;
 
 type Deps = {
+  timeline: Timeline;
   random: Random;
-  weather: Weather;
   store: Store;
   machines: readonly Machine[];
   onTrouble: (error: unknown) => void;
 };
 
 const PAGE = 10;
-/** How long a reader that stands still keeps its right to the file. */
+/** How long a reader that does not run keeps its lease of the file. */
 const LEASE = 10_000;
 
-/** The inbox of a world: files are read by whoever comes first, and again when their reader died or Redis forgot them. */
-export function openFiles({ random, weather, store, machines, onTrouble }: Deps) {
-  const orders = makeOrders(weather, random);
-  const half = random.chance(0.5) ? orders.length : Math.ceil(orders.length / 2);
-  const later = random.chance(0.5) ? random.between(0, weather.calmAt) : 0;
-  const files: File[] = [orders.slice(0, half), orders.slice(half)]
-    .filter((some) => some.length > 0)
-    .map((some, i) => ({
-      batch: `b${i + 1}`,
-      reader: undefined,
-      done: false,
-      droppedAt: i * later,
-      doneAt: 0,
-      told: new Map(),
-      orders: some.map((order, ordinal) => ({ ...order, ordinal })),
-    }));
+/** The sources of a world: a file is read by whoever is first, and again when its reader died or Redis forgot it. */
+export function openFiles({ timeline, random, store, machines, onTrouble }: Deps) {
+  const files: File[] = [];
+  let expected = 0;
 
-  /** Finds what is to be read or put away. */
+  /** Somebody drops a file at that time. */
+  function drop(at: number, makeDrop: () => Drop | undefined): void {
+    expected += 1;
+    timeline.plan(at, () => {
+      expected -= 1;
+      const dropped = makeDrop();
+      if (dropped !== undefined && dropped.orders.length > 0) add(dropped);
+    });
+  }
+
+  function add({ orders, kind = 'inbox', isFixFile = false }: Drop): void {
+    const batch = `b${files.length + 1}`;
+    const source = kind === 'inbox' ? 'inbox' : 'erp';
+    const fresh = { reader: undefined, report: undefined, isAway: false, awayAt: 0 };
+    files.push({ batch, source, kind, isFixFile, orders, ...fresh });
+  }
+
+  /** Finds what is to be read. */
   function look(): void {
-    for (const file of files) {
-      if (file.done || file.droppedAt > store.now() - EPOCH) continue;
-      if (store.members(KEYS.finished).has(file.batch)) putAway(file);
-      else if (mustBeRead(file)) read(file);
-    }
+    for (const file of files) if (mustBeRead(file)) read(file);
   }
 
   /** Not read to its end yet, or forgotten by Redis; and nobody alive and awake has it in hand. */
-  function mustBeRead({ batch, reader }: File): boolean {
-    if (reader?.host.alive && reader.host.frozenUntil < store.now() - EPOCH + LEASE) return false;
+  function mustBeRead({ batch, reader, isAway }: File): boolean {
+    if (isAway) return false;
+    if (reader?.host.alive && reader.host.frozenUntil < timeline.now() + LEASE) return false;
     const key = KEYS.batch(batch);
     return store.hget(key, 'batch') === null || store.hget(key, 'state') === 'reading';
   }
@@ -78,48 +96,46 @@ export function openFiles({ random, weather, store, machines, onTrouble }: Deps)
       });
   }
 
-  async function admitAll({ batch, orders }: File, reader: Machine): Promise<void> {
+  async function admitAll({ batch, source, kind, isFixFile, orders }: File, reader: Machine): Promise<void> {
     const { batches, admit } = await reader.intake();
-    const claimed = { batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: '/none' } as const;
-    const begun: Batch = await batches.begin(claimed, 0);
-    const file = { records: orders.length, isFixFile: false };
+    const claimed = { batch, source, kind, name: `${batch}.csv`, path: '/none' };
+    const begun: Batch = await batches.begin(claimed, EPOCH + timeline.now());
+    const facts = { records: orders.length, isFixFile };
+    if (begun.state !== 'reading') return;
+    const isCounted = await batches.counted(batch);
     for (let i = 0; i < orders.length; i += PAGE) {
-      await admit(begun, orders.slice(i, i + PAGE), file, new AbortController().signal);
+      const page = orders.slice(i, i + PAGE).filter(({ ordinal }) => !isCounted(ordinal));
+      await admit(begun, page, facts, new AbortController().signal);
     }
     await batches.admitted(batch, orders.length);
   }
 
-  /** The report is written: what the ledger says of each order now is what people are told. */
+  /** The report of a batch is in its folder, complete. */
+  function reported(file: File, report: Omit<FileReport, 'told'>): void {
+    file.report = { ...report, told: new Map(file.orders.map(({ number }) => [number, standingOf(store, number)])) };
+  }
+
   function putAway(file: File): void {
-    file.done = true;
-    file.doneAt = store.now() - EPOCH;
-    file.told = new Map(file.orders.map(({ number }) => [number, standingOf(store, number)]));
-    store.hset(KEYS.batch(file.batch), 'state', 'done');
-    store.members(KEYS.finished).delete(file.batch);
+    if (!file.isAway) file.awayAt = timeline.now();
+    file.isAway = true;
   }
 
   return {
-    orders,
+    drop,
     look,
+    reported,
+    putAway,
     all: files as readonly File[],
-    allDone: () => files.every(({ done }) => done),
-    isReading: () => files.some(({ done, reader }) => !done && reader !== undefined),
+    of: (batch: string): File | undefined => files.find((file) => file.batch === batch),
+    /** The dead letters in the report of a batch. */
+    deadLetters: (batch: string): DeadLetter[] =>
+      files.find((file) => file.batch === batch)?.report?.rows.flatMap(({ deadLetter }) => deadLetter ?? []) ?? [],
+    allDone: () => expected === 0 && files.every(isDone),
+    isReading: () => expected > 0 || files.some(({ isAway, reader }) => !isAway && reader !== undefined),
   };
-}
 
-/** Mostly good orders; a few that the API refuses, and a few numbers that come twice. */
-function makeOrders({ orders: count, rollback }: Weather, random: Random): CheckedOrder[] {
-  const contents = rollback === 'none' ? 2 : 1;
-  const refused = random.chance(0.3) ? 0.1 : 0;
-  const twice = random.chance(0.3) ? 0.1 : 0;
-  return Array.from({ length: count }, (_, i) => {
-    const number = `PO-${i > 0 && random.chance(twice) ? random.below(i) : i}`;
-    const articleCode = random.chance(refused) ? UNKNOWN_ARTICLE : 'A-1';
-    return orderOf(number, i, [{ articleCode, quantity: 1 + random.below(contents) }]);
-  });
-}
-
-function orderOf(number: string, ordinal: number, items: Item[]): CheckedOrder {
-  const order = { purchaseOrderNumber: number, orderState: 'NEW', items } as const;
-  return { ordinal, number, place: { line: ordinal + 2 }, records: [], valid: true, order };
+  /** Put away, and no longer in progress in Redis; Redis may have forgotten it since. */
+  function isDone({ batch, isAway }: File): boolean {
+    return isAway && !store.members(KEYS.finished).has(batch);
+  }
 }

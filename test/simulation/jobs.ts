@@ -102,7 +102,7 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
     for (const job of store.jobs().values()) {
       const { id, lock } = job;
       if (lock === undefined) timeline.plan(job.readyAt, offer);
-      else watch(id, lock, { name: '', alive: false, frozenUntil: 0, slept: 0 });
+      else watch(id, lock, { name: '', alive: false, frozenUntil: 0, slept: 0, skew: 0 });
     }
   }
 

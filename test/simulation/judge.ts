@@ -1,6 +1,8 @@
 import type { Entry } from '../../src/ledger/entry.ts';
+import type { Outcome } from '../../src/order/outcome.ts';
+import { faultsOfReports } from './judge-reports.ts';
 import { STICKY_ORDER } from './network.ts';
-import { UNKNOWN_ARTICLE } from './partner-api.ts';
+import { isRefused } from './orders.ts';
 import { KEYS } from './setting.ts';
 import { type Standing, standingOf } from './standing.ts';
 import type { World } from './world.ts';
@@ -10,14 +12,25 @@ export type Fault =
   | 'double'
   | 'lost'
   | 'waits for ever'
-  /** Told as not created, and it was. */
+  /** Reported as not created, and it was. */
   | 'falsely given up'
   /** Left to a person though the list could tell, or attempts were left. */
   | 'given up too soon'
   | 'sent though refused'
+  /** Every file that has it reports it as canceled or as invalid. */
+  | 'sent though withdrawn'
+  /** The list had shown that the API has the number with other items. */
+  | 'sent though known'
+  | 'sent while paused'
+  /** Reported as a duplicate of an order that nobody sent. */
+  | 'falsely duplicate'
   | 'miscounted'
+  | 'dead letter left open'
+  | 'dead letter closed early'
   /** More calls to an endpoint than a few a second, while nothing succeeds. */
   | 'hammered';
+
+export type FaultFound = { fault: Fault; number: string; detail: string };
 
 /** What became of the orders of a world. */
 export type Judgement = {
@@ -26,35 +39,66 @@ export type Judgement = {
   refused: number;
   failed: number;
   inDoubt: number;
-  faults: { fault: Fault; number: string; detail: string }[];
+  conflict: number;
+  faults: FaultFound[];
 };
 
-/** Compares what the ledger says of each order with what the API stored. */
+/** Compares what the ledger and the reports say about each order with what the API stored. */
 export function judge(world: World): Judgement {
-  const { api, store, orders } = world;
-  const judgement: Judgement = { orders: orders.length, accepted: 0, refused: 0, failed: 0, inDoubt: 0, faults: [] };
-  for (const number of new Set(orders.map((order) => order.number))) {
-    const times = api.counts.get(number) ?? 0;
-    const standing = toldOf(world, number, standingOf(store, number));
+  const numbers = outcomesByNumber(world);
+  const counts = { orders: numbers.size, accepted: 0, refused: 0, failed: 0, inDoubt: 0, conflict: 0 };
+  const faults: FaultFound[] = [];
+  for (const [number, outcomes] of numbers) {
+    const times = world.api.counts.get(number) ?? 0;
+    const standing = toldOf(world, number, standingOf(world.store, number));
     const { state } = standing;
-    if (state === 'accepted' || state === 'refused' || state === 'failed' || state === 'inDoubt') judgement[state] += 1;
-    const faults = [
-      waitsVisibly(world, number) ? undefined : faultOf(standing, times),
-      hastyFaultOf(standing, world),
-      refusedFaultOf(world, number, times),
+    if (
+      state === 'accepted' ||
+      state === 'refused' ||
+      state === 'failed' ||
+      state === 'inDoubt' ||
+      state === 'conflict'
+    )
+      counts[state] += 1;
+    const order = { number, times, standing, outcomes };
+    const detail = `${state}, stored ${times} times, reported as ${[...outcomes].join(', ')}`;
+    const found = [
+      waitsVisibly(world, number) ? undefined : faultOf(order, world),
+      hastyFaultOf(order, world),
+      refusedFaultOf(order, world),
+      reportedFaultOf(order, world),
     ];
-    const detail = `${state}, stored ${times} times`;
-    judgement.faults.push(...faults.flatMap((fault) => (fault ? [{ fault, number, detail }] : [])));
+    faults.push(...found.flatMap((fault) => (fault ? [{ fault, number, detail }] : [])));
   }
-  if (!world.ended) judgement.faults.push({ fault: 'waits for ever', number: '', detail: `${world.turns} turns` });
-  judgement.faults.push(...miscounts(world), ...hammerings(world));
-  return judgement;
+  if (!world.ended) faults.push({ fault: 'waits for ever', number: '', detail: `${world.turns} turns` });
+  faults.push(...world.seen, ...faultsOfReports(world, (number) => waitsVisibly(world, number)), ...hammerings(world));
+  return { ...counts, faults };
+}
+
+/** A number with how often the API stored it for us, what the ledger says, and what the reports say. */
+type Judged = { number: string; times: number; standing: Standing; outcomes: ReadonlySet<Outcome> };
+
+function outcomesByNumber({ files }: World): Map<string, Set<Outcome>> {
+  const numbers = new Map<string, Set<Outcome>>();
+  for (const { orders, report } of files.all) {
+    for (const { number } of orders) {
+      if (number !== '' && !numbers.has(number)) numbers.set(number, new Set());
+    }
+    for (const { result } of report?.rows ?? []) numbers.get(result.purchaseOrderNumber)?.add(result.outcome);
+  }
+  return numbers;
 }
 
 /** After a rollback the ledger may have forgotten an order; then its report tells what people believe of it. */
-function toldOf({ files }: World, number: string, standing: Standing): Standing {
-  if (standing.state !== 'forgotten') return standing;
-  return files.all.findLast(({ told }) => told.has(number))?.told.get(number) ?? standing;
+function toldOf({ files, rolledBackAt }: World, number: string, standing: Standing): Standing {
+  if (standing.state !== 'forgotten' || rolledBackAt === undefined) return standing;
+  const told = files.all.findLast(({ report }) => report?.told.has(number))?.report?.told.get(number);
+  // A dead letter that was sent again when Redis forgot it is still a dead letter in its report.
+  return told === undefined || isInProgress(told) ? standing : told;
+}
+
+function isInProgress({ state }: Standing): boolean {
+  return state === 'queued' || state === 'sending' || state === 'retry' || state === 'unknown';
 }
 
 /** The order that never gets through waits while delivery is paused, with a reason that `status` shows. */
@@ -62,16 +106,19 @@ function waitsVisibly({ store, weather }: World, number: string): boolean {
   return number === STICKY_ORDER && weather.stickyOrder !== 'none' && store.hget(KEYS.breaker, 'code') !== null;
 }
 
-function faultOf({ state }: Standing, times: number): Fault | undefined {
-  if (times > 1) return 'double';
+function faultOf({ number, times, standing: { state } }: Judged, world: World): Fault | undefined {
+  const { deeds, api } = world;
+  const resent = deeds.resent.get(number) ?? 0;
+  if (times > 1 + resent) return 'double';
   switch (state) {
     case 'accepted':
     case 'rebuilt':
+      return times === 0 && !api.others.has(number) && !deeds.wronglyConfirmed.has(number) ? 'lost' : undefined;
     case 'forgotten':
-      return times === 0 ? 'lost' : undefined;
+      return undefined;
     case 'refused':
     case 'failed':
-      return times === 0 ? undefined : 'falsely given up';
+      return times === 0 || resent > 0 ? undefined : 'falsely given up';
     case 'inDoubt':
     case 'conflict':
       return undefined;
@@ -83,9 +130,30 @@ function faultOf({ state }: Standing, times: number): Fault | undefined {
   }
 }
 
-function hastyFaultOf({ state, entry }: Standing, { weather }: World): Fault | undefined {
+/** Whether the reports say of a number what the API says. After a rollback the ledger knows the API's list only. */
+function reportedFaultOf({ number, times, standing, outcomes }: Judged, world: World): Fault | undefined {
+  const { api, deeds, rolledBackAt } = world;
+  if (rolledBackAt !== undefined || api.others.has(number) || !isReported(world, number)) return undefined;
+  const only = (...some: Outcome[]) => [...outcomes].every((one) => some.includes(one));
+  const isConfirmed = deeds.wronglyConfirmed.has(number);
+  if (times === 0 && outcomes.has('accepted') && !isConfirmed) return 'lost';
+  if (times === 0 && only('duplicate', 'cancelled') && outcomes.has('duplicate') && !isConfirmed)
+    return 'falsely duplicate';
+  if (times === 0 || api.before.has(number)) return undefined;
+  if (only('cancelled', 'invalid') && standing.state === 'forgotten') return 'sent though withdrawn';
+  const isTold = outcomes.has('accepted') || outcomes.has('duplicate') || deeds.resent.has(number);
+  return standing.state === 'forgotten' && !isTold ? 'falsely given up' : undefined;
+}
+
+/** Every file with the number has its report. */
+function isReported({ files }: World, number: string): boolean {
+  return files.all.every(({ report, orders }) => report !== undefined || !orders.some((one) => one.number === number));
+}
+
+function hastyFaultOf({ standing: { state, entry } }: Judged, { weather }: World): Fault | undefined {
   if (state === 'failed') return (entry?.used ?? 0) < weather.attempts ? 'given up too soon' : undefined;
-  if (state !== 'inDoubt' || entry === undefined || weather.listForbidden || entry.misnamed) return undefined;
+  if (state !== 'inDoubt' || entry === undefined || entry.misnamed) return undefined;
+  if (weather.listForbidden || weather.rewritesNumbers) return undefined;
   return hasWaited(entry, weather.settle) ? undefined : 'given up too soon';
 }
 
@@ -95,32 +163,17 @@ function hasWaited({ askedSince, version }: Entry, settle: number): boolean {
   return askedSince !== undefined && version - askedSince >= 10 * settle;
 }
 
-function refusedFaultOf({ orders }: World, number: string, times: number): Fault | undefined {
-  const mine = orders.filter((order) => order.number === number);
-  return times > 0 && mine.every(isRefused) ? 'sent though refused' : undefined;
-}
-
-function isRefused(order: World['orders'][number]): boolean {
-  return order.valid && order.order.items.some(({ articleCode }) => articleCode === UNKNOWN_ARTICLE);
-}
-
-function miscounts(world: World): Judgement['faults'] {
-  const { files, store, rolledBackAt = -1 } = world;
-  return files.all.flatMap(({ batch, orders, doneAt }) => {
-    // What Redis forgot after a file was put away is nobody's loss: its report tells it.
-    if (doneAt <= rolledBackAt) return [];
-    const counted = Number(store.hget(KEYS.batch(batch), 'counted') ?? 0);
-    const waiting = orders.filter(({ number }) => waitsVisibly(world, number)).length;
-    if (counted === orders.length || counted + waiting === orders.length) return [];
-    return [{ fault: 'miscounted' as const, number: batch, detail: `${counted} of ${orders.length}` }];
-  });
+function refusedFaultOf({ number, times }: Judged, { files }: World): Fault | undefined {
+  const mine = files.all.flatMap(({ orders }) => orders.filter((order) => order.number === number && order.valid));
+  const areRefused = mine.every((order) => order.valid && isRefused(order.order.items));
+  return times > 0 && mine.length > 0 && areRefused ? 'sent though refused' : undefined;
 }
 
 /** So many calls in so many milliseconds, of every endpoint, while no order is accepted. */
 const MOST_CALLS = 50;
 const SPAN = 10_000;
 
-function hammerings({ calls, successes }: World): Judgement['faults'] {
+function hammerings({ calls, successes }: World): FaultFound[] {
   return (['create', 'list', 'token'] as const).flatMap((endpoint) => {
     const times = calls.filter((call) => call.endpoint === endpoint).map(({ at }) => at);
     const first = times.find((at, i) => isHammered(times, i, successes) && at >= 0);

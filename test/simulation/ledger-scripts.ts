@@ -105,8 +105,8 @@ function settle(ledger: Ledger, tallies: Tallies, change: Change): void {
   const { store, prefix } = ledger;
   const { number, batch, ordinal, outcome, result, needsPerson, at, closing, heirs } = change;
   if (closing !== '') closeBefore(ledger, change);
-  tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at);
-  if (result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
+  const isFirst = tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at);
+  if (isFirst && result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
   settleFollowers(ledger, tallies, number, heirs !== '', at);
 }
 
@@ -288,6 +288,19 @@ export const unfollow: Port = (store, [followers = '', waiting = '', finished = 
   }
   tallies.write();
   return fresh;
+};
+
+export const begin: Port = (store, keys, [batch = '', at = '', ...fields]) => {
+  const [key = '', counter = '', names = '', batches = '', active = ''] = keys;
+  if (store.hget(key, 'batch') !== null) return 0;
+  const no = String(Number(store.get(counter) ?? 0) + 1);
+  store.set(counter, no);
+  store.hset(key, 'no', no);
+  for (let i = 0; i < fields.length; i += 2) store.hset(key, fields[i] ?? '', fields[i + 1] ?? '');
+  store.hset(names, no, batch);
+  store.zadd(batches, Number(at), batch);
+  store.members(active).add(batch);
+  return 1;
 };
 
 export const total: Port = (store, [batchKey = '', finished = ''], [batch = '', all = '']) => {

@@ -33,6 +33,7 @@ export function planMishaps(deps: Deps) {
   for (let i = 0; i < weather.storeOutages; i += 1) {
     timeline.plan(sometime(), () => outage(random.between(100, 90_000)));
   }
+  for (let i = 0; i < weather.clockJumps; i += 1) timeline.plan(sometime(), jump);
   planRollback(sometime());
   timeline.plan(weather.calmAt, () => {
     calm(weather);
@@ -41,6 +42,14 @@ export function planMishaps(deps: Deps) {
 
   function sometime(): number {
     return random.between(0, weather.calmAt);
+  }
+
+  /** Somebody sets the wall clock of a machine. A machine that sleeps meanwhile has no other clock. */
+  function jump(): void {
+    if (weather.suspends > 0) return;
+    const { host } = random.pick(machines);
+    host.skew += random.pick([-3_600_000, 3_600_000]);
+    story?.(host.name, 'has its clock set by an hour');
   }
 
   function outage(span: number, then: () => void = () => undefined): void {

@@ -2,12 +2,15 @@ import type { ListedOrder } from '../../src/api/list.ts';
 import type { Http, HttpCall, HttpEnd } from '../../src/core/http.ts';
 import type { Item } from '../../src/order/order.ts';
 import { answered, broken, created, PAGE, refusal, unsent } from './answers.ts';
-import { type PartnerApi, type Stored, UNKNOWN_ARTICLE } from './partner-api.ts';
+import { lastingAnswer, lastingAt, lastingGrant } from './lasting.ts';
+import { isRefused } from './orders.ts';
+import type { PartnerApi, Stored } from './partner-api.ts';
 import type { Random } from './random.ts';
 import { AUTH_HOST } from './setting.ts';
 import type { Story } from './story.ts';
 import type { Host, Timeline } from './timeline.ts';
 import type { Breach, Weather } from './weather.ts';
+import type { Witness } from './witness.ts';
 
 type Deps = {
   timeline: Timeline;
@@ -15,6 +18,7 @@ type Deps = {
   weather: Weather;
   breach: Breach | undefined;
   api: PartnerApi;
+  witness: Witness;
   story: Story | undefined;
   /** The token that the API takes now. */
   token: () => string;
@@ -64,7 +68,8 @@ export function openNetwork(deps: Deps) {
       timeline.plan(deadline, () => written || giveUp(), host);
       const connected = began + (random.chance(weather.slowAnswers) ? random.between(0, 5000) : random.between(0, 30));
       const start = async () => {
-        if (random.chance(weather.unsent)) return resolve(unsent('ECONNREFUSED'));
+        if (lastingAt(weather, timeline.now()) === 'not reached' || random.chance(weather.unsent))
+          return resolve(unsent('ECONNREFUSED'));
         const mayWrite = await (call.prepare?.() ?? Promise.resolve(true)).catch(() => 'failed' as const);
         if (mayWrite === 'failed' || (!mayWrite && breach !== 'no freshness check'))
           return resolve(unsent('not written'));
@@ -88,6 +93,7 @@ export function openNetwork(deps: Deps) {
     const order = JSON.parse(call.body ?? '{}') as { purchaseOrderNumber: string; items: Item[] };
     sent += 1;
     counted('create', undefined);
+    deps.witness.sent(order.purchaseOrderNumber);
     deps.story?.(host.name, `sends ${order.purchaseOrderNumber}`);
     if (random.chance(weather.lostRequests)) {
       if (random.chance(0.5)) back(broken('ECONNRESET'), now + random.between(1, 5000));
@@ -113,13 +119,16 @@ export function openNetwork(deps: Deps) {
     seen: number,
   ): HttpEnd {
     const { purchaseOrderNumber: number, items } = order;
+    const lasting = lastingAt(weather, now);
+    const lastingEnd = lasting && lastingAnswer(lasting, now);
+    if (lastingEnd && lasting !== 'empty') return lastingEnd;
     if (random.chance(weather.busy)) return random.pick([refusal(503), answered(429, '', { 'retry-after': '3' })]);
     if (random.chance(weather.closed)) {
       return random.pick([refusal(403), answered(404, PAGE), answered(307, ''), refusal(401)]);
     }
     const says = saysOf(call, order);
     if (says === 'token') return refusal(401);
-    if (says === 'no') return refusal(random.pick([400, 200, 500]), 400);
+    if (says === 'no') return random.pick([refusal(400), refusal(200, 400), refusal(500, 400), refusal(400, 1001)]);
     if (says === 'duplicate') return random.pick([refusal(409), refusal(400)]);
     if (number === STICKY_ORDER && weather.stickyOrder !== 'none')
       return stickyAnswer(weather.stickyOrder, number, items);
@@ -128,22 +137,26 @@ export function openNetwork(deps: Deps) {
       return random.pick([refusal(500), answered(502, PAGE), answered(503, PAGE), refusal(504)]);
     }
     api.storeAt(random.between(now, seen), number, items);
+    if (lastingEnd) return lastingEnd;
     if (random.chance(weather.pages)) return random.pick([answered(200, PAGE), answered(204, ''), answered(201, '')]);
     successes.push(seen);
-    return created(number);
+    return created(shown(number));
   }
 
   /** What one order gets for ever. */
   function stickyAnswer(kind: Exclude<Weather['stickyOrder'], 'none'>, number: string, items: Item[]): HttpEnd {
     if (kind === 'broken') return refusal(500);
     if (kind === 'cut') return broken('other side closed', 201);
+    if (kind === 'forbidden') return refusal(403);
+    if (kind === 'unauthorized') return refusal(401);
+    if (kind === 'other code') return refusal(400, 1001);
     api.storeAt(timeline.now(), number, items);
     return kind === 'misnamed' ? created(number.toLowerCase()) : answered(201, '');
   }
 
   function saysOf(call: HttpCall, { purchaseOrderNumber, items }: { purchaseOrderNumber: string; items: Item[] }) {
     if (call.headers['authorization'] !== `Bearer ${deps.token()}`) return 'token';
-    if (items.some(({ articleCode }) => articleCode === UNKNOWN_ARTICLE)) return 'no';
+    if (isRefused(items)) return 'no';
     return weather.refusesDuplicates && api.has(purchaseOrderNumber) ? 'duplicate' : 'yes';
   }
 
@@ -151,7 +164,12 @@ export function openNetwork(deps: Deps) {
   function get(host: Host, call: HttpCall): Promise<HttpEnd> {
     return new Promise((resolve) => {
       const asked = timeline.now();
-      const took = random.chance(weather.slowAnswers) ? random.between(0, 60_000) : random.between(20, 2000);
+      const hangs = weather.stickyList === 'hangs' && asked >= weather.stickyListFrom;
+      const took = hangs
+        ? 30_000
+        : random.chance(weather.slowAnswers)
+          ? random.between(0, 60_000)
+          : random.between(20, 2000);
       const canaries = deps.canaries();
       const read = () => {
         const end = listAnswer(call, cut(api.list(), canaries));
@@ -168,6 +186,7 @@ export function openNetwork(deps: Deps) {
 
   function listAnswer(call: HttpCall, rows: readonly Stored[]): HttpEnd {
     if (weather.listForbidden) return refusal(403);
+    if (timeline.now() < weather.firstListFails) return refusal(random.pick([500, 503, 429]));
     if (call.headers['authorization'] !== `Bearer ${deps.token()}`) return refusal(401);
     const list = listText(rows);
     const odd = {
@@ -175,6 +194,7 @@ export function openNetwork(deps: Deps) {
       page: () => answered(200, PAGE),
       error: () => refusal(500),
       unauthorized: () => refusal(401),
+      hangs: () => broken('no byte for 30 s', 200),
       cut: () => answered(200, list.slice(0, Math.floor(list.length * random.next()))),
       broken: () => broken('ECONNRESET', 200),
     };
@@ -209,6 +229,9 @@ export function openNetwork(deps: Deps) {
   function grant(host: Host): Promise<HttpEnd> {
     return new Promise((resolve) => {
       const answer = () => {
+        const lasting = lastingAt(weather, timeline.now());
+        const lastingEnd = lasting && lastingGrant(lasting);
+        if (lastingEnd) return lastingEnd;
         if (random.chance(weather.tokenFails))
           return random.pick([refusal(500), broken('ECONNRESET'), answered(502, PAGE)]);
         return answered(200, { access_token: deps.token(), expires_in: 3600, token_type: 'Bearer' });
@@ -234,7 +257,12 @@ export function openNetwork(deps: Deps) {
   }
 
   function listed({ number, items }: Stored): ListedOrder {
-    return weather.listWithoutItems ? { purchaseOrderNumber: number } : { purchaseOrderNumber: number, items };
+    const purchaseOrderNumber = shown(number);
+    return weather.listWithoutItems ? { purchaseOrderNumber } : { purchaseOrderNumber, items };
+  }
+
+  function shown(number: string): string {
+    return weather.rewritesNumbers ? number.toLowerCase() : number;
   }
 
   return { open, sent: () => sent, calls, successes };

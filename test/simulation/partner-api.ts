@@ -24,9 +24,14 @@ export const UNKNOWN_ARTICLE = 'NO-SUCH-ARTICLE';
 export function openPartnerApi({ timeline, random, weather, breach, story }: Deps) {
   const stored: Stored[] = [];
   const counts = new Map<string, number>();
+  const others = new Set<string>();
+  const before = new Set<string>();
 
+  const expected = new Map<string, number>();
+
+  /** Ours, or another client's. */
   function has(number: string): boolean {
-    return counts.has(number);
+    return counts.has(number) || others.has(number);
   }
 
   /** Stores the order now, unless it is one that this API refuses. */
@@ -40,7 +45,28 @@ export function openPartnerApi({ timeline, random, weather, breach, story }: Dep
   }
 
   function storeAt(at: number, number: string, items: Item[]): void {
-    timeline.plan(at, () => store(number, items));
+    expected.set(number, 1 + (expected.get(number) ?? 0));
+    timeline.plan(at, () => {
+      expected.set(number, (expected.get(number) ?? 1) - 1);
+      store(number, items);
+    });
+  }
+
+  /** Another client stores an order, which the list shows at once. */
+  function storeOther(number: string, items: Item[]): void {
+    if (has(number)) return;
+    others.add(number);
+    const at = timeline.now();
+    stored.push({ number, items, at, listedAt: at });
+    story?.('another client', `stores ${number}`);
+  }
+
+  /** The API had this order of ours before the program's first start on this machine. */
+  function hadBefore(number: string, items: Item[]): void {
+    if (has(number)) return;
+    before.add(number);
+    counts.set(number, 1);
+    stored.push({ number, items, at: 0, listedAt: 0 });
   }
 
   function lag(): number {
@@ -53,7 +79,7 @@ export function openPartnerApi({ timeline, random, weather, breach, story }: Dep
   /** What the list shows now, oldest first. */
   function list(): Stored[] {
     const now = timeline.now();
-    return stored.filter(({ listedAt }) => listedAt <= now);
+    return stored.filter(({ at, listedAt }) => listedAt <= now && now - at <= weather.archiveAfter);
   }
 
   /** When a request that ended here at `end` is stored, if it is stored late. */
@@ -62,5 +88,18 @@ export function openPartnerApi({ timeline, random, weather, breach, story }: Dep
     return random.between(from, end + weather.commitWithin);
   }
 
-  return { stored, counts, has, store, storeAt, list, lateTime };
+  return {
+    stored,
+    counts,
+    others: others as ReadonlySet<string>,
+    before: before as ReadonlySet<string>,
+    has,
+    /** A request that carries the order has left and is not stored yet. */
+    isExpected: (number: string) => (expected.get(number) ?? 0) > 0,
+    storeAt,
+    storeOther,
+    hadBefore,
+    list,
+    lateTime,
+  };
 }

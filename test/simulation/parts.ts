@@ -1,30 +1,31 @@
 import { pino } from 'pino';
 import { type Admit, createAdmission } from '../../src/admit/admit.ts';
-import { createPartner, type Partner } from '../../src/api/partner.ts';
-import { createTokenSource } from '../../src/api/token.ts';
-import type { Config } from '../../src/config/config.ts';
+import type { Partner } from '../../src/api/partner.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createDelivery } from '../../src/deliver/delivery.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
 import { sendingSpan } from '../../src/ledger/entry.ts';
+import { policyOf } from '../../src/ledger/environment-ledger.ts';
 import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
 import type { Job } from '../../src/ledger/job.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { createSweeper } from '../../src/queue/sweeper.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createLedgerRebuild } from '../../src/reconcile/ledger-rebuild.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
 import { createRedisTime } from '../../src/redis/connect.ts';
 import type { Context } from '../../src/redis/store.ts';
+import { configOf } from './config.ts';
 import type { Connection } from './connection.ts';
-import { blindCanaries, blindList, naiveHttp, weakLedger } from './safeguards.ts';
-import { AUTH_HOST, KEYS as keys, PARTNER } from './setting.ts';
-import { toldLedger } from './story.ts';
-import { checkpointOn, clockOf, policyOf, type Surroundings } from './surroundings.ts';
+import { partnerOf } from './partner-calls.ts';
+import { blindCanaries, blindList, weakLedger } from './safeguards.ts';
+import { KEYS as keys } from './setting.ts';
+import { createSettling } from './settling.ts';
+import { toldLedger, watchedLedger } from './story.ts';
+import { checkpointOn, clockOf, type Surroundings } from './surroundings.ts';
 import type { Host } from './timeline.ts';
 
 /** What a process does again and again. */
-export type Chore = 'sweep' | 'verify' | 'rebuild' | 'house';
+export type Chore = 'sweep' | 'verify' | 'rebuild' | 'settle' | 'house';
 
 /** The program's parts in one process. */
 export type Parts = {
@@ -38,7 +39,6 @@ export type Parts = {
   known: Identity['known'];
 };
 
-const CALLS = 4;
 const NEVER = new AbortController().signal;
 const log = pino({ level: 'silent' });
 
@@ -47,18 +47,19 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
   const { weather, onTrouble } = around;
   const clock = clockOf(host, around);
   const time = await createRedisTime(redis, clock);
-  const policy = policyOf(around);
+  const config = configOf(weather, around.breach);
+  const policy = policyOf(config);
   const wait = sendingSpan(weather.timeout) + policy.settle;
   const identity = createIdentity({ redis, keys, time, wait, checkpoint: checkpointOn(host, around) });
   const ledger = ledgerOf(host, around, redis, identity, policy);
   const queue = around.jobs.open(ask);
   const batches = createBatches({ redis, keys, owner: host.name });
-  const probe = { initial: 5_000, max: 60_000 };
+  const { probe } = config.delivery;
   const store = { redis, plain: redis, keys, time, private: true, [Symbol.asyncDispose]: async () => undefined };
   const breaker = createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing });
-  const context: Context = { config: configOf(weather.timeout), store, owner: host.name, clock, log, stopping: NEVER };
+  const context: Context = { config, store, owner: host.name, clock, log, stopping: NEVER };
   const canaries = around.breach === 'no evidence rule' ? blindCanaries(openCanariesOf()) : openCanariesOf();
-  const base = { ledger, queue, redis, keys, clock, time, policy, log, owner: host.name };
+  const base = { ledger, clock, policy, log, owner: host.name };
   let established = false;
 
   function openCanariesOf() {
@@ -73,16 +74,8 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     established = true;
   }
 
-  const http = around.network.open(host);
-  const target = { ...PARTNER, authUrl: `https://${AUTH_HOST}`, tokenPath: '/oauth2/token' } as const;
-  const credentials = { clientId: 'client', clientSecret: 'secret' };
-  const tokens = createTokenSource({ store, http, clock, owner: host.name, target, credentials });
-  const partner = createPartner({
-    http: around.breach === 'naive retry' ? naiveHttp(http) : http,
-    tokens,
-    endpoint: { ...PARTNER, timeout: weather.timeout },
-  });
-  const { deliverJob, held } = createDelivery({
+  const partner = partnerOf(host, around, store, clock);
+  const { deliverJob, sweep, held } = createDelivery({
     context,
     book: { ledger, batches, identity, policy },
     queue,
@@ -108,7 +101,6 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     await breaker.reset();
   }
 
-  const sweeper = createSweeper({ ...base, isHeld: held.has });
   const { admit } = createAdmission({
     store: { redis, keys, time },
     ledger,
@@ -119,21 +111,20 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     throughput: { fewSeconds: () => 1e9 },
     retention: { shown: async () => undefined },
   });
+  const disk = () =>
+    new Promise<void>((resolve) =>
+      around.timeline.plan(around.timeline.now() + around.random.between(0, 50), resolve, host),
+    );
+  const settling = createSettling({ batches, ledger, redis, time, files: around.files, disk });
   const chores: Parts['chores'] = {
-    sweep: sweeper.tick,
+    sweep,
     verify: verifier.tick,
     rebuild: rebuild.tick,
-    house: () => Promise.all([time.sync(), establish(), identity.store()]),
+    settle: settling.tick,
+    house: () => Promise.all([time.sync(), establish(), identity.store(), held.refresh()]),
   };
   const prepare = () => rebuild.first(NEVER);
   return { deliverJob, admit, batches, chores, establish, prepare, known: identity.known };
-}
-
-/** The part of the configuration that delivery reads. */
-function configOf(timeout: number): Config {
-  const environment = { ...PARTNER, authUrl: PARTNER.baseUrl, tokenPath: 'auto', protected: false } as const;
-  const delivery = { concurrency: CALLS, timeout, refusalHold: { share: 0.5, of: 40 } };
-  return { environment: 'staging', environments: { staging: environment }, delivery } as unknown as Config;
 }
 
 function nothing(): void {}
@@ -167,7 +158,8 @@ function ledgerOf(
   const forgetful = { known: () => ({ epoch: around.epoch(), sequence: 0 }), saw: identity.saw };
   const seen = breach === 'rollback unnoticed' ? forgetful : { ...identity, saw };
   const strong = createLedger({ redis, keys, identity: seen });
-  return toldLedger(weakLedger(strong, breach, policy), host.name, around.story);
+  const watched = watchedLedger(weakLedger(strong, breach, policy), around.witness.conflict);
+  return toldLedger(watched, host.name, around.story);
 }
 
 function blind(list: Partner['list']): Partner['list'] {

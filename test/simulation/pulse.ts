@@ -2,6 +2,7 @@ import type { Files } from './files.ts';
 import type { Machine } from './machine.ts';
 import { STICKY_ORDER } from './network.ts';
 import type { Chore } from './parts.ts';
+import type { People } from './people.ts';
 import type { Random } from './random.ts';
 import { EPOCH, KEYS } from './setting.ts';
 import type { Store } from './store.ts';
@@ -15,6 +16,7 @@ type Deps = {
   weather: Weather;
   files: Files;
   machines: readonly Machine[];
+  people: People;
   /** Something is still to happen to all. */
   expects: () => boolean;
 };
@@ -24,7 +26,7 @@ const START = 5_000;
 const PATIENCE = 3_600_000;
 
 /** Begins the loops of all processes: whatever has something to do is done by somebody, sooner or later. */
-export function startPulse({ timeline, random, store, weather, files, machines, expects }: Deps) {
+export function startPulse({ timeline, random, store, weather, files, machines, people, expects }: Deps) {
   timeline.plan(1000, beat);
 
   function beat(): void {
@@ -33,6 +35,7 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
       if (timeline.planned() > 0) timeline.plan(timeline.now() + 20_000, beat);
       return;
     }
+    if (timeline.now() > 1.2 * weather.calmAt && people.areNeeded() && !isTakingOver()) people.tidy();
     const up = machines.filter(({ host, isUp }) => isUp() && host.frozenUntil <= timeline.now());
     if (up.length > 0) {
       files.look();
@@ -48,6 +51,7 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
     const chores: (Chore | 'rest')[] = ['house', 'rest', 'rest'];
     if (firstOf(KEYS.due) <= now) chores.push('sweep', 'sweep', 'sweep');
     if (firstOf(KEYS.doubt) <= now) chores.push('verify', 'verify', 'verify');
+    if (store.members(KEYS.finished).size > 0) chores.push('settle', 'settle', 'settle');
     if (isTakingOver()) chores.push('rebuild', 'rebuild', 'rebuild');
     return chores;
   }
@@ -55,7 +59,8 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
   /** Soon while anything moves; else when the next order is due. */
   function next(): number {
     const soon = timeline.now() + random.between(100, 4000);
-    if (store.jobs().size > 0 || files.isReading() || isTakingOver()) return soon;
+    if (store.jobs().size > 0 || files.isReading() || isTakingOver() || store.members(KEYS.finished).size > 0)
+      return soon;
     const due = Math.min(firstOf(KEYS.due), firstOf(KEYS.doubt));
     return due === Number.POSITIVE_INFINITY
       ? soon
@@ -78,7 +83,7 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
   }
 
   function hasEnded(): boolean {
-    if (timeline.now() <= START || expects() || isTakingOver()) return false;
+    if (timeline.now() <= START || expects() || people.stillToCome() || isTakingOver()) return false;
     if (weather.stickyOrder !== 'none' && isPausedForGood()) return true;
     return store.zcard(KEYS.due) + store.zcard(KEYS.doubt) === 0 && files.allDone();
   }

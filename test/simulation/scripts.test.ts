@@ -20,6 +20,7 @@ const SCRIPTS = new Map<string, Script>(
     'ledger/unfollow.lua',
     'ledger/close-dead-letters.lua',
     'ledger/corrected-export.lua',
+    'ledger/batches/begin.lua',
     'ledger/batches/total.lua',
     'ledger/adopt.lua',
     'ledger/identity.lua',
@@ -166,6 +167,14 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       file: 'ledger/corrected-export.lua',
       keys: [KEYS.waiting, KEYS.batch(one.batch)],
       args: [KEYS.prefix, one.source, 'PO-1', '{"closed":3}', 'PO-2', '{"closed":3}'],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ batch: fc.constantFrom('b1', 'b3'), time }).map((one) => ({
+      file: 'ledger/batches/begin.lua',
+      keys: [KEYS.batch(one.batch), KEYS.batchCounter, KEYS.batchNames, KEYS.batches, KEYS.active],
+      args: [one.batch, one.time, 'batch', one.batch, 'state', 'reading', 'startedAt', one.time],
     })),
   },
   {

@@ -2,6 +2,7 @@ import { readScript, type Script } from '../../src/redis/script.ts';
 import { breaker, identity, rebuild } from './circuit-breaker-scripts.ts';
 import {
   adopt,
+  begin,
   closeDeadLetters,
   commit,
   correctedExport,
@@ -24,6 +25,7 @@ export function loadScripts(): ReadonlyMap<string, Port> {
     [sha('ledger/unfollow.lua'), unfollow],
     [sha('ledger/close-dead-letters.lua'), closeDeadLetters],
     [sha('ledger/corrected-export.lua'), correctedExport],
+    [sha('ledger/batches/begin.lua'), begin],
     [sha('ledger/batches/total.lua'), total],
     [sha('ledger/adopt.lua'), adopt],
     [sha('ledger/identity.lua'), identity],

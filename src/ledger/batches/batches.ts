@@ -1,6 +1,6 @@
 import type { ClaimedFile } from '../../order/batch.ts';
 import type { Closing } from '../../order/dead-letter.ts';
-import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
+import { countSettled, noOutcomes, OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import type { FileShape } from '../../order/record.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
@@ -117,23 +117,20 @@ function createReads(redis: Redis, keys: Keys) {
 }
 
 function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promise<Batch | undefined>) {
+  const beginScript = readScript(new URL('./begin.lua', import.meta.url));
   const totalScript = readScript(new URL('./total.lua', import.meta.url));
 
   /** Makes the batch known, or finds it again after a crash. `at` is the claim. */
   async function begin(file: ClaimedFile, at: number): Promise<Batch> {
-    const known = await find(file.batch);
-    if (known) return known;
-    const no = await numbered(file.batch, redis, keys);
     const { batch, source, kind, name, path } = file;
-    const fresh = { batch, no, source, kind, name, path, state: 'reading' as const, startedAt: at, lastAt: at };
-    await redis
-      .multi()
-      .hset(keys.batchNames, String(no), batch)
-      .hset(keys.batch(batch), fresh)
-      .zadd(keys.batches, at, batch)
-      .sadd(keys.active, batch)
-      .exec();
-    return { ...fresh, cancelled: false, counts: noOutcomes(), open: 0 };
+    const fields = Object.entries({ batch, source, kind, name, path, state: 'reading', startedAt: at, lastAt: at });
+    const used = [keys.batch(batch), keys.batchCounter, keys.batchNames, keys.batches, keys.active];
+    for (;;) {
+      await runScript(redis, beginScript, used, [batch, at, ...fields.flat()]);
+      const begun = await find(batch);
+      // Redis may forget it in between.
+      if (begun) return begun;
+    }
   }
 
   /** The first pass read the file to its end. */
@@ -173,13 +170,6 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
   return { begin, inspected, admitting, admitted, putAway, done };
 }
 
-/** The short number of a batch: that of the first, when two daemons begin it at the same time after a rollback. */
-async function numbered(batch: string, redis: Redis, keys: Keys): Promise<number> {
-  const fresh = await redis.incr(keys.batchCounter);
-  await redis.hsetnx(keys.batch(batch), 'no', fresh);
-  return Number(await redis.hget(keys.batch(batch), 'no'));
-}
-
 /** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
 function createAftermath(redis: Redis, keys: Keys) {
   /** Settled batches whose dead letters were closed since their report was written. */
@@ -209,6 +199,11 @@ function createAftermath(redis: Redis, keys: Keys) {
   }
 
   return { toRefresh, closings, refreshed, forget };
+}
+
+/** Whether every order of a batch that is not settled yet has its outcome. */
+export function isFinished({ state, total, counts }: Batch): boolean {
+  return state !== 'done' && total !== undefined && countSettled(counts) >= total;
 }
 
 function decode(fields: Record<string, string>): Batch {

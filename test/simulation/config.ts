@@ -1,0 +1,25 @@
+import type { Config } from '../../src/config/config.ts';
+import { PARTNER } from './setting.ts';
+import type { Breach, Weather } from './weather.ts';
+
+/** Calls in flight of one daemon. */
+const CALLS = 4;
+
+/** The part of the configuration that delivery and people's commands read. */
+export function configOf(weather: Weather, breach: Breach | undefined): Config {
+  const { attempts, timeout } = weather;
+  const environment = { ...PARTNER, authUrl: PARTNER.baseUrl, tokenPath: 'auto', protected: false } as const;
+  const delivery = {
+    concurrency: CALLS,
+    timeout,
+    attempts,
+    settle: breach === 'no settle' ? 0 : weather.settle,
+    onDoubt: 'verify',
+    backoff: { initial: 2_000, max: 60_000 },
+    probe: { initial: 5_000, max: 60_000 },
+    refusalHold: { share: 0.5, of: 10 },
+  };
+  const reports = { path: '/none' };
+  const environments = { staging: environment };
+  return { environment: 'staging', environments, delivery, reports, sources: [] } as unknown as Config;
+}

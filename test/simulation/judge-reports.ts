@@ -1,0 +1,93 @@
+import { decodeCompact } from '../../src/ledger/entry.ts';
+import type { Closing } from '../../src/order/dead-letter.ts';
+import { placeText } from '../../src/order/fixing.ts';
+import { countSettled, needsPerson, OUTCOMES } from '../../src/order/outcome.ts';
+import type { ReportedOrder } from '../../src/report/write-report.ts';
+import type { File } from './files.ts';
+import type { FaultFound } from './judge.ts';
+import { EPOCH, KEYS } from './setting.ts';
+import type { World } from './world.ts';
+
+/** Whether the reports add up, and each dead letter is open exactly as long as its order needs a person. */
+export function faultsOfReports(world: World, waits: (number: string) => boolean): FaultFound[] {
+  const { files, rolledBackAt } = world;
+  // What Redis forgot after a file was put away, its report still says.
+  const known = files.all.filter(({ awayAt, isAway }) => !isAway || awayAt > (rolledBackAt ?? -1));
+  const sums = known.flatMap((file) => sumFaults(world, file, waits));
+  const letters = rolledBackAt === undefined ? known.flatMap((file) => deadLetterFaults(world, file)) : [];
+  return [...sums, ...letters];
+}
+
+function sumFaults(
+  { store, rolledBackAt }: World,
+  { batch, orders, report }: File,
+  waits: (number: string) => boolean,
+): FaultFound[] {
+  const miscounted = (detail: string): FaultFound[] => [{ fault: 'miscounted', number: batch, detail }];
+  const all = orders.length;
+  if (report === undefined) {
+    const counted = Number(store.hget(KEYS.batch(batch), 'counted') ?? 0);
+    const waiting = orders.filter(({ number }) => waits(number)).length;
+    return counted + waiting >= all ? [] : miscounted(`${counted} counted and ${waiting} waiting of ${all}`);
+  }
+  const { rows, counts, total } = report;
+  if (rows.length !== all || total !== all || countSettled(counts) !== all)
+    return miscounted(`${rows.length} rows, ${countSettled(counts)} counted, total ${total}, of ${all}`);
+  // After a rollback a batch may have another short number than the entries that a reader made before.
+  if (rolledBackAt !== undefined) return [];
+  return OUTCOMES.flatMap((outcome) => {
+    const inRows = rows.filter(({ result }) => result.outcome === outcome).length;
+    return inRows === counts[outcome] ? [] : miscounted(`${outcome}: ${inRows} rows, ${counts[outcome]} counted`);
+  });
+}
+
+function deadLetterFaults(world: World, file: File): FaultFound[] {
+  const { store } = world;
+  const { batch, report } = file;
+  if (report === undefined) return [];
+  const closed = store.fields(KEYS.closed(batch));
+  const rows = report.rows.filter(({ result }) => needsPerson(result.outcome));
+  const open = Number(store.hget(KEYS.batch(batch), 'open') ?? 0);
+  const sums: FaultFound[] =
+    open === rows.length - closed.size
+      ? []
+      : [{ fault: 'miscounted', number: batch, detail: `${open} open, ${rows.length} less ${closed.size} closed` }];
+  return [...sums, ...rows.flatMap((row) => deadLetterFault(world, file, row, closed.get(fieldOf(row))))];
+}
+
+function fieldOf({ order: { number, ordinal, place } }: ReportedOrder): string {
+  return number === '' ? placeText(place) : String(ordinal);
+}
+
+function deadLetterFault(world: World, file: File, row: ReportedOrder, closing: string | undefined): FaultFound[] {
+  const { number } = row.order;
+  const found = (fault: FaultFound['fault'], detail: string) => [{ fault, number, detail: `${file.batch}: ${detail}` }];
+  if (closing === undefined)
+    return mustBeClosed(world, file, row) ? found('dead letter left open', 'accepted since') : [];
+  const { by, batch = '' } = JSON.parse(closing) as Closing;
+  return mayBeClosed(world, file, row, by, batch) ? [] : found('dead letter closed early', `by ${by} ${batch}`);
+}
+
+/** The order was accepted after the report; a conflict of a later file stays. */
+function mustBeClosed({ store }: World, { batch, awayAt }: File, { order, result }: ReportedOrder): boolean {
+  const compact = store.hget(KEYS.settled(order.number), order.number);
+  if (order.number === '' || compact === null) return false;
+  const { batchNo, at } = decodeCompact(compact);
+  const no = Number(store.hget(KEYS.batch(batch), 'no') ?? 0);
+  if (batchNo === 0 || at <= EPOCH + awayAt) return false;
+  return !(result.outcome === 'conflict' && no >= batchNo);
+}
+
+function mayBeClosed(
+  { api, deeds, files }: World,
+  file: File,
+  { order: { number, place } }: ReportedOrder,
+  by: string,
+  batch: string,
+): boolean {
+  const isThere = api.counts.has(number) || api.others.has(number) || deeds.wronglyConfirmed.has(number);
+  if (by === 'discarded') return deeds.discarded.has(number);
+  if (by !== 'fixed') return isThere;
+  const targets = files.of(batch)?.orders.flatMap(({ records }) => records.map(({ fixTarget }) => fixTarget)) ?? [];
+  return targets.some((target) => target?.batch === file.batch && target.place === placeText(place));
+}

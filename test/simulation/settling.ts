@@ -1,0 +1,73 @@
+import { type Batch, type Batches, isFinished } from '../../src/ledger/batches/batches.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { CheckedOrder } from '../../src/order/order.ts';
+import type { Redis, RedisTime } from '../../src/redis/connect.ts';
+import type { ReportedOrder } from '../../src/report/write-report.ts';
+import { closeFixed } from '../../src/settle/close-dead-letters.ts';
+import { reportOrders } from '../../src/settle/report-orders.ts';
+import type { File, Files } from './files.ts';
+import { KEYS as keys } from './setting.ts';
+
+type Deps = {
+  batches: Batches;
+  ledger: Ledger;
+  redis: Redis;
+  time: RedisTime;
+  files: Files;
+  /** Takes as long as a disk. */
+  disk: () => Promise<void>;
+};
+
+/**
+ * Settles finished batches step by step as `src/settle/settle-batch.ts` does: report, file put away, batch done. The joins and
+ * the closing of dead letters are the program's; only the disk is simulated.
+ */
+export function createSettling(deps: Deps) {
+  const { batches, files, disk } = deps;
+
+  async function tick(): Promise<void> {
+    for (const name of await batches.finished()) await settleAlone(name);
+  }
+
+  async function settleAlone(name: string): Promise<void> {
+    const lease = await batches.lease(name);
+    if (lease === undefined) return;
+    try {
+      const [batch, file] = [await batches.find(name), files.of(name)];
+      if (batch && file && isFinished(batch)) await settle(batch, file);
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async function settle(batch: Batch, file: File): Promise<void> {
+    if (!file.isAway) {
+      const rows = await rowsOf(batch, file);
+      await disk();
+      files.reported(file, { rows, counts: batch.counts, total: batch.total ?? 0 });
+    }
+    await disk();
+    files.putAway(file);
+    await batches.done(batch.batch);
+  }
+
+  async function rowsOf(batch: Batch, file: File): Promise<ReportedOrder[]> {
+    const join = { ...deps, knownContent: async () => new Map() };
+    const rows: ReportedOrder[] = [];
+    const fixed = { ...deps, keys, reported };
+    for await (const row of closeFixed(fixed, reportOrders(each(file.orders), batch, join), batch.batch)) {
+      rows.push(row);
+    }
+    return rows;
+  }
+
+  async function* reported(batch: string) {
+    yield* files.deadLetters(batch);
+  }
+
+  return { tick };
+}
+
+async function* each(orders: readonly CheckedOrder[]): AsyncGenerator<CheckedOrder> {
+  yield* orders;
+}

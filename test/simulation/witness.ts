@@ -1,0 +1,35 @@
+import { OPERATOR } from '../../src/deliver/circuit-breaker.ts';
+import { INTENT_FRESH, INTENT_TRAVELS } from '../../src/ledger/entry.ts';
+import type { FaultFound } from './judge.ts';
+import type { Deeds } from './people.ts';
+import { KEYS } from './setting.ts';
+import type { Store } from './store.ts';
+import type { Timeline } from './timeline.ts';
+
+export type Witness = ReturnType<typeof openWitness>;
+
+type Deps = { timeline: Timeline; store: Store; deeds: () => Deeds };
+
+/** Sees what must not happen at the moment when it happens. */
+export function openWitness({ timeline, store, deeds }: Deps) {
+  const conflicts = new Set<string>();
+  const seen: FaultFound[] = [];
+
+  function found(fault: FaultFound['fault'], number: string): void {
+    seen.push({ fault, number, detail: `at ${(timeline.now() / 1000).toFixed(3)}` });
+  }
+
+  /** The first byte of an order leaves a process. */
+  function sent(number: string): void {
+    const { resent, pausedAt = Number.POSITIVE_INFINITY } = deeds();
+    if (conflicts.has(number) && !resent.has(number)) found('sent though known', number);
+    const isPaused = store.hget(KEYS.breaker, `hold:${OPERATOR}`) !== null;
+    if (isPaused && timeline.now() > pausedAt + INTENT_TRAVELS + INTENT_FRESH) found('sent while paused', number);
+  }
+
+  return {
+    sent,
+    conflict: (number: string) => void conflicts.add(number),
+    seen: seen as readonly FaultFound[],
+  };
+}
