@@ -482,7 +482,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/deliver/may-begin.ts',
     find: "if (!(await breaker.stillPasses(pass))) return 'paused';",
     replace: '',
-    tests: DELIVERY,
+    tests: ['test/deliver/may-begin.test.ts', ...DELIVERY],
   },
   {
     without: 'the look at Redis before the first byte of an order that waited',
@@ -495,6 +495,13 @@ export const MUTANTS: readonly Mutant[] = [
     without: 'the held batch of an order that waited with its intent',
     file: 'src/deliver/may-begin.ts',
     find: "if (guards.held.has(entry.batch)) return 'held';",
+    replace: '',
+    tests: ['test/deliver/may-begin.test.ts'],
+  },
+  {
+    without: 'the stop of the daemon of an order that waited with its intent',
+    file: 'src/deliver/may-begin.ts',
+    find: "if (context.stopping.aborted) return 'stopped';",
     replace: '',
     tests: ['test/deliver/may-begin.test.ts'],
   },
@@ -531,7 +538,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/deliver/places.ts',
     find: 'concurrency + Math.min(ahead, freed.count())',
     replace: 'concurrency + 2 * freed.count()',
-    tests: ['test/deliver/places.test.ts', 'test/process/kill.test.ts'],
+    tests: ['test/deliver/places.test.ts'],
   },
   {
     without: 'fewer intents ahead of a slow API',
