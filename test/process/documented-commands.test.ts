@@ -78,6 +78,7 @@ describe('the commands of the documentation', () => {
     await mkdir(at('tools'));
     await mkdir(at('bin'));
     await mkdir(at('config'));
+    await mkdir(at('fresh'));
     await symlink(path.join(ROOT, 'bin', 'po-sync'), at('tools/po-sync'));
     await symlink(path.join(ROOT, 'bin', 'po-sync'), at('bin/po-sync'));
     await cp(path.join(ROOT, 'config', 'rehearsals'), at('config/rehearsals'), { recursive: true });
@@ -102,7 +103,7 @@ describe('the commands of the documentation', () => {
       .replace(/^((?:bin\/)?po-sync (?:start|sandbox)\b(?!.*--once).*)$/, 'timeout --preserve-status -s TERM 5 $1')
       .replace(/^(.*(?:dead-letters (?:retry|discard|resolve)|batches (?:release|cancel)) .*)$/, '$1 --yes');
     const { baseUrl, authUrl } = place.api;
-    const addresses = `sed -i 's#baseUrl: .*#baseUrl: ${baseUrl}#; s#authUrl: .*#authUrl: ${authUrl}#' config/po-sync.yaml`;
+    const addresses = `sed -i 's#baseUrl: .*#baseUrl: ${baseUrl}#; s#authUrl: .*#authUrl: ${authUrl}#; s#../inbox#../fresh#' config/po-sync.yaml`;
     return line.startsWith('cp config/po-sync.starter.yaml') ? [own, addresses] : [own];
   }
 

@@ -55,10 +55,16 @@ const TONES: Record<BatchStanding, Tone> = {
   unreadable: 'bad',
 };
 
-/** `150/5,000`; the total is unknown while the file is read. */
+/** `150/5,000`; `150/≤5,000` while the file is read again and only its records are counted, `150/?` before that. */
 function progressOf({ batch, standing }: BatchView): string {
   if (standing === 'unreadable') return '–';
-  return `${count(settledIn(batch))}/${batch.total === undefined ? '?' : count(batch.total)}`;
+  return `${count(settledIn(batch))}/${totalOf(batch)}`;
+}
+
+/** An order has at least one record. */
+function totalOf({ total, inspection }: BatchView['batch']): string {
+  if (total !== undefined) return count(total);
+  return inspection === undefined ? '?' : `≤${count(inspection.records)}`;
 }
 
 /** Everything that is known about one batch. */

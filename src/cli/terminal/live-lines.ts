@@ -85,7 +85,10 @@ function inColumns(lines: readonly Line[], columns: number): Part[][] {
 
 function progress(batch: Batch): string {
   const settled = settledIn(batch);
-  if (batch.total === undefined) return settled === 0 ? 'reading' : `reading, ${count(settled)} done`;
+  if (batch.total === undefined) {
+    const most = batch.inspection === undefined ? '' : ` of at most ${count(batch.inspection.records)}`;
+    return settled === 0 ? 'reading' : `reading, ${count(settled)}${most} done`;
+  }
   const percent = `${Math.floor(share(settled, batch.total) * 100)}%`.padStart(4);
   return `${percent}  ${count(settled)}/${count(batch.total)}`;
 }

@@ -60,6 +60,16 @@ describe('a batch in progress', () => {
     const [first, second] = linesOf({ pause, batches: [{ batch: batchOf(), pace: 0 }] });
     expect(first).toBe('paused  for 2 min (ends automatically): the API answers 503');
     expect(second).not.toMatch(/left|\/s/);
+    const inspection = {
+      sha256: '',
+      bytes: 9,
+      records: 6000,
+      shape: { format: { type: 'csv' as const } },
+      warnings: [],
+    };
+    expect(linesOf({ batches: [{ batch: { ...reading, inspection }, pace: undefined }] })).toEqual([
+      'orders.csv  reading, 2,250 of at most 6,000 done  3 need a person',
+    ]);
   });
 
   it('says that it is held and why', () => {
