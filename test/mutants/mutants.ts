@@ -220,6 +220,27 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['test/report/beside.test.ts'],
   },
+  {
+    without: 'another name for an answer whose name is taken',
+    file: 'src/report/answer.ts',
+    find: 'return (await claimName(draft.temporary, path)) || (await sameBytes(draft.temporary, path));',
+    replace: 'return (await claimName(draft.temporary, path)) || sameBytes !== undefined;',
+    tests: ['test/end-to-end/answers.test.ts'],
+  },
+  {
+    without: 'growing gaps between lines about a failure',
+    file: 'src/log/log.ts',
+    find: 'last.times > 0 && at - last.logged < growingWait(last.times, GAP)',
+    replace: 'false',
+    tests: ['test/log/log.test.ts'],
+  },
+  {
+    without: "a preview that asks the API's list",
+    file: 'src/operate/orders/preview-orders.ts',
+    find: 'before.get(number) ?? listed.get(number)',
+    replace: 'before.get(number)',
+    tests: ['test/end-to-end/preview.test.ts'],
+  },
   // Secrets and people
   {
     without: 'redaction',

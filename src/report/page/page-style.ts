@@ -132,6 +132,7 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   body { font-size: 10pt; }
   main { max-width: none; padding: 0; }
   section, footer { margin-top: 1.6rem; }
+  .help { display: none; }
   .bar, .swatch, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .next, .group { padding: 0.6rem 0 0; border: 0; border-top: 1px solid var(--rule); border-radius: 0; }
   .next .command, .next code { padding-inline: 0; }

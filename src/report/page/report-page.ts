@@ -103,11 +103,14 @@ function particulars(report: Report): Html {
 ${counts.orders === 0 || finishedAt === null ? undefined : html`<p>All orders with their outcomes: ${reportLink('results.csv')}.</p>`}</footer>`;
 }
 
+/** A comma in a list of facts is hard to see. */
+const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' };
+
 function formatOf(format: NonNullable<Report['format']>): string {
-  const delimiter = format.delimiter === '\t' ? 'tab' : format.delimiter;
+  const { delimiter } = format;
   return [
     format.type.toUpperCase(),
-    delimiter === undefined ? '' : `delimiter ${delimiter}`,
+    delimiter === undefined ? '' : `delimiter ${DELIMITERS[delimiter] ?? delimiter}`,
     format.encoding ?? '',
     format.decimal === undefined ? '' : `decimal ${format.decimal === ',' ? 'comma' : 'point'}`,
     format.gzip === true ? 'gzipped' : '',
