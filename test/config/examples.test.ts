@@ -1,11 +1,14 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
+import { checkCommand } from '../../src/cli/commands/check.ts';
 import { mappingSchema } from '../../src/config/mapping-schema.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
+import { fakeShell } from '../support/fake-shell.ts';
 import { inShort } from '../support/read-text.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../config/examples');
 const item = (articleCode: string, quantity: number) => ({ articleCode, quantity });
@@ -39,6 +42,11 @@ const EXPECTED: Record<string, unknown[]> = {
   ],
 };
 
+const WARNINGS: Record<string, string[]> = {
+  'sap-list.txt': ['One totals row was skipped.', 'One repeated header was skipped.'],
+  'business-central.json': ['it names a next page (nextLink)'],
+};
+
 describe('the example mappings', () => {
   test.each(Object.entries(EXPECTED))('read %s', async (sample, expected) => {
     const name = path.parse(sample).name;
@@ -51,6 +59,31 @@ describe('the example mappings', () => {
     for await (const one of readOrders(file, inspection)) orders.push(one);
     expect(inShort(orders)).toEqual(expected);
   });
+
+  test.each(Object.keys(EXPECTED))(
+    'pass the checks of a configuration and read %s with po-sync check',
+    async (sample) => {
+      await using temp = await makeTempFolder();
+      const name = path.parse(sample).name;
+      const environment = { baseUrl: 'https://api.example.com/api/v1', authUrl: 'https://auth.example.com' };
+      const settings = {
+        environment: 'staging',
+        data: 'data',
+        environments: { staging: environment },
+        sources: [{ name: 'erp', type: 'inbox', path: 'inbox', mapping: name }],
+        reports: { path: 'reports' },
+        ...Object(parse(await readFile(path.join(folder, `${name}.yaml`), 'utf8'))),
+      };
+      const config = path.join(temp.path, 'po-sync.yaml');
+      await writeFile(config, stringify(settings));
+      const shell = fakeShell({ cwd: temp.path });
+      const isHeld = EXPECTED[sample]?.some((one) => !Object.hasOwn(Object(one), 'orderState'));
+      const code = await checkCommand({ files: [path.join(folder, sample)], config, json: false }, shell);
+      expect(shell.written.err).toBe('');
+      expect(code).toBe(isHeld ? 2 : 0);
+      for (const warning of WARNINGS[sample] ?? []) expect(shell.written.out).toContain(warning);
+    },
+  );
 
   test('each have a sample', async () => {
     const names = (await readdir(folder)).map((file) => path.parse(file).name);
