@@ -5,15 +5,15 @@ import { openRegularFile } from '../core/regular-file.ts';
 
 /** Bytes read from each end of a file. */
 const EXAMINED = 64 * 1024;
-/** Bytes that are inflated to find the end of a gzip file. */
-const INFLATED = 2 ** 30;
+/** Bytes that are read, or inflated, to find out whether JSON or a gzip file is complete. */
+const MOST_READ = 2 ** 30;
 
 /** Whether the last row of a table must have a line end; `finalNewline` of the mapping. */
 export type LineEnd = 'required' | 'optional';
 
 /**
- * Why a file looks unfinished; undefined if it looks complete. Examines the beginning and the end, and a gzip file to
- * its end. The result decides how long to wait for the file, not whether the file is readable. Errors as
+ * Why a file looks unfinished; undefined if it looks complete. Examines the beginning and the end, and JSON and gzip to
+ * their end. The result decides how long to wait for the file, not whether the file is readable. Errors as
  * `openRegularFile`.
  */
 export async function whyIncomplete(path: string, lineEnd: LineEnd = 'required'): Promise<string | undefined> {
@@ -32,8 +32,13 @@ async function examine(handle: FileHandle, lineEnd: LineEnd): Promise<string | u
   if (end.length >= width && end.subarray(-width).every((byte) => byte === 0)) return 'it ends in zeros';
   const [head, tail] = [textOf(start, width), textOf(end, width)];
   const isAll = size <= EXAMINED;
-  if (/^\s*</.test(head)) return />\s*$/.test(tail) ? undefined : 'it does not end with the tag that closes it';
-  return /^\s*[[{]/.test(head) ? endOfJson(head, tail, isAll) : endOfTable(head, tail, isAll, lineEnd);
+  if (/^\s*</.test(head)) return endOfXml(head, tail);
+  if (!/^\s*[[{]/.test(head)) return endOfTable(head, tail, isAll, lineEnd);
+  const ending = /^\s*\[/.test(head) ? /\]\s*$/ : /\}\s*$/;
+  if (!ending.test(tail)) return 'its JSON does not end with the bracket that closes it';
+  return width === 1 && size <= MOST_READ && !(await isBalanced(handle))
+    ? 'its JSON has brackets that are not closed'
+    : undefined;
 }
 
 async function bytesAt(handle: FileHandle, from: number, to: number): Promise<Buffer> {
@@ -58,16 +63,41 @@ function endOfZip(end: Buffer): string | undefined {
   return end.includes(Buffer.from('PK\x05\x06', 'latin1')) ? undefined : 'its zip archive has no end';
 }
 
-function endOfJson(head: string, tail: string, isAll: boolean): string | undefined {
-  const ending = /^\s*\[/.test(head) ? /\]\s*$/ : /\}\s*$/;
-  if (!ending.test(tail)) return 'its JSON does not end with the bracket that closes it';
-  return isAll && openBrackets(head) > 0 ? 'its JSON has brackets that are not closed' : undefined;
+/** The root may be followed by comments and processing instructions. */
+function endOfXml(head: string, tail: string): string | undefined {
+  const [, root = ''] = /<([^\s!?/>][^\s/>]*)/.exec(head) ?? [];
+  let rest = tail.trimEnd();
+  for (const [begin, end] of [...AFTER_ROOT, ...AFTER_ROOT]) {
+    while (rest.endsWith(end) && rest.includes(begin)) rest = rest.slice(0, rest.lastIndexOf(begin)).trimEnd();
+  }
+  const last = rest.slice(Math.max(0, rest.lastIndexOf('<')));
+  const isClosed = last.replace(/\s/g, '') === `</${root}>` || (last.startsWith(`<${root}`) && last.endsWith('/>'));
+  return isClosed ? undefined : 'it does not end with the tag that closes it';
 }
 
-/** Brackets outside of strings that are opened and not closed. */
-function openBrackets(text: string): number {
-  const outside = text.replace(/"(?:[^"\\]|\\.)*"/gs, '');
-  return (outside.match(/[[{]/g)?.length ?? 0) - (outside.match(/[\]}]/g)?.length ?? 0);
+const AFTER_ROOT = [
+  ['<!--', '-->'],
+  ['<?', '?>'],
+] as const;
+
+const [QUOTE, BACKSLASH, ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [34, 92, 91, 93, 123, 125];
+
+/** Whether all brackets outside of strings are closed. */
+async function isBalanced(handle: FileHandle): Promise<boolean> {
+  let depth = 0;
+  let isInString = false;
+  let isEscaped = false;
+  for await (const chunk of handle.createReadStream({ start: 0, autoClose: false })) {
+    for (const byte of chunk as Buffer) {
+      if (isEscaped) isEscaped = false;
+      else if (byte === BACKSLASH) isEscaped = isInString;
+      else if (byte === QUOTE) isInString = !isInString;
+      else if (isInString) continue;
+      else if (byte === OBJECT || byte === ARRAY) depth += 1;
+      else if (byte === OBJECT_END || byte === ARRAY_END) depth -= 1;
+    }
+  }
+  return depth <= 0 && !isInString;
 }
 
 /** Damage of another kind is no reason to wait. */
@@ -79,7 +109,7 @@ async function endOfGzip(handle: FileHandle): Promise<string | undefined> {
   try {
     for await (const chunk of source.pipe(gunzip)) {
       inflated += (chunk as Buffer).length;
-      if (inflated > INFLATED) return undefined;
+      if (inflated > MOST_READ) return undefined;
     }
     return undefined;
   } catch (error) {

@@ -63,7 +63,7 @@ export function checkObjectRow(record: ObjectRecord, rules: ObjectRules): Checke
   return { record, number, problems: placed(found, place, rules), ...(loose && { loose }) };
 }
 
-/** Why a row may belong to the order above it. */
+/** Why a row may belong to the order above it or below it: no cells are merged in a file of objects. */
 function looseObject(value: object, number: string, place: Place, { mapping }: ObjectRules): CheckedRow['loose'] {
   const fault = textFault(number);
   if (fault === undefined) return undefined;
@@ -71,7 +71,7 @@ function looseObject(value: object, number: string, place: Place, { mapping }: O
   if (!isBlank(given)) return { reason: `the order number at ${placeText(place)} cannot be used`, isBoth: true };
   const names = [mapping.fields.articleCode, mapping.fields.quantity];
   const hasItem = names.some((one) => !isBlank(find(value, one).value));
-  return hasItem ? { reason: `${placeText(place)} has no order number`, isBoth: false } : undefined;
+  return hasItem ? { reason: `${placeText(place)} has no order number`, isBoth: true } : undefined;
 }
 
 type TextField = 'purchaseOrderNumber' | 'articleCode';

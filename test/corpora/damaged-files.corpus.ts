@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
 import { csv, DAMAGES, type Pick, type Table } from '../support/damages.ts';
+import { OBJECT_DAMAGES, WRITERS } from '../support/object-damages.ts';
 import { readText } from '../support/read-text.ts';
 
 // A correct file is damaged in each of these ways, again and again: what is sent is always an order of the correct file.
@@ -64,3 +65,33 @@ describe('a damaged file sends nothing that the correct file does not', () => {
     }
   });
 });
+
+describe.each(Object.entries(WRITERS))(
+  '%s that is damaged sends nothing that the correct file does not',
+  (form, writer) => {
+    const fitting = Object.entries(OBJECT_DAMAGES).filter(
+      ([, { flatOnly, needsEnd, notIn }]) =>
+        (writer.isFlat || flatOnly !== true) && (writer.hasEnd || needsEnd !== true) && notIn?.test(form) !== true,
+    );
+
+    test.each(fitting)('%s', async (_, damage) => {
+      for (let run = 0; run < RUNS / 5; run++) {
+        const seed = randomInt(2 ** 32 - 1);
+        const pick = picker(seed);
+        const table = makeTable(pick);
+        const right = new Map((await sentOf(csv(table))).flatMap((one) => [...one]));
+        const damaged = damage.of(writer.write, table, pick);
+        for (const [number, items] of (await sentOf(damaged)).flatMap((one) => [...one])) {
+          expect(items, `seed ${seed}, order ${number} of\n${damaged.toString()}`).toBe(right.get(number));
+        }
+      }
+    });
+
+    test('undamaged sends what the table sends', async () => {
+      for (let run = 0; run < RUNS / 5; run++) {
+        const table = makeTable(picker(randomInt(2 ** 32 - 1)));
+        expect(await sentOf(writer.write(table))).toEqual(await sentOf(csv(table)));
+      }
+    });
+  },
+);

@@ -15,6 +15,8 @@ import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const ROWS = 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n';
+/** Longer than what is examined of other files; its text has brackets, too. */
+const LONG_JSON = `{"value":[${'{"a":"}]\\\\"}, '.repeat(10_000)}{"a":""}]    }\n`;
 
 /** An inbox whose files are removed when they are offered. */
 async function openTestInbox(
@@ -97,6 +99,8 @@ describe('an inbox', () => {
     ['half a last row', `${ROWS}2,`, 'its last row is shorter than its header'],
     ['no line end after its last row', ROWS.trimEnd(), 'its last line has no line end'],
     ['JSON without end', '[{"a":1},', 'its JSON does not end with the bracket that closes it'],
+    ['JSON that is cut behind an object', LONG_JSON.slice(0, -7), 'its JSON has brackets that are not closed'],
+    ['XML without end', '<?xml version="1.0"?>\n<a><b/><b>1</b>\n', 'it does not end with the tag that closes it'],
     ['zeros at its end', `${ROWS}${'\0'.repeat(4096)}`, 'it ends in zeros'],
     ['nothing in it', '', 'it is empty'],
   ])('waits longer for a file with %s, then takes it as it is', async (_, text, reason) => {
@@ -113,10 +117,12 @@ describe('an inbox', () => {
     await using it = await openTestInbox({ stable: 1_000 }, undefined, 'optional');
     await it.drop('whole.csv', ROWS.trimEnd());
     await it.drop('whole.json', '{"a":[1]}\n');
+    await it.drop('whole.xml', '<?xml version="1.0"?><a><b/></a >\n<?end?><!-- x -->\n');
+    await it.drop('long.json', LONG_JSON);
     const started = performance.now();
     await it.inbox.settleOnce();
     expect(performance.now() - started).toBeLessThan(8_000);
-    expect(it.offered.sort()).toEqual(['whole.csv', 'whole.json']);
+    expect(it.offered.sort()).toEqual(['long.json', 'whole.csv', 'whole.json', 'whole.xml']);
   });
 
   test('ignores unfinished and hidden names until the files get their final names', async () => {

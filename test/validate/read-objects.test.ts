@@ -41,12 +41,12 @@ describe('objects without items', () => {
     expect(orders).toEqual([{ 1: ['3 quantity not-a-number'] }, order('2', ['C', 3])]);
   });
 
-  test.each([null, '', ' ', undefined])('put the order above in doubt if their number is %j', async (blank) => {
+  test.each([null, '', ' ', undefined])('put the orders around them in doubt if their number is %j', async (blank) => {
     const { orders } = await ordersIn(array([row('1', 'A', 1), row(blank, 'B', 2), row('2', 'C', 3)]));
     expect(orders).toEqual([
       { 1: ['2 row-in-doubt'] },
       { '': ['3 purchaseOrderNumber missing'] },
-      order('2', ['C', 3]),
+      { 2: ['4 row-in-doubt'] },
     ]);
   });
 

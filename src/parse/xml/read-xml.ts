@@ -5,7 +5,7 @@ import { unreadable } from '../unreadable.ts';
 /** What a reader of XML gets, with names without their prefixes; an attribute keeps it if another has the same name. `line` and `column` are 1-based. */
 export type XmlEvents = {
   onOpen(name: string, attributes: ReadonlyMap<string, string>, place: XmlPlace): void;
-  onText?(text: string): void;
+  onText?(text: string, place: XmlPlace): void;
   onClose(name: string, place: XmlPlace): void;
 };
 
@@ -45,8 +45,8 @@ export function createXmlReader(events: XmlEvents): XmlReader {
     if (depth > DEPTH) throw notXml(place(), `it nests deeper than ${DEPTH} elements`);
     events.onOpen(localName(name), localNames(attributes), begin);
   });
-  parser.on('text', (text) => events.onText?.(text));
-  parser.on('cdata', (text) => events.onText?.(text));
+  parser.on('text', (text) => events.onText?.(text, place()));
+  parser.on('cdata', (text) => events.onText?.(text, place()));
   parser.on('closetag', ({ name }) => {
     pending = 0;
     depth -= 1;

@@ -4,7 +4,7 @@ import { find, isObject } from '../find-key.ts';
 import type { Format } from '../format.ts';
 import { createObjectPages, type ObjectRecord, watchObjects } from '../objects.ts';
 import { unreadable } from '../unreadable.ts';
-import { createXmlRecords } from './xml-records.ts';
+import { createXmlRecords, MIXED_KEY, textBetween } from './xml-records.ts';
 
 /** XML: elements that are orders with items, or flat rows. */
 export const xmlFormat: Format<'xml'> = {
@@ -38,13 +38,22 @@ export const xmlFormat: Format<'xml'> = {
 function withItemList(record: ObjectRecord, { fields }: Mapping): ObjectRecord {
   const { value } = record;
   if (!isObject(value)) return record;
+  refuseMixed(record, [value]);
   const { value: found, pointer, isAmbiguous } = find(value, fields.items);
+  if (Array.isArray(found)) refuseMixed(record, found);
   if (isAmbiguous || !isObject(found)) return record;
   const isItem = [fields.articleCode, fields.quantity].some((names) => find(found, names).value !== undefined);
   const [inner, ...others] = Object.values(found);
   const isList = !isItem && others.length === 0 && typeof inner === 'object';
-  setAt(value, pointer, isList ? [inner].flat() : [found]);
+  const list = isList ? [inner].flat() : [found];
+  refuseMixed(record, list);
+  setAt(value, pointer, list);
   return record;
+}
+
+/** An order and its items have no text between their elements; a description in them may have. */
+function refuseMixed({ line }: ObjectRecord, values: readonly unknown[]): void {
+  if (values.some((value) => isObject(value) && MIXED_KEY in value)) throw textBetween(line);
 }
 
 /** Sets what a JSON pointer of keys leads to. */

@@ -29,7 +29,7 @@ type Element = {
 };
 
 /** The key of the text between elements, which no field is read from. */
-const MIXED_KEY = '#mixed';
+export const MIXED_KEY = '#mixed';
 
 /** Bytes that an element or an attribute counts besides its text. */
 const OVERHEAD = 16;
@@ -54,7 +54,10 @@ export function createXmlRecords(path: readonly string[], watch: XmlWatch = {}):
       if (around.isAtEnd()) builder.begin(name, attributes, place.line, pointer);
       else watch.onElement?.(around.names, attributes.keys(), place);
     },
-    onText: (text) => builder.text(text),
+    onText(text, place) {
+      if (builder.isOpen()) builder.text(text);
+      else if (around.isAbove() && text.trim() !== '') throw textBetween(place.line);
+    },
     onClose() {
       if (builder.isOpen()) {
         const record = builder.close();
@@ -83,12 +86,19 @@ export function createXmlRecords(path: readonly string[], watch: XmlWatch = {}):
   };
 }
 
+/** A bracket that is missing makes text of an element. */
+export function textBetween(line: number) {
+  const message = `Line ${line}: there is text between the elements of an order, or between orders.`;
+  return unreadable('xml', message, { line }, 'Check for a bracket that is missing before it.');
+}
+
 /** The elements around the records. Each is numbered among those with its name. */
 function createPath(path: readonly string[]) {
   const steps = path.map((step) => (step === '*' ? step : plainName(step)));
   const names: string[] = [];
   const pointers: string[] = [''];
   const counts: Map<string, number>[] = [new Map()];
+  const isStep = (name: string, at: number) => steps[at] === '*' || steps[at] === plainName(name);
   return {
     names,
     /** The pointer of the element that is entered. */
@@ -106,8 +116,9 @@ function createPath(path: readonly string[]) {
       pointers.pop();
       counts.pop();
     },
-    isAtEnd: () =>
-      names.length === steps.length && steps.every((step, at) => step === '*' || step === plainName(names[at] ?? '')),
+    isAtEnd: () => names.length === steps.length && names.every(isStep),
+    /** The current element is on the path. */
+    isAbove: () => names.length < steps.length && names.every(isStep),
   };
 }
 
