@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadiness } from './admin/endpoints.ts';
+import { createMetrics } from './admin/metrics/metrics.ts';
 import { startAdmin } from './admin/start-admin.ts';
 import { createFileAdmission } from './admit/file-admission.ts';
 import { measureThroughput } from './admit/throughput.ts';
@@ -25,18 +26,19 @@ import { openSettlement } from './settle/settlement.ts';
  * Throws PoSyncError when the daemon cannot do its work: a folder, Redis, the admin port, the first token.
  */
 export async function openDaemon(input: DaemonInput): Promise<Daemon> {
-  const { config, clock, log, signal } = input;
+  const { config, clock, signal } = input;
   await using resources = new AsyncDisposableStack();
   const stopping = new AbortController();
-  const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
   await makeFolders(config);
-  const store = resources.use(await openStore(config, { clock, log, ...(signal ? { signal } : {}) }));
+  const store = resources.use(await openStore(config, { clock, log: input.log, ...(signal ? { signal } : {}) }));
+  const { log, metricsRoute } = createMetrics(input, store);
+  const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
   const context: Context = { config, store, owner: randomUUID(), clock, log, stopping: stopping.signal };
   const parts = await openParts(input, context, resources);
   const { sources, delivery, queue, breaker, book, partner, reconciliation } = parts;
   const checks = createReadiness({ ...store, folders: { data: config.data, reports: config.reports.path }, sources });
-  const token = input.adminToken ? { token: input.adminToken } : {};
-  const admin = input.admin ? resources.use(await startAdmin({ ...config.admin, ...token, checks })) : undefined;
+  const served = { ...config.admin, tokens: input.adminTokens, checks, routes: [metricsRoute(queue)] };
+  const admin = input.admin ? resources.use(await startAdmin(served)) : undefined;
   // What this machine lacks is noticed before the API is asked for anything.
   await partner.tokens.first();
   await reconciliation.establish();

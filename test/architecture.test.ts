@@ -54,6 +54,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   ioredis: { units: ['redis'], typesAnywhere: true },
   pino: { units: ['log'], typesAnywhere: true },
   'pino-pretty': { units: ['log'] },
+  'prom-client': { units: ['admin'] },
   undici: { units: ['core'] },
   yaml: { units: ['config', 'sandbox'] },
   yazl: { units: ['report'] },

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isLoopback } from '../config/fields.ts';
-import type { Secret } from '../config/secret.ts';
+import type { AdminRole, AdminTokens } from '../config/secrets.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { type Checks, healthRoutes, jsonReply, type Reply, type Route } from './endpoints.ts';
 
@@ -11,7 +11,8 @@ export type AdminOptions = {
   host: string;
   /** 0 takes any free port. */
   port: number;
-  token?: Secret;
+  /** Without any, a request needs none. */
+  tokens?: AdminTokens | undefined;
   checks: Checks;
   /** Routes besides health. */
   routes?: readonly Route[];
@@ -23,10 +24,10 @@ export type Admin = AsyncDisposable & { port: number };
  * Serves the admin port: health, and the given routes. Throws PoSyncError `port-occupied`, `admin-unavailable` if the
  * address cannot be used, `admin-token-missing` if other machines could reach it without a token.
  */
-export async function startAdmin({ host, port, token, checks, routes = [] }: AdminOptions): Promise<Admin> {
-  if (token === undefined && !isLoopback(host)) throw unguarded(host);
+export async function startAdmin({ host, port, tokens, checks, routes = [] }: AdminOptions): Promise<Admin> {
+  if (!tokens?.size && !isLoopback(host)) throw unguarded(host);
   const answer = answering([...healthRoutes(checks), ...routes]);
-  const guard = adminGuard({ host, token });
+  const guard = adminGuard(host, tokens ?? new Map());
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 });
   keepRoom(server);
   server.on('request', (request, response) => {
@@ -117,7 +118,8 @@ function unguarded(host: string): PoSyncError {
     'admin-token-missing',
     `Other machines could reach the admin port at ${host} without a token.`,
     {
-      remedy: 'Set PO_SYNC_ADMIN_TOKEN, or set admin.host to 127.0.0.1.',
+      remedy:
+        'Set PO_SYNC_ADMIN_TOKEN, PO_SYNC_ADMIN_READ_TOKEN or PO_SYNC_METRICS_TOKEN, or set admin.host to 127.0.0.1.',
       facts: { host },
     },
   );
@@ -136,17 +138,28 @@ type Guard = (request: IncomingMessage) => Reply | undefined;
 
 /**
  * Guards the admin port. On loopback the Host header must name this machine: a web page can make a browser call
- * 127.0.0.1 under another name (DNS rebinding). With a token, every request must contain it (RFC 6750).
+ * 127.0.0.1 under another name (DNS rebinding). With tokens, every request must contain one of them (RFC 6750) that
+ * allows what it asks for.
  */
-function adminGuard({ host, token }: { host: string; token?: Secret | undefined }): Guard {
-  const wanted = token === undefined ? undefined : digest(token.reveal());
+function adminGuard(host: string, tokens: AdminTokens): Guard {
+  const known = [...tokens].map(([role, token]) => ({ role, digest: digest(token.reveal()) }));
   return (request) => {
     if (isLoopback(host) && !namesThisMachine(request.headers.host)) {
       return jsonReply(403, { error: 'The Host header must name this machine, such as localhost.' });
     }
-    if (wanted === undefined || timingSafeEqual(digest(bearerOf(request)), wanted)) return undefined;
+    if (known.length === 0) return undefined;
+    const given = digest(bearerOf(request));
+    const roles = known.filter((one) => timingSafeEqual(one.digest, given)).map(({ role }) => role);
+    if (roles.some((role) => allows(role, request))) return undefined;
+    if (roles.length > 0) return jsonReply(403, { error: 'The token does not allow this request.' });
     return jsonReply(401, { error: 'A bearer token is required.' }, { 'www-authenticate': 'Bearer realm="po-sync"' });
   };
+}
+
+function allows(role: AdminRole, { method, url = '' }: IncomingMessage): boolean {
+  if (role === 'operate') return true;
+  const isReading = method === 'GET' || method === 'HEAD';
+  return isReading && (role === 'read' || /^\/metrics(?:\?|$)/.test(url));
 }
 
 function namesThisMachine(host: string | undefined): boolean {

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import { nearest } from './problem.ts';
 import { type FoundSecret, readSecret, Secret, type SecretReader, secretFilesFrom } from './secret.ts';
 import { isWebAddress } from './source-schema.ts';
-import { ADMIN_TOKEN, type Variables, variablePrefix } from './variables.ts';
+import { ADMIN_TOKENS, type Variables, variablePrefix } from './variables.ts';
 
 /** The credentials of the chosen environment (API part 5). */
 export type Secrets = {
@@ -39,15 +39,25 @@ export async function loadSecrets(
   };
 }
 
-/** The admin port's token from `PO_SYNC_ADMIN_TOKEN` or `PO_SYNC_ADMIN_TOKEN_FILE`; undefined when there is none. */
-export async function loadAdminToken(
-  env: Variables,
-  read: SecretReader = secretFilesFrom('.'),
-): Promise<Secret | undefined> {
+/** What a token of the admin port allows: everything, reading, or only reading `/metrics`. */
+export type AdminRole = keyof typeof ADMIN_TOKENS;
+
+/** The tokens of the admin port, by what they allow. */
+export type AdminTokens = ReadonlyMap<AdminRole, Secret>;
+
+/**
+ * The admin port's tokens from `PO_SYNC_ADMIN_TOKEN`, `PO_SYNC_ADMIN_READ_TOKEN` and `PO_SYNC_METRICS_TOKEN`, each also
+ * as `…_FILE`.
+ */
+export async function loadAdminTokens(env: Variables, read: SecretReader = secretFilesFrom('.')): Promise<AdminTokens> {
   // Service managers set a variable to an empty text when there is no value.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const found = await readSecret(ADMIN_TOKEN, given, read);
-  return found === undefined ? undefined : new Secret(found.value);
+  const tokens = new Map<AdminRole, Secret>();
+  for (const role of ['operate', 'read', 'metrics'] as const) {
+    const found = await readSecret(ADMIN_TOKENS[role], given, read);
+    if (found !== undefined) tokens.set(role, new Secret(found.value));
+  }
+  return tokens;
 }
 
 async function needed(name: string, env: Variables, read: SecretReader): Promise<FoundSecret> {

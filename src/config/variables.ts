@@ -10,7 +10,12 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export const ENVIRONMENT = 'PO_SYNC_ENVIRONMENT';
 export const REDIS_URL = 'PO_SYNC_REDIS_URL';
 const ADMIN_PORT = 'PO_SYNC_ADMIN_PORT';
-export const ADMIN_TOKEN = 'PO_SYNC_ADMIN_TOKEN';
+/** The variables of the admin port's tokens, by what each token allows. */
+export const ADMIN_TOKENS = {
+  operate: 'PO_SYNC_ADMIN_TOKEN',
+  read: 'PO_SYNC_ADMIN_READ_TOKEN',
+  metrics: 'PO_SYNC_METRICS_TOKEN',
+} as const;
 
 /** The prefix of an environment's variables, such as `PO_SYNC_STAGING`; characters that are not letters or digits become `_`. */
 export function variablePrefix(environment: string): string {

@@ -3,10 +3,11 @@ import { prettyFactory } from 'pino-pretty';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { escapeHidden } from '../order/text.ts';
+import type { Meter } from './meter.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 
-/** The program's log. Only the functions of `events/` write to it. */
-export type Log = Logger;
+/** The program's log. Only the functions of `events/` write to it; `meter` counts what they write, for the metrics. */
+export type Log = Logger & { readonly meter?: Meter };
 
 export type LogOptions = {
   level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -52,6 +53,12 @@ export function createLog(options: LogOptions): Log {
     },
     lines,
   );
+}
+
+/** The same log, which counts with `meter` as well. */
+export function withMeter(log: Log, meter: Meter | undefined): Log {
+  const metered: Log = Object.create(log);
+  return meter === undefined ? log : Object.assign(metered, { meter });
 }
 
 /** Events that come again as long as their cause lasts. */

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
-import type { Secret } from '../config/secret.ts';
-import type { Secrets } from '../config/secrets.ts';
+import type { AdminTokens, Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
@@ -15,7 +14,8 @@ import type { Keys } from '../redis/keys.ts';
 export type DaemonInput = {
   config: Config;
   secrets: Secrets;
-  adminToken?: Secret;
+  /** Absent: none. */
+  adminTokens?: AdminTokens;
   clock: Clock;
   log: Log;
   self: Self;

@@ -137,7 +137,7 @@ describe('on loopback, the Host header', () => {
 });
 
 describe('with a token', () => {
-  const token = new Secret('canary-token');
+  const tokens = new Map([['operate', new Secret('canary-token')] as const]);
 
   it.each([
     ['none', {}, 401],
@@ -148,7 +148,7 @@ describe('with a token', () => {
     ['the right one', { authorization: 'Bearer canary-token' }, 200],
     ['the right one in another case of the scheme', { authorization: 'bearer canary-token' }, 200],
   ])('a request with %s', async (_, headers, expected) => {
-    await using admin = await start({ token });
+    await using admin = await start({ tokens });
     for (const path of ['/healthz', '/readyz']) {
       const { status, headers: answered, body } = await call(admin.port, path, headers);
       expect(status).toBe(expected);
@@ -158,9 +158,47 @@ describe('with a token', () => {
   });
 
   it('serves other machines under any name', async () => {
-    await using admin = await start({ host: '0.0.0.0', token });
+    await using admin = await start({ host: '0.0.0.0', tokens });
     const headers = { authorization: 'Bearer canary-token', host: 'po-sync.example.com' };
     expect((await call(admin.port, '/healthz', headers)).status).toBe(200);
+  });
+});
+
+describe('with one token for each role', () => {
+  const tokens = new Map([
+    ['operate', new Secret('operator')],
+    ['read', new Secret('reader')],
+    ['metrics', new Secret('prometheus')],
+  ] as const);
+  const page = { status: 200, type: 'text/plain', body: '' };
+  const routes = [
+    { method: 'GET', path: '/metrics', handle: () => page },
+    { method: 'GET', path: '/metrics/all', handle: () => page },
+    { method: 'POST', path: '/metrics', handle: () => page },
+    { method: 'POST', path: '/pause', handle: () => page },
+  ] as const;
+
+  it.each([
+    ['operator', 'GET /metrics', 200],
+    ['operator', 'GET /healthz', 200],
+    ['operator', 'POST /pause', 200],
+    ['reader', 'GET /metrics', 200],
+    ['reader', 'GET /readyz', 200],
+    ['reader', 'HEAD /healthz', 200],
+    ['reader', 'POST /pause', 403],
+    ['prometheus', 'GET /metrics', 200],
+    ['prometheus', 'HEAD /metrics?name=x', 200],
+    ['prometheus', 'POST /metrics', 403],
+    ['prometheus', 'GET /metrics/all', 403],
+    ['prometheus', 'GET /healthz', 403],
+    ['prometheus', 'GET //metrics', 403],
+    ['prometheus', 'POST /pause', 403],
+    ['another', 'GET /metrics', 401],
+  ])('the token %s may %s: %i', async (token, what, expected) => {
+    await using admin = await start({ tokens, routes });
+    const [method = '', path = ''] = what.split(' ');
+    const { status } = await call(admin.port, path, { authorization: `Bearer ${token}` }, method);
+    expect(status).toBe(expected);
   });
 });
 
@@ -175,7 +213,9 @@ describe('it does not start', () => {
   });
 
   it.each(['no-such-host.invalid', '192.0.2.1'])('at an address of another machine: %s', async (host) => {
-    await expect(start({ host, token: new Secret('x') })).rejects.toMatchObject({ code: 'admin-unavailable' });
+    await expect(start({ host, tokens: new Map([['operate', new Secret('x')]]) })).rejects.toMatchObject({
+      code: 'admin-unavailable',
+    });
   });
 
   it('without a token if other machines could reach it', async () => {

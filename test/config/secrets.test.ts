@@ -3,7 +3,7 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { secretFilesFrom } from '../../src/config/secret.ts';
-import { loadAdminToken, loadSecrets } from '../../src/config/secrets.ts';
+import { loadAdminTokens, loadSecrets } from '../../src/config/secrets.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -123,8 +123,19 @@ it('leave out a file of another environment that cannot be read', async () => {
   await expect(loadSecrets(config, { ...GIVEN, PO_SYNC_UAT_2_CLIENT_ID_FILE: '/no/such' })).resolves.toBeDefined();
 });
 
-it('contain the admin token, if there is one', async () => {
-  expect(await loadAdminToken({})).toBeUndefined();
-  expect(await loadAdminToken({ PO_SYNC_ADMIN_TOKEN: '' })).toBeUndefined();
-  expect((await loadAdminToken({ PO_SYNC_ADMIN_TOKEN: 'abc' }))?.reveal()).toBe('abc');
+it('contain the tokens of the admin port that are set, each from a variable or a file', async () => {
+  const shown = async (env: Record<string, string>) =>
+    [...(await loadAdminTokens(env, async () => ({ text: 'from-file\n', mode: 0o600 })))].map(([role, token]) => [
+      role,
+      token.reveal(),
+    ]);
+  expect(await shown({})).toEqual([]);
+  expect(await shown({ PO_SYNC_ADMIN_TOKEN: '', PO_SYNC_METRICS_TOKEN_FILE: '' })).toEqual([]);
+  expect(
+    await shown({ PO_SYNC_ADMIN_TOKEN: 'abc', PO_SYNC_ADMIN_READ_TOKEN: 'def', PO_SYNC_METRICS_TOKEN_FILE: '/x' }),
+  ).toEqual([
+    ['operate', 'abc'],
+    ['read', 'def'],
+    ['metrics', 'from-file'],
+  ]);
 });

@@ -16,6 +16,8 @@ import { until } from '../support/until.ts';
 const SECRETS = {
   clientSecret: 'canary-client/secret+of=staging',
   adminToken: 'canary-admin-token-7Kq',
+  readToken: 'canary-read-token-4Wd',
+  metricsToken: 'canary-metrics-token-8Lm',
   exportPassword: 'canary-export-pass:word',
   hookPath: 'canary-hook-path-3Vx',
   hookQuery: 'canary-hook-query-9Zt',
@@ -66,6 +68,8 @@ const env = {
   PO_SYNC_STAGING_CLIENT_ID: 'canary-client-id',
   PO_SYNC_STAGING_CLIENT_SECRET: SECRETS.clientSecret,
   PO_SYNC_ADMIN_TOKEN: SECRETS.adminToken,
+  PO_SYNC_ADMIN_READ_TOKEN: SECRETS.readToken,
+  PO_SYNC_METRICS_TOKEN: SECRETS.metricsToken,
   PO_SYNC_SOURCE_ERP_USER: 'reader',
   PO_SYNC_SOURCE_ERP_PASSWORD: SECRETS.exportPassword,
 };

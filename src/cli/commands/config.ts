@@ -1,6 +1,6 @@
 import { configJsonSchema } from '../../config/schema.ts';
 import { redactedConfig, showConfig } from '../../config/show.ts';
-import { ADMIN_TOKEN, type Variables, variablePrefix } from '../../config/variables.ts';
+import { ADMIN_TOKENS, type Variables, variablePrefix } from '../../config/variables.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 
@@ -29,7 +29,7 @@ function variablesOf(environments: readonly string[], env: Variables): Record<st
   const credentials = environments
     .map(variablePrefix)
     .flatMap((prefix) => [`${prefix}_CLIENT_ID`, `${prefix}_CLIENT_SECRET`]);
-  return Object.fromEntries([...credentials, ADMIN_TOKEN].map((name) => [name, stateOf(name, env)]));
+  return Object.fromEntries([...credentials, ...Object.values(ADMIN_TOKENS)].map((name) => [name, stateOf(name, env)]));
 }
 
 function stateOf(name: string, env: Variables): string {

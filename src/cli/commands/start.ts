@@ -1,6 +1,6 @@
 import { once as eventOnce } from 'node:events';
 import type { Config } from '../../config/config.ts';
-import { loadAdminToken, loadSecrets } from '../../config/secrets.ts';
+import { loadAdminTokens, loadSecrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
@@ -24,7 +24,7 @@ export type StartArgs = CommonArgs & { once: boolean; maxWait: number };
 export async function startCommand(args: StartArgs, shell: Shell): Promise<number> {
   const { config, warnings } = await openConfig(args, shell, { confirm: true });
   const secrets = await loadSecrets(config, shell.env);
-  const adminToken = await loadAdminToken(shell.env);
+  const adminTokens = await loadAdminTokens(shell.env);
   const redaction = createRedaction();
   const live = canShowLive(shell, args)
     ? createLiveView({ shell, clock: systemClock, reports: config.reports.path })
@@ -34,7 +34,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     pretty: shell.isTTY && !args.json,
     colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
     stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
-    secrets: [secrets.clientSecret, ...(secrets.sources?.values() ?? []), ...(adminToken ? [adminToken] : [])],
+    secrets: [secrets.clientSecret, ...(secrets.sources?.values() ?? []), ...adminTokens.values()],
     redaction,
   });
   daemonStarting(log, { environment: config.environment, version: versionOf(), config: config.file });
@@ -51,7 +51,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     signal: shell.signal,
     hide: redaction.hideToken,
     notices: { env: shell.env, redactLine: (line: string) => redaction.redactLine(line) },
-    ...(adminToken ? { adminToken } : {}),
+    adminTokens,
   };
   return args.once ? startOnce(input, args, shell, live) : runDaemon(input, shell, live);
 }

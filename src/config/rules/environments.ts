@@ -1,7 +1,7 @@
 import { formatDuration, HTTPS_ONLY, isLoopback, isPlainHttp } from '../fields.ts';
 import type { Finding } from '../problem.ts';
 import { redisUrl } from '../schema.ts';
-import { ADMIN_TOKEN, REDIS_URL, type Variables, variable, variablePrefix } from '../variables.ts';
+import { ADMIN_TOKENS, REDIS_URL, type Variables, variable, variablePrefix } from '../variables.ts';
 import type { EnvironmentParts, Readable } from './ruling.ts';
 import { type Rule, type Ruling, repeated } from './ruling.ts';
 
@@ -107,9 +107,10 @@ export const exposureRule: Rule = ({ admin, redis }, { env }) => {
 
 function openAdmin(admin: Readable['admin'], env: Variables): Finding[] {
   if (admin === undefined || isLoopback(admin.host)) return [];
-  if ([ADMIN_TOKEN, `${ADMIN_TOKEN}_FILE`].some((name) => variable(env, name) !== undefined)) return [];
+  const names = Object.values(ADMIN_TOKENS).flatMap((name) => [name, `${name}_FILE`]);
+  if (names.some((name) => variable(env, name) !== undefined)) return [];
   const message = `${admin.host} can be reached from other machines and needs a token`;
-  return [{ path: ['admin', 'host'], message, hint: `set ${ADMIN_TOKEN}, or use 127.0.0.1` }];
+  return [{ path: ['admin', 'host'], message, hint: `set ${ADMIN_TOKENS.operate}, or use 127.0.0.1` }];
 }
 
 function redisDoubts(redis: Readable['redis'], env: Variables): Finding[] {

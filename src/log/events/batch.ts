@@ -9,6 +9,7 @@ export function fileInspected(log: Log, facts: Named & { records: number; bytes:
 
 /** Every order of the file is in the ledger. */
 export function batchAdmitted(log: Log, facts: Named & { orders: number }): void {
+  log.meter?.file(facts.source, 'admitted');
   log.info({ event: 'batch-admitted', ...facts }, 'all orders of the file are in the ledger');
 }
 
@@ -18,6 +19,7 @@ export function batchUnreadable(
   facts: Named & { code: string; reason: string },
   { someAdmitted }: { someAdmitted: boolean },
 ): void {
+  log.meter?.file(facts.source, 'unreadable');
   const rest = someAdmitted ? 'no more of its orders are admitted' : 'none of its orders are sent';
   log.warn({ event: 'batch-unreadable', ...facts }, `file is unreadable; ${rest}`);
 }
@@ -28,6 +30,7 @@ export function batchFinished(
   facts: Named & { orders: number; accepted: number; needPerson: number; durationMs: number; report: string },
   { isUnreadable }: { isUnreadable: boolean },
 ): void {
+  log.meter?.file(facts.source, 'finished');
   const line = { event: 'batch-finished', ...facts };
   if (isUnreadable) log.warn(line, 'unreadable file is put away; correct it and drop it again');
   else if (facts.needPerson > 0) log.warn(line, 'batch finished; some orders need a person');

@@ -21,6 +21,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 
 /** One attempt of an order ended. A refusal is at `debug`, because `orderDead` follows it. */
 export function attemptEnded(log: Log, facts: Attempt): void {
+  log.meter?.attempt(facts.outcome);
   const line = { event: 'attempt-ended', ...facts };
   if (facts.outcome === 'accepted') log.debug(line, 'order accepted');
   else if (facts.outcome === 'refused') log.debug(line, 'order refused by the API');
@@ -61,6 +62,7 @@ export function listRead(
 
 /** Delivery to the environment pauses. Logged once a pause. */
 export function deliveryPaused(log: Log, facts: { environment: string; code: string; reason: string }): void {
+  log.meter?.pause(facts.code);
   log.warn({ event: 'delivery-paused', ...facts }, 'delivery paused');
 }
 

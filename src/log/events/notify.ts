@@ -5,21 +5,25 @@ type Named = { receiver: string; notice: string; kind: string; batch?: string; s
 
 /** A receiver accepted a notice. */
 export function noticeSent(log: Log, facts: Named & { attempt: number }): void {
+  log.meter?.notice(facts.receiver, 'sent');
   log.debug({ event: 'notice-sent', ...facts }, 'notice sent');
 }
 
 /** A receiver did not accept a notice. */
 export function noticeDelayed(log: Log, facts: Named & { attempt: number; reason: string }): void {
+  log.meter?.notice(facts.receiver, 'delayed');
   log.info({ event: 'notice-delayed', ...facts }, 'notice not accepted, will retry');
 }
 
 /** The last attempt for a notice failed. */
 export function noticeLost(log: Log, facts: Named & { attempt: number; reason: string }): void {
+  log.meter?.notice(facts.receiver, 'lost');
   log.error({ event: 'notice-lost', ...facts }, 'notice could not be sent');
 }
 
 /** Too many notices wait for a receiver; the oldest one is dropped. */
 export function noticeDropped(log: Log, facts: Named): void {
+  log.meter?.notice(facts.receiver, 'dropped');
   log.error({ event: 'notice-dropped', ...facts }, 'too many notices wait, the oldest is dropped');
 }
 

@@ -172,6 +172,8 @@ describe('the admin port', () => {
     expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN: '' } })).toHaveLength(1);
     expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN: 'x' } })).toEqual([]);
     expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN_FILE: '/x' } })).toEqual([]);
+    expect(problemsIn(text, { env: { PO_SYNC_ADMIN_READ_TOKEN: 'x' } })).toEqual([]);
+    expect(problemsIn(text, { env: { PO_SYNC_METRICS_TOKEN_FILE: '/x' } })).toEqual([]);
   });
 
   it.each(['127.0.0.1', '"::1"', 'localhost'])('at %s wants none', (host) => {

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import type { Clock } from '../../core/clock.ts';
+import { type Log, withMeter } from '../../log/log.ts';
+import type { DaemonInput } from '../../operate/daemon.ts';
+import type { OrderQueue } from '../../queue/queue.ts';
+import type { Store } from '../../redis/store.ts';
+import type { Route } from '../endpoints.ts';
+import { collectProcessMetrics, createOwnMetrics } from './own-metrics.ts';
+import { createSharedMetrics, readSharedState } from './shared-metrics.ts';
+
+/** Milliseconds that one reading of Redis serves. */
+const FRESH = 1_000;
+/** Milliseconds after which a scrape answers without Redis. */
+const TIME_LIMIT = 2_000;
+
+/** `log` counts what it logs, unless the daemon has no admin port. */
+type Metrics = { log: Log; metricsRoute(queue: OrderQueue): Route };
+
+/**
+ * The metrics of one daemon (docs/operations.md, "Metrics"). The state in Redis is read at most once a second. While Redis
+ * is away the scrape still answers: with `po_sync_redis_up 0`, without the shared gauges.
+ */
+export function createMetrics({ config, clock, log, self, admin }: DaemonInput, store: Store): Metrics {
+  const { redis, keys } = store;
+  const labels = { environment: config.environment };
+  const [own, shared] = [new Registry(), new Registry()];
+  own.setDefaultLabels(labels);
+  shared.setDefaultLabels(labels);
+  const sourceOf = async (batch: string) => (await redis.hget(keys.batch(batch), 'source')) ?? undefined;
+  const metrics = createOwnMetrics({ registry: own, version: self.version, sourceOf });
+  if (admin) collectProcessMetrics(own);
+  const show = createSharedMetrics(shared, config);
+
+  async function read(queue: OrderQueue) {
+    const [, state] = await Promise.all([timePing(), readSharedState(store, queue)]);
+    return state;
+  }
+
+  async function timePing(): Promise<void> {
+    const began = clock.monotonic();
+    await redis.ping();
+    metrics.redis.roundTrip(clock.monotonic() - began);
+  }
+
+  function metricsRoute(queue: OrderQueue): Route {
+    const current = sharedRead(() => read(queue), clock);
+    return {
+      method: 'GET',
+      path: '/metrics',
+      async handle() {
+        // Commands to a Redis that is away would wait.
+        const state = redis.status === 'ready' ? await current() : undefined;
+        metrics.redis.up(state !== undefined);
+        if (state !== undefined) show(state);
+        const pages = [await own.metrics(), ...(state === undefined ? [] : [await shared.metrics()])];
+        return { status: 200, type: Registry.PROMETHEUS_CONTENT_TYPE, body: pages.join('\n') };
+      },
+    };
+  }
+
+  return { log: withMeter(log, admin ? metrics.meter : undefined), metricsRoute };
+}
+
+/** Scrapes share a reading that is running or fresh. Undefined when it fails, or is late; then it is awaited, not repeated. */
+function sharedRead<Result>(read: () => Promise<Result>, clock: Clock): () => Promise<Result | undefined> {
+  let last: { at: number; result: Result } | undefined;
+  let running: Promise<Result | undefined> | undefined;
+
+  async function readOnce(): Promise<Result | undefined> {
+    try {
+      const result = await read();
+      last = { at: clock.monotonic(), result };
+      return result;
+    } catch {
+      return undefined;
+    } finally {
+      running = undefined;
+    }
+  }
+
+  return async () => {
+    if (last !== undefined && clock.monotonic() - last.at < FRESH) return last.result;
+    running ??= readOnce();
+    const timer = new AbortController();
+    const late = delay(TIME_LIMIT, undefined, { signal: timer.signal }).catch(() => undefined);
+    try {
+      return await Promise.race([running, late]);
+    } finally {
+      timer.abort();
+    }
+  };
+}

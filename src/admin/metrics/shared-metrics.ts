@@ -1,0 +1,97 @@
+import type { Registry } from 'prom-client';
+import type { Config } from '../../config/config.ts';
+import { allPauses } from '../../deliver/breaker-view.ts';
+import { livingDaemons } from '../../operate/daemon.ts';
+import { claimTimeOf } from '../../order/batch.ts';
+import type { OrderQueue } from '../../queue/queue.ts';
+import type { Store } from '../../redis/store.ts';
+import { gauge } from './own-metrics.ts';
+
+/** The state that all daemons of an environment share. Times are milliseconds of the Redis clock. */
+type SharedState = {
+  unsettled: number;
+  inDoubt: number;
+  waitingJobs: number;
+  batches: { active: number; held: number; finished: number };
+  reportsPending: number;
+  /** When the oldest batch that is neither finished nor held was claimed. */
+  oldestClaim: number | undefined;
+  daemons: number;
+  /** Codes of the pauses that last. */
+  pauses: string[];
+  tokenEnds: number | undefined;
+  /** Source → when its last file arrived. */
+  heard: Record<string, string>;
+};
+
+/** Reads the shared state with commands that take constant time, except for the names of batches in progress. */
+export async function readSharedState({ redis, keys, time }: Store, queue: OrderQueue): Promise<SharedState> {
+  const [due, inDoubt, waitingJobs, active, held, finished, refresh, open, living, fields, left, heard] =
+    await Promise.all([
+      redis.zcard(keys.due),
+      redis.zcard(keys.doubt),
+      queue.waiting(),
+      redis.scard(keys.active),
+      redis.scard(keys.held),
+      redis.scard(keys.finished),
+      redis.scard(keys.refresh),
+      redis.sdiff(keys.active, keys.held),
+      livingDaemons({ redis, keys }),
+      redis.hgetall(keys.breaker),
+      redis.pttl(keys.token),
+      redis.hgetall(keys.heard),
+    ]);
+  return {
+    unsettled: due + inDoubt,
+    inDoubt,
+    waitingJobs,
+    batches: { active, held, finished },
+    reportsPending: finished + refresh,
+    oldestClaim: open.length === 0 ? undefined : claimTimeOf(open.reduce((a, b) => (a < b ? a : b))),
+    daemons: living.length,
+    pauses: allPauses(fields).map(({ code }) => code),
+    tokenEnds: left > 0 ? time.now() + left : undefined,
+    heard,
+  };
+}
+
+/** The gauges of the shared state. Every daemon reports the same values: take their maximum. */
+export function createSharedMetrics(registry: Registry, { sources }: Pick<Config, 'sources'>) {
+  const define = (name: string, help: string, labels: string[] = []) => gauge(registry, name, help, labels);
+  const unsettled = define('orders_unsettled', 'Orders without an outcome.');
+  const inDoubt = define('orders_in_doubt', "Orders that wait for the API's list after an attempt without an answer.");
+  const jobs = define('queue_jobs', 'Jobs that wait for a worker.', ['state']);
+  const batches = define('batches', 'Batches in progress, held, or waiting for their report.', ['state']);
+  const reports = define('reports_pending', 'Reports that wait to be written.');
+  const oldest = define('oldest_batch_timestamp_seconds', 'Claim of the oldest batch in progress that is not held.');
+  const daemons = define('daemons', 'Daemons that are alive.');
+  const paused = define('delivery_paused', 'Whether delivery is paused for this reason: 1 or 0.', ['code']);
+  const token = define('token_expiry_timestamp_seconds', 'End of the current token.');
+  const lastFile = define('source_last_file_timestamp_seconds', 'Arrival of the last file of a source.', ['source']);
+  const expected = define('source_expected_interval_seconds', 'expectEvery of a source.', ['source']);
+  const seen = new Set<string>();
+
+  return (state: SharedState): void => {
+    unsettled.set(state.unsettled);
+    inDoubt.set(state.inDoubt);
+    jobs.set({ state: 'waiting' }, state.waitingJobs);
+    for (const [name, count] of Object.entries(state.batches)) batches.set({ state: name }, count);
+    reports.set(state.reportsPending);
+    daemons.set(state.daemons);
+    setOrRemove(oldest, state.oldestClaim);
+    setOrRemove(token, state.tokenEnds);
+    for (const code of state.pauses) seen.add(code);
+    for (const code of seen) paused.set({ code }, state.pauses.includes(code) ? 1 : 0);
+    for (const { name, expectEvery } of sources) {
+      const at = state.heard[name];
+      if (at !== undefined) lastFile.set({ source: name }, Number(at) / 1_000);
+      if (expectEvery !== undefined) expected.set({ source: name }, expectEvery / 1_000);
+    }
+  };
+}
+
+/** Without a value the series is absent. `ms` since 1970. */
+function setOrRemove(metric: ReturnType<typeof gauge>, ms: number | undefined): void {
+  if (ms === undefined) metric.remove();
+  else metric.set(ms / 1_000);
+}
