@@ -1,9 +1,10 @@
 import { environmentOf } from '../config/config.ts';
 import type { Secrets } from '../config/secrets.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
-import { type Http, openHttp } from '../core/http.ts';
+import { type Http, type HttpCall, openHttp } from '../core/http.ts';
 import { intentsAhead } from '../ledger/entry.ts';
 import { tokenRenewed } from '../log/events/delivery.ts';
+import type { Operation } from '../log/meter.ts';
 import type { Context } from '../redis/store.ts';
 import { type CreateOrder, createOrders, type Endpoint } from './create.ts';
 import type { ListedOrder } from './list.ts';
@@ -57,7 +58,10 @@ export function openPartner(
   const { baseUrl, authUrl, tokenPath, scope } = environmentOf(config);
   const { environment, delivery } = config;
   // One connection more than orders have: the list, and the token.
-  const http = openHttp({ connections: delivery.concurrency + intentsAhead(delivery.concurrency) + 1 });
+  const http = openHttp({
+    connections: delivery.concurrency + intentsAhead(delivery.concurrency) + 1,
+    onEnd: (call, status, ms) => log.meter?.request(operationOf(call), status, ms),
+  });
   const tokens = createTokenSource({
     store,
     http,
@@ -65,11 +69,28 @@ export function openPartner(
     owner,
     target: { environment, baseUrl, authUrl, tokenPath, scope },
     credentials: { clientId: secrets.clientId, clientSecret: secrets.clientSecret.reveal() },
-    onToken: hide,
-    onRenewed: (lifetimeMs) => tokenRenewed(log, { environment, lifetimeMs }),
+    on: {
+      token: hide,
+      renewed: (lifetimeMs) => tokenRenewed(log, { environment, lifetimeMs }),
+      failed: (code) => log.meter?.token(code),
+    },
   });
   const partner = createPartner({ http, tokens, endpoint: { environment, baseUrl, timeout: delivery.timeout } });
-  return { ...partner, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
+  return {
+    ...partner,
+    async list(onOrder) {
+      const end = await partner.list(onOrder);
+      log.meter?.list(end.kind);
+      return end;
+    },
+    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
+  };
+}
+
+/** Only an order has something to prepare, and only the list is read with GET. */
+function operationOf({ method, prepare }: HttpCall): Operation {
+  if (method === 'GET') return 'list';
+  return prepare === undefined ? 'token' : 'create';
 }
 
 function withoutToken(thrown: unknown): ListEnd {

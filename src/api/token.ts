@@ -28,10 +28,16 @@ type TokenDeps = {
   owner: string;
   target: TokenTarget;
   credentials: Credentials;
-  /** Called with each new token's lifetime in milliseconds. */
-  onRenewed?: (lifetime: number) => void;
+  on?: TokenEvents;
+};
+
+type TokenEvents = {
   /** Called with each token value, so that the log can redact it. */
-  onToken?: ((value: string) => void) | undefined;
+  token?: ((value: string) => void) | undefined;
+  /** Called with each new token's lifetime in milliseconds. */
+  renewed?: (lifetime: number) => void;
+  /** Called with the code of a failed request. */
+  failed?: (code: string) => void;
 };
 
 /** Longer than the token request may take, so that a slow endpoint gets one request. */
@@ -94,7 +100,7 @@ export function createTokenSource(deps: TokenDeps) {
   async function renewOnce(): Promise<StoredToken> {
     try {
       const token = await renewShared();
-      if (token.fingerprint !== current?.fingerprint) deps.onToken?.(token.value);
+      if (token.fingerprint !== current?.fingerprint) deps.on?.token?.(token.value);
       current = token;
       return token;
     } catch (thrown) {
@@ -120,10 +126,10 @@ function createRenewal(deps: TokenDeps): () => Promise<StoredToken> {
     await rethrowRecent(deps.store);
     const asked = time.now();
     const request = { http, authUrl, paths: pathsToTry(tokenPath, known), credentials, scope };
-    const grant = await requestToken(request).catch((thrown: unknown) => rememberFailure(deps.store, thrown));
+    const grant = await requestToken(request).catch((thrown: unknown) => rememberFailure(deps, thrown));
     const token = storable(grant, asked);
     await redis.set(keys.token, seal(token), 'PX', Math.ceil(grant.lifetime));
-    deps.onRenewed?.(grant.lifetime);
+    deps.on?.renewed?.(grant.lifetime);
     return token;
   }
 
@@ -162,10 +168,11 @@ async function rethrowRecent({ redis, keys }: TokenDeps['store']): Promise<void>
   throw new PoSyncError(code, message, remedy === undefined ? {} : { remedy });
 }
 
-async function rememberFailure({ redis, keys }: TokenDeps['store'], thrown: unknown): Promise<never> {
+async function rememberFailure({ store, on }: TokenDeps, thrown: unknown): Promise<never> {
   if (thrown instanceof PoSyncError) {
     const { code, message, remedy } = thrown;
-    await redis.set(keys.tokenFailure, JSON.stringify({ code, message, remedy }), 'PX', REST);
+    on?.failed?.(code);
+    await store.redis.set(store.keys.tokenFailure, JSON.stringify({ code, message, remedy }), 'PX', REST);
   }
   throw thrown;
 }

@@ -43,13 +43,16 @@ const MAX_BYTES = 1024 * 1024;
 const CONNECT_TIMEOUT = 10_000;
 const EMPTY = Buffer.alloc(0);
 
-type HttpOptions = { connections: number; connectTimeout?: number };
+/** A request that was written has ended: its status, if one was read, and milliseconds since its first byte. */
+type OnEnd = (call: HttpCall, status: number | undefined, ms: number) => void;
+
+type HttpOptions = { connections: number; connectTimeout?: number; onEnd?: OnEnd };
 
 /**
  * Opens the connections of one environment, `connections` to each origin. HTTP/1.1, one request at a time on a connection,
  * no redirects, no retries: the delivery rules decide what happens to an order. A `URL` that is passed must not change.
  */
-export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT }: HttpOptions): Http {
+export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd }: HttpOptions): Http {
   const pools = new Map<string, Pool>();
   const targets = new WeakMap<URL, Target>();
 
@@ -68,10 +71,8 @@ export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT }: Http
   }
 
   return {
-    call: (call) => new Promise((resolve) => dispatch(targetOf(call.url), call, new Exchange(call, resolve))),
-    async [Symbol.asyncDispose]() {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
-    },
+    call: (call) => new Promise((resolve) => dispatch(targetOf(call.url), call, new Exchange(call, resolve, onEnd))),
+    [Symbol.asyncDispose]: async () => void (await Promise.all([...pools.values()].map((pool) => pool.destroy()))),
   };
 }
 
@@ -119,6 +120,7 @@ const END = Promise.resolve({ done: true, value: undefined } as const);
 class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
   readonly #call: HttpCall;
   readonly #resolve: (end: HttpEnd) => void;
+  readonly #onEnd: OnEnd | undefined;
   #timer: NodeJS.Timeout;
   readonly #idleTimer: NodeJS.Timeout | undefined;
   #body: Buffer = EMPTY;
@@ -127,18 +129,19 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
   #bytes = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #asked = false;
-  #written = false;
+  #writtenAt: number | undefined;
   #ended = false;
   #status: number | undefined;
   #headers: Record<string, string> = {};
 
-  constructor(call: HttpCall, resolve: (end: HttpEnd) => void) {
+  constructor(call: HttpCall, resolve: (end: HttpEnd) => void, onEnd: OnEnd | undefined) {
     this.#call = call;
     this.#resolve = resolve;
+    this.#onEnd = onEnd;
     this.#timer = this.#deadline(call.prepare ? CONNECT_TIMEOUT : 0);
-    if (call.idleTimeout !== undefined) {
-      this.#idleTimer = setTimeout(() => this.#giveUp(silent(call)), call.idleTimeout);
-    }
+    const { idleTimeout } = call;
+    if (idleTimeout === undefined) return;
+    this.#idleTimer = setTimeout(() => this.#giveUp(timedOut('nothing came for', idleTimeout)), idleTimeout);
   }
 
   #deadline(extra = 0): NodeJS.Timeout {
@@ -149,7 +152,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#ended) controller.abort(new Error('ended before it was written'));
-    else if (!this.#call.prepare) this.#written = true;
+    else if (!this.#call.prepare) this.#writtenAt = performance.now();
   }
 
   /** undici writes nothing, not even the request line, before it has the first piece of a streamed body. */
@@ -167,7 +170,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
   async #onlyPiece(prepare: () => Promise<boolean>): Promise<IteratorResult<string>> {
     if (!(await prepare())) throw new Error('no longer to be sent when it could be written');
     if (this.#ended) throw new Error('ended before it was written');
-    this.#written = true;
+    this.#writtenAt = performance.now();
     clearTimeout(this.#timer);
     this.#timer = this.#deadline();
     return { done: false, value: this.#call.body ?? '' };
@@ -212,7 +215,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
   }
 
   timeOut(): void {
-    this.#giveUp(timedOut(this.#call));
+    this.#giveUp(timedOut('no complete answer within', this.#call.timeout));
   }
 
   #giveUp(error: Error): void {
@@ -222,7 +225,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
   }
 
   #failure(error: Error): HttpEnd {
-    if (!this.#written) return { kind: 'unsent', error };
+    if (this.#writtenAt === undefined) return { kind: 'unsent', error };
     return this.#status === undefined ? { kind: 'broken', error } : { kind: 'broken', error, status: this.#status };
   }
 
@@ -231,6 +234,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
     this.#ended = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#idleTimer);
+    if (this.#writtenAt !== undefined) this.#onEnd?.(this.#call, this.#status, performance.now() - this.#writtenAt);
     this.#resolve(end);
   }
 }
@@ -240,10 +244,6 @@ function giveUpLate(exchange: Exchange): void {
   exchange.timeOut();
 }
 
-function timedOut(call: HttpCall): PoSyncError {
-  return new PoSyncError('timeout', `no complete answer within ${call.timeout / 1000} s`);
-}
-
-function silent({ idleTimeout = 0 }: HttpCall): PoSyncError {
-  return new PoSyncError('timeout', `nothing came for ${idleTimeout / 1000} s`);
+function timedOut(what: string, ms: number): PoSyncError {
+  return new PoSyncError('timeout', `${what} ${ms / 1000} s`);
 }

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { backoff } from '../core/backoff/backoff.ts';
+import { claimTimeOf } from '../order/batch.ts';
+import type { Outcome } from '../order/outcome.ts';
 import type { Context } from '../redis/store.ts';
 import { type Batches, createBatches } from './batches/batches.ts';
 import { sendingSpan } from './entry.ts';
@@ -12,7 +14,7 @@ import type { Policy } from './transitions/step.ts';
 export type EnvironmentLedger = { ledger: Ledger; batches: Batches; identity: Identity; policy: Policy };
 
 /** Builds the ledger of the configured environment; reads and writes nothing yet. */
-export function createEnvironmentLedger({ config, store, owner }: Context): EnvironmentLedger {
+export function createEnvironmentLedger({ config, store, owner, log }: Context): EnvironmentLedger {
   const { redis, plain, keys, time } = store;
   const { timeout, settle } = config.delivery;
   const identity = createIdentity({
@@ -22,9 +24,11 @@ export function createEnvironmentLedger({ config, store, owner }: Context): Envi
     wait: sendingSpan(timeout) + settle,
     checkpoint: createCheckpointFile(join(config.data, 'ledger', `${config.environment}-${keys.origin}.json`)),
   });
+  const onOutcome = (batch: string, outcome: Outcome, orders: number, at: number) =>
+    log.meter?.settled(batch, outcome, orders, outcome === 'accepted' ? at - (claimTimeOf(batch) ?? at) : undefined);
   return {
     // It groups its own commands, so it uses the connection without automatic pipelines.
-    ledger: createLedger({ redis: plain, keys, identity }),
+    ledger: createLedger({ redis: plain, keys, identity, onOutcome }),
     batches: createBatches({ redis, keys, owner }),
     identity,
     policy: policyOf(config),

@@ -1,4 +1,4 @@
-import { needsPerson } from '../order/outcome.ts';
+import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
@@ -23,11 +23,19 @@ const LOOKUP = 500;
 
 export type Ledger = ReturnType<typeof createLedger>;
 
+type LedgerDeps = {
+  redis: Redis;
+  keys: Keys;
+  identity: LedgerIdentity;
+  /** Called when orders of a batch were counted with an outcome, at a Redis time in milliseconds. */
+  onOutcome?: (batch: string, outcome: Outcome, orders: number, at: number) => void;
+};
+
 /**
  * What is known of every order of one environment, apart from the queue. The rules decide (`transitions/next.ts`,
  * `transitions/admission.ts`); this commits: compare the version, store, and count the outcome for its batch, in one script.
  */
-export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity }) {
+export function createLedger({ redis, keys, identity, onOutcome }: LedgerDeps) {
   const countScript = readScript(new URL('./count.lua', import.meta.url));
   const commit = createCommits({ redis, keys, identity });
 
@@ -50,7 +58,10 @@ export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Ke
     followers: string = '',
   ): Promise<boolean> {
     const change = changeOf(entry, step, followers);
-    return change !== undefined && commit({ ...change, ...(operatorAction === undefined ? {} : { operatorAction }) });
+    if (change === undefined) return false;
+    const isDone = await commit({ ...change, ...(operatorAction === undefined ? {} : { operatorAction }) });
+    if (isDone && change.outcome !== undefined) onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0);
+    return isDone;
   }
 
   /** Counts orders that end at admission. Repeatable. */
@@ -63,7 +74,9 @@ export function createLedger({ redis, keys, identity }: { redis: Redis; keys: Ke
       isPlain(result) ? '' : JSON.stringify(result),
       number,
     ]);
-    await runScript(redis, countScript, [keys.waiting, keys.finished], [keys.prefix, at, batch, ...args]);
+    const fresh = await runScript(redis, countScript, [keys.waiting, keys.finished], [keys.prefix, at, batch, ...args]);
+    // After a crash some were counted before, and which is not known.
+    if (fresh === orders.length) for (const { result } of orders) onOutcome?.(batch, result.outcome, 1, at);
   }
 
   return {

@@ -73,6 +73,7 @@ export function deliveryResumed(log: Log, facts: { environment: string; code: st
 
 /** A new token was fetched. Never logs its value. */
 export function tokenRenewed(log: Log, facts: { environment: string; lifetimeMs: number }): void {
+  log.meter?.token('issued');
   log.info({ event: 'token-renewed', ...facts }, 'token renewed');
 }
 
