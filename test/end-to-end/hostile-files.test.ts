@@ -53,6 +53,7 @@ describe('an inbox full of hostile files', () => {
       expect(errors.get(name), name).toMatchObject({ code });
       if (name !== 'bomb.csv.gz') expect(errors.get(name), name).toHaveProperty('line');
     }
+    expect(errors.get('empty.csv')).toMatchObject({ code: 'unreadable-empty' });
     expect(reports).toHaveLength(Object.keys(UNREADABLE).length + Object.keys(READABLE).length + 1);
     expect([...place.stored().keys()].toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
       'A-1',
