@@ -197,6 +197,9 @@ async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearse
     ...warnings.map((warning) => `  warning: ${printable(warning)}`),
     ...(await problemLines(folder)),
     '',
+    ...(countNeedingPerson(counts) === 0 && error === undefined
+      ? []
+      : ['Correct the file itself, or its mapping, before you drop it into an inbox.']),
     `Faults that the sandbox injected: ${injected.join(', ') || 'none'}. Created twice: ${orders(createdTwice)}.`,
   ];
 }
