@@ -39,3 +39,31 @@ export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
   return (orders: readonly Existing[], at: number): Promise<boolean[]> =>
     Promise.all(orders.map((order) => adoptOne(order, at)));
 }
+
+/** How often a complete list shows each number, for those that it shows more than once. */
+export function timesListed(rows: readonly { purchaseOrderNumber: string }[]): Map<string, number> {
+  const seen = new Set<string>();
+  const times = new Map<string, number>();
+  for (const { purchaseOrderNumber: number } of rows) {
+    if (seen.has(number)) times.set(number, (times.get(number) ?? 1) + 1);
+    else seen.add(number);
+  }
+  return times;
+}
+
+/** Remembers which orders the last complete list of the API showed more than once: they were created twice. */
+export function createListedTwice({ redis, keys }: { redis: Redis; keys: Keys }) {
+  return {
+    async replace(times: ReadonlyMap<string, number>): Promise<void> {
+      const all = redis.multi().del(keys.listedTwice);
+      await (times.size === 0 ? all : all.hset(keys.listedTwice, Object.fromEntries(times))).exec();
+    },
+    /** For each number, how often the list showed it, where more than once. */
+    async timesOf(numbers: readonly string[]): Promise<(number | undefined)[]> {
+      if (numbers.length === 0) return [];
+      const found = await redis.hmget(keys.listedTwice, ...numbers);
+      return found.map((times) => (times === null ? undefined : Number(times)));
+    },
+    count: (): Promise<number> => redis.hlen(keys.listedTwice),
+  };
+}

@@ -2,6 +2,7 @@ import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
+import { createListedTwice } from './adopt.ts';
 import { type Change, createCommits, type LedgerIdentity } from './commits.ts';
 import {
   decodeCompact,
@@ -87,6 +88,7 @@ export function createLedger({ redis, keys, identity, onOutcome }: LedgerDeps) {
     /** What people did with an order, oldest first. */
     operatorActions: (number: string) => actionsOf(redis, keys.operatorActions(number)),
     followers: createFollowers({ redis, keys }),
+    listedTwice: createListedTwice({ redis, keys }),
     ...createDueTimes({ redis, keys }),
   };
 }
@@ -196,7 +198,8 @@ function acceptance(entry: Entry, step: Extract<Step, { kind: 'accept' }>): Sett
   return { compact, outcome: 'accepted', closes: true, at, ...(result ? { result } : {}) };
 }
 
-function createdTwice(times: number): { code: string; message: string } {
+/** The words for an order that the list shows more than once. */
+export function createdTwice(times: number): { code: string; message: string } {
   return { code: 'created-twice', message: `the API's list shows this order ${times} times: it was created twice` };
 }
 

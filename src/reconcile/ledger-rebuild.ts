@@ -1,11 +1,11 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Clock } from '../core/clock.ts';
-import { createAdoption, type Existing, existingOf } from '../ledger/adopt.ts';
+import { createAdoption, type Existing, existingOf, timesListed } from '../ledger/adopt.ts';
 import { type Entry, type OperatorAction, UNSHOWN } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next } from '../ledger/transitions/next.ts';
-import type { Policy } from '../ledger/transitions/step.ts';
-import { ledgerRebuilt, rebuildImpossible } from '../log/events/delivery.ts';
+import type { Policy, Step } from '../ledger/transitions/step.ts';
+import { ledgerRebuilt, orderCreatedTwice, orderDead, rebuildImpossible } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
@@ -62,7 +62,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     const listed: Existing[] = [];
     const end = await deps.list((order: ListedOrder) => listed.push(existingOf(order)));
     if (end.kind === 'complete') {
-      const added = await takeIn(listed, { isFirst: why === 'new' });
+      const added = await takeIn(listed, { isIntact: why === 'new' });
       ledgerRebuilt(log, { orders: listed.length, added });
       return (await finish(epoch)) ? 'done' : 'pending';
     }
@@ -119,28 +119,42 @@ function createFirstRead(
   };
 }
 
-/** `isFirst`: the ledger is new, so what was never sent was at the API before po-sync. */
-type Why = { isFirst?: boolean; operatorAction?: OperatorAction };
+/** `isIntact`: the ledger lost nothing, so what it never sent was created by others. */
+type Why = { isIntact?: boolean; operatorAction?: OperatorAction };
 
 /** Builds the step that takes listed orders into the ledger. */
-function createTakeIn({ store, ledger, policy }: Pick<RebuildDeps, 'store' | 'ledger' | 'policy'>) {
+function createTakeIn({ store, ledger, policy, log }: Pick<RebuildDeps, 'store' | 'ledger' | 'policy' | 'log'>) {
   const { time } = store;
   const adopt = createAdoption(store);
 
   /** The list is read once: what it proves is not lost because the order was changed meanwhile. */
-  async function settleAsListed(entry: Entry, digest: string, { isFirst = false, operatorAction }: Why): Promise<void> {
+  async function settleAsListed(
+    entry: Entry,
+    { digest, times }: { digest: string; times: number },
+    { isIntact = false, operatorAction }: Why,
+  ): Promise<void> {
     let open: Entry | undefined = entry;
     while (open) {
-      const step = next(open, { kind: 'found', at: time.now(), listed: { digest }, isFirst }, policy);
-      if (step.kind === 'ignore' || (await ledger.take(open, step, operatorAction))) return;
+      const step = next(open, { kind: 'found', at: time.now(), listed: { digest }, times, isIntact }, policy);
+      if (step.kind === 'ignore') return;
+      if (await ledger.take(open, step, operatorAction)) return logIfDead(open.batch, step);
       const [now] = await ledger.lookup([open.order.purchaseOrderNumber]);
       open = now?.kind === 'open' ? now.entry : undefined;
     }
   }
 
+  function logIfDead(batch: string, step: Step): void {
+    if (step.kind !== 'dead') return;
+    const { state: outcome, order, answer } = step.entry;
+    orderDead(log, { batch, order: order.purchaseOrderNumber, outcome, reason: answer?.message ?? '' });
+  }
+
   /** The ledger knows what the API has from now on. Returns how many orders were new to it. */
   return async (listed: readonly Existing[], why: Why = {}): Promise<number> => {
     let added = 0;
+    const twice = timesListed(listed);
+    await ledger.listedTwice.replace(twice);
+    for (const [order, times] of twice) orderCreatedTwice(log, { order, times });
     for (let i = 0; i < listed.length; i += PAGE) {
       const page = listed.slice(i, i + PAGE);
       const isNew = await adopt(page, time.now());
@@ -148,7 +162,9 @@ function createTakeIn({ store, ledger, policy }: Pick<RebuildDeps, 'store' | 'le
       added += page.length - old.length;
       const known = await ledger.lookup(old.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
       for (const [n, one] of known.entries()) {
-        if (one.kind === 'open') await settleAsListed(one.entry, old[n]?.digest ?? UNSHOWN, why);
+        if (one.kind !== 'open') continue;
+        const times = twice.get(one.entry.order.purchaseOrderNumber) ?? 1;
+        await settleAsListed(one.entry, { digest: old[n]?.digest ?? UNSHOWN, times }, why);
       }
     }
     return added;

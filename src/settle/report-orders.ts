@@ -1,7 +1,7 @@
 import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { StoredResult } from '../ledger/entry.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { createdTwice, type Ledger } from '../ledger/ledger.ts';
 import type { Known } from '../ledger/transitions/admission.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
@@ -35,15 +35,18 @@ function createJoin(batch: Batch, deps: Deps) {
 
   async function join(page: readonly CheckedOrder[]): Promise<ReportedOrder[]> {
     const ordinals = page.map(({ ordinal }) => ordinal);
-    const [stored, known] = await Promise.all([
+    const numbers = page.map(({ number }) => number);
+    const [stored, known, times] = await Promise.all([
       batches.results(batch.batch, ordinals),
-      ledger.lookup(page.map(({ number }) => number)),
+      ledger.lookup(numbers),
+      ledger.listedTwice.timesOf(numbers),
     ]);
     const conflicts = page.flatMap(({ number, ordinal }, i) =>
       stored[i]?.outcome === 'conflict' ? [{ number, ordinal, known: known[i] }] : [],
     );
     const content = await knownContent(conflicts);
-    return Promise.all(page.map((order, i) => joinOne(order, stored[i], known[i], content.get(order.number))));
+    const joined = page.map((order, i) => joinOne(order, stored[i], known[i], content.get(order.number)));
+    return (await Promise.all(joined)).map((one, i) => withTimes(one, times[i]));
   }
 
   async function joinOne(
@@ -71,6 +74,12 @@ function createJoin(batch: Batch, deps: Deps) {
   }
 
   return join;
+}
+
+/** An order that po-sync created, and that the API's list shows more than once. */
+function withTimes({ order, result, ...rest }: ReportedOrder, times: number | undefined): ReportedOrder {
+  const isOurs = times !== undefined && result.outcome === 'accepted';
+  return { order, result: isOurs ? { ...result, ...createdTwice(times) } : result, ...rest };
 }
 
 function invalid(order: InvalidOrder, checkedAt: string): ReportedOrder {

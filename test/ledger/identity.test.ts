@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCheckpointFile, createIdentity } from '../../src/ledger/identity.ts';
@@ -79,6 +79,55 @@ describe('identity', () => {
     expect(await one.establish()).toBe('rolled-back');
     expect([await one.establish(), await two.establish()]).toEqual(['same', 'same']);
     expect(await redis.hget(keys.rebuild, 'why')).toBe('rolled-back');
+  });
+
+  it('notices by the name of its epoch only that Redis is another one, which counted further', async () => {
+    const running = daemon('one');
+    await running.establish();
+    await change(running, 2);
+    await store.redis.flushall();
+    const other = daemon('two');
+    await other.establish();
+    await change(other, 9);
+    expect(await running.establish()).toBe('rolled-back');
+  });
+
+  it('notices by the sequence only that the changes of a daemon that is gone are lost', async () => {
+    const [gone, watching] = [daemon('one'), daemon('two')];
+    await gone.establish();
+    const before = await store.redis.hgetall(store.keys.identity);
+    await change(gone, 3);
+    await watching.establish();
+    await store.redis.hset(store.keys.identity, before);
+    expect(await watching.establish()).toBe('rolled-back');
+  });
+
+  it('notices by the file only what was lost while no daemon was running', async () => {
+    const running = daemon();
+    await running.establish();
+    const before = await store.redis.hgetall(store.keys.identity);
+    await change(running, 3);
+    await running.store();
+    await store.redis.hset(store.keys.identity, before);
+    expect(await daemon('another-machine').establish()).toBe('same');
+    expect(await daemon().establish()).toBe('rolled-back');
+  });
+
+  it('does not notice that Redis and its file were restored together', async () => {
+    const running = daemon();
+    await running.establish();
+    await change(running, 3);
+    const before = await store.redis.hgetall(store.keys.identity);
+    await running.store();
+    const file = path.join(folder, 'shared.json');
+    const kept = await readFile(file, 'utf8');
+    await change(running, 3);
+    await running.store();
+    await store.redis.hset(store.keys.identity, before);
+    await writeFile(file, kept);
+    // A daemon that ran meanwhile remembers; one that starts does not.
+    expect(await daemon().establish()).toBe('same');
+    expect(await running.establish()).toBe('rolled-back');
   });
 
   it('is noticed by one daemon; the others accept the new epoch as the same ledger', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startLoop } from '../../src/core/backoff/loop.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { digestOf } from '../../src/order/digest.ts';
 import { type DeliveryRig, numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf } from '../support/entry.ts';
 import { until } from '../support/until.ts';
@@ -34,6 +35,30 @@ describe('ledger rebuild', () => {
     const [known] = await rig.ledger.lookup(['PO-0001']);
     expect(known).toMatchObject({ kind: 'accepted', compact: { batchNo: 0, attempts: 0 } });
     expect(rig.stored()).toEqual(new Map([['PO-0001', 1]]));
+  });
+
+  it('notes orders that the list shows twice, in the log and for reports, until a list shows them once', async () => {
+    await using rig = await openDeliveryRig({ isNew: true });
+    const { listedTwice } = rig.ledger;
+    await listedTwice.replace(new Map([['GONE', 2]]));
+    const token = await rig.api.token();
+    for (const number of ['PO-0001', 'PO-0001', 'PO-0002']) await rig.api.create(orderOf(number), token);
+    await rig.reconciliation.rebuild.first(new AbortController().signal);
+    expect(await listedTwice.timesOf(['PO-0001', 'PO-0002', 'GONE'])).toEqual([2, undefined, undefined]);
+    const logged = rig.lines.filter(({ event }) => event === 'order-created-twice');
+    expect(logged).toMatchObject([{ order: 'PO-0001', times: 2, level: 40 }]);
+  });
+
+  it('accepts an order of a ledger that was rolled back, created twice or not: its attempt may be what was lost', async () => {
+    await using rig = await openDeliveryRig({ isNew: true });
+    await rig.submit('b1', ['PO-0001', 'PO-0002']);
+    const listed = ['PO-0001', 'PO-0001', 'PO-0002'].map((number) => ({
+      purchaseOrderNumber: number,
+      digest: digestOf(orderOf(number)),
+    }));
+    await rig.reconciliation.rebuild.takeIn(listed, { isIntact: false });
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 2, duplicate: 0 } });
+    expect(await rig.batches.results('b1', [0, 1])).toMatchObject([{ code: 'created-twice' }, undefined]);
   });
 
   it('sends nothing after a flush until the list has been read, and nothing twice afterwards', async () => {

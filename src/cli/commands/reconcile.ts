@@ -86,11 +86,15 @@ async function resumeWithoutList(args: ReconcileArgs, context: OperatorContext, 
   return 0;
 }
 
-function differencesJson({ missing, unknown, differing, ...totals }: Differences, limit = Number.POSITIVE_INFINITY) {
+function differencesJson(
+  { missing, unknown, differing, twice, ...totals }: Differences,
+  limit = Number.POSITIVE_INFINITY,
+) {
   return {
     ...totals,
     unknown: unknown.slice(0, limit),
     differing: differing.slice(0, limit),
+    twice: twice.slice(0, limit),
     missing: missing.slice(0, limit).map(({ order, acceptedAt }) => ({ order, acceptedAt: iso(acceptedAt) })),
   };
 }
@@ -110,7 +114,7 @@ function areOrders(number: number, noun = 'order'): string {
 const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => order, cut: 'end' };
 
 function differencesText(found: Differences, { repair, limit = ROWS }: ReconcileArgs, format: Format): string {
-  const { missing, unknown, differing, listed, accepted, young } = found;
+  const { missing, unknown, differing, twice, listed, accepted, young } = found;
   const recent = young === 0 ? '' : ` (${count(young)} of them too recent to be expected in the list)`;
   const hint = repair ? '' : ' Add them with po-sync reconcile --repair.';
   const section = <Row extends { order: string }>(rows: readonly Row[], title: string, more: Column<Row>[]) => {
@@ -129,6 +133,9 @@ function differencesText(found: Differences, { repair, limit = ROWS }: Reconcile
     section(differing, `${areOrders(differing.length)} different at the API, in content or state.`, [
       { title: 'ledger', of: ({ here }) => (here === 'inDoubt' ? outcomeWord(here) : here) },
       { title: 'items', of: ({ sameItems }) => (sameItems ? 'the same' : 'different') },
+    ]),
+    section(twice, `${orders(twice.length)} created twice. Ask the API's owner to remove one of each.`, [
+      { title: 'times', of: ({ times }) => times },
     ]),
     differenceCount(found) === 0 ? 'They agree.\n' : '',
   ].join('');

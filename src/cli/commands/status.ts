@@ -73,6 +73,7 @@ export function statusText(status: Status, format: Format): string {
     ['token', tokenText(status)],
     ['queue', queueText(status, paint)],
     ['dead letters', deadLettersText(status, paint)],
+    ...(status.createdTwice > 0 ? [['created twice', createdTwiceText(status, paint)] as [string, string]] : []),
   ];
   const lines = facts.map(([name, text]) => `  ${name.padEnd(14)}${text}\n`);
   const { now, sources, batches, unreadable } = status;
@@ -126,6 +127,10 @@ function queueText({ queue }: Status, paint: Paint): string {
   const { unsettledOrders, ordersInDoubt, waitingJobs } = queue;
   const doubt = ordersInDoubt > 0 ? paint('doubtful', `, ${ordersInDoubt} being verified with the API's list`) : '';
   return `${orders(unsettledOrders)} not settled${doubt}; ${counted(waitingJobs, 'job')} waiting`;
+}
+
+function createdTwiceText({ createdTwice }: Status, paint: Paint): string {
+  return `${paint('bad', counted(createdTwice, 'order'))}; run po-sync reconcile to see them`;
 }
 
 function deadLettersText({ deadLetters }: Status, paint: Paint): string {

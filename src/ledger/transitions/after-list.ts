@@ -26,9 +26,9 @@ export function listed(entry: Entry, event: ListEvent, policy: Policy): Step {
 }
 
 /** The same content settles an order in any state; other content is a conflict, and the entry remembers it. */
-function found(entry: Entry, { at, listed: shown, times = 1, isFirst = false }: Event<'found'>): Step {
+function found(entry: Entry, { at, listed: shown, times = 1, isIntact = false }: Event<'found'>): Step {
   if (isSameContent(shown.digest, entry.digest)) {
-    const isEarlier = isFirst && entry.attempt === 0;
+    const isEarlier = isIntact && entry.attempt === 0;
     return {
       kind: 'accept',
       attempts: entry.attempt,

@@ -31,8 +31,8 @@ export type LedgerEvent =
 
 /** What a read of the API's list, begun at `listedFrom`, says about an order. */
 export type ListEvent =
-  /** The list shows the number, `times` times. `isFirst`: it is the list that a new ledger reads before its first order. */
-  | { kind: 'found'; at: number; listed: Listed; times?: number; isFirst?: boolean }
+  /** The list shows the number, `times` times. `isIntact`: the ledger lost nothing, so what it never sent was created by others. */
+  | { kind: 'found'; at: number; listed: Listed; times?: number; isIntact?: boolean }
   /** The list is good evidence and does not show the number; `needed` such lists prove absence. */
   | { kind: 'absent'; at: number; listedFrom: number; needed: number }
   /** The list could not be read, or proves nothing; `inARow` lists in a row. */

@@ -42,7 +42,7 @@ export function doubtSettled(log: Log, facts: { batch: string; order: string; ou
 }
 
 /** The API's list shows an order more than once. */
-export function orderCreatedTwice(log: Log, facts: { batch: string; order: string; times: number }): void {
+export function orderCreatedTwice(log: Log, facts: { batch?: string; order: string; times: number }): void {
   log.warn(
     { event: 'order-created-twice', ...facts },
     "the API's list shows the order more than once: it was created twice",

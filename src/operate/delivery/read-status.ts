@@ -26,6 +26,8 @@ export type Status = {
   waits: WaitGroup[];
   /** Orders with dead letters that wait for a person. */
   deadLetters: number;
+  /** Orders that the API's last complete list showed more than once. */
+  createdTwice: number;
   /** Batches in progress. */
   batches: BatchView[];
   /** Files that could not be read and were not replaced. */
@@ -54,20 +56,33 @@ const LOOK_BACK = 200;
 export async function readStatus(context: OperatorContext): Promise<Status> {
   const { config, store, batches, queue, breaker } = context;
   const { redis, keys, time } = store;
-  const [daemons, waitingJobs, unsettled, inDoubt, waits, dead, underWay, unreadable, token, pauses, sources] =
-    await Promise.all([
-      livingDaemons({ redis, keys }),
-      queue.waiting(),
-      redis.zcard(keys.due),
-      redis.zcard(keys.doubt),
-      readWaits(context),
-      openDeadLetters(store, batches),
-      batches.underWay(),
-      unreadableFiles(context),
-      tokenStatus(store),
-      breaker.reasons(),
-      sourcesOf(config, batches),
-    ]);
+  const [
+    daemons,
+    waitingJobs,
+    unsettled,
+    inDoubt,
+    waits,
+    dead,
+    createdTwice,
+    underWay,
+    unreadable,
+    token,
+    pauses,
+    sources,
+  ] = await Promise.all([
+    livingDaemons({ redis, keys }),
+    queue.waiting(),
+    redis.zcard(keys.due),
+    redis.zcard(keys.doubt),
+    readWaits(context),
+    openDeadLetters(store, batches),
+    context.ledger.listedTwice.count(),
+    batches.underWay(),
+    unreadableFiles(context),
+    tokenStatus(store),
+    breaker.reasons(),
+    sourcesOf(config, batches),
+  ]);
   return {
     environment: config.environment,
     baseUrl: config.environments[config.environment]?.baseUrl ?? '',
@@ -78,6 +93,7 @@ export async function readStatus(context: OperatorContext): Promise<Status> {
     queue: { waitingJobs, unsettledOrders: unsettled + inDoubt, ordersInDoubt: inDoubt },
     waits: dead.orders === 0 ? waits : [...waits, dead],
     deadLetters: dead.orders,
+    createdTwice,
     batches: await Promise.all(underWay.map((batch) => viewOf(batch, context))),
     unreadable,
     token,

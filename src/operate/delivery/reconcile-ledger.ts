@@ -1,6 +1,6 @@
 import type { ListedOrder } from '../../api/list.ts';
 import { PoSyncError } from '../../core/errors.ts';
-import { existingOf } from '../../ledger/adopt.ts';
+import { existingOf, timesListed } from '../../ledger/adopt.ts';
 import { type Compact, decodeCompact, type EntryState, UNSHOWN } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -44,7 +44,9 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
 
   /** `epoch`: the rebuild that was pending before the list was read; it is complete now. */
   async function repair({ listed, listedFrom }: Comparison, epoch: string | undefined): Promise<Repaired> {
-    const added = await rebuild.takeIn(listed.map(existingOf), { operatorAction: operator.did('rebuilt') });
+    // A ledger that waits for its list lost something, and with it perhaps the attempts of orders that it has.
+    const isIntact = (await rebuild.pending())?.why !== 'rolled-back';
+    const added = await rebuild.takeIn(listed.map(existingOf), { isIntact, operatorAction: operator.did('rebuilt') });
     if (epoch !== undefined) await rebuild.finish(epoch);
     return { added, left: await differences(listed, listedFrom) };
   }
@@ -61,8 +63,8 @@ export function repairable({ unknown, differing }: Differences): number {
   return unknown.length + differing.filter(({ here }) => here !== 'accepted').length;
 }
 
-export function differenceCount({ missing, unknown, differing }: Differences): number {
-  return missing.length + unknown.length + differing.length;
+export function differenceCount({ missing, unknown, differing, twice }: Differences): number {
+  return missing.length + unknown.length + differing.length + twice.length;
 }
 
 function listFailed(message: string): PoSyncError {
@@ -91,6 +93,8 @@ export type Differences = {
   unknown: { order: string }[];
   /** Accepted in the ledger with different items than in the list; or in the list, but not accepted in the ledger. */
   differing: { order: string; here: 'accepted' | EntryState; sameItems: boolean }[];
+  /** In the list more than once: created twice. */
+  twice: { order: string; times: number }[];
   /** Orders in the list, orders accepted in the ledger, and how many of these are too recent to be in the list. */
   listed: number;
   accepted: number;
@@ -111,7 +115,16 @@ export async function compareWithList(
   settle: number,
   context: LedgerStore,
 ): Promise<Differences> {
-  const found: Differences = { missing: [], unknown: [], differing: [], listed: listed.length, accepted: 0, young: 0 };
+  const found: Differences = {
+    missing: [],
+    unknown: [],
+    differing: [],
+    twice: [],
+    listed: listed.length,
+    accepted: 0,
+    young: 0,
+  };
+  found.twice = [...timesListed(listed)].map(([order, times]) => ({ order, times }));
   for (let i = 0; i < listed.length; i += PAGE) await comparePage(listed.slice(i, i + PAGE), found, context.ledger);
   await findMissing(new Set(listed.map(numberOf)), listedFrom - 2 * settle, found, context);
   return found;

@@ -145,13 +145,13 @@ describe('next', () => {
     [
       'found by a new ledger before it was sent was at the API before',
       queued,
-      { kind: 'found', at: 1, listed: { digest: queued.digest }, isFirst: true },
+      { kind: 'found', at: 1, listed: { digest: queued.digest }, isIntact: true },
       'accept as earlier',
     ],
     [
       'found by a new ledger after an attempt settles',
       UNKNOWN,
-      { kind: 'found', at: 1, listed: { digest: UNKNOWN.digest }, isFirst: true },
+      { kind: 'found', at: 1, listed: { digest: UNKNOWN.digest }, isIntact: true },
       'accept',
     ],
     ['found without items settles', UNKNOWN, { kind: 'found', at: 1, listed: { digest: UNSHOWN } }, 'accept'],

@@ -48,6 +48,7 @@ describe('comparing the ledger with the list', () => {
       missing: [{ order: 'gone', acceptedAt: 2000 }],
       unknown: [],
       differing: [],
+      twice: [],
     });
   });
 
@@ -68,6 +69,11 @@ describe('comparing the ledger with the list', () => {
       { order: 'inDoubt', here: 'inDoubt', sameItems: true },
       { order: 'refused', here: 'refused', sameItems: false },
     ]);
+  });
+
+  it('finds orders that the list shows more than once', async () => {
+    const { twice } = await compare(listed('old'), listed('bare'), listed('old'), listed('old'));
+    expect(twice).toEqual([{ order: 'old', times: 3 }]);
   });
 
   it('finds no difference if the list does not show items', async () => {
