@@ -10,16 +10,15 @@ import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 export type FileFacts = { records: number; isFixFile: boolean };
 
 /** The plan for one order. */
-export type Plan = { order: ValidOrder; digest: string; admission: Admission | { kind: 'cancelled' } };
+export type Plan = { order: ValidOrder; digest: string; admission: Admission };
 
 /** Decides about one order of a batch. No further order of a canceled batch is sent or waits for another order. */
 export function planOrder(batch: Batch, order: ValidOrder, known: Known, { isFixFile }: FileFacts): Plan {
   const digest = digestOf(order.order);
   const fromExport = batch.kind === 'export';
-  const candidate = { digest, batch: batch.batch, ordinal: order.ordinal, again: isFixFile, fromExport };
-  const admission = admit(known, candidate);
-  const starts = admission.kind === 'queue' || admission.kind === 'follow';
-  return { order, digest, admission: batch.cancelled && starts ? { kind: 'cancelled' } : admission };
+  const { batch: name, cancelled } = batch;
+  const candidate = { digest, batch: name, ordinal: order.ordinal, again: isFixFile, fromExport, cancelled };
+  return { order, digest, admission: admit(known, candidate) };
 }
 
 /**

@@ -5,6 +5,7 @@ import { createSemaphore } from '../core/semaphore.ts';
 import { type Entry, intentsAhead } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { type Job, LARGEST } from '../ledger/job.ts';
+import { isSendable } from '../ledger/transitions/step.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import { createSweeper } from '../queue/sweeper.ts';
@@ -77,7 +78,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   /** One order, until the ledger decides what comes next. */
   async function deliver(entry: Entry, job: string): Promise<'done' | 'stopped'> {
     let current = entry;
-    while (isSendable(current, job)) {
+    // An older job of the same order sends nothing.
+    while (isSendable(current) && current.job === job) {
       const before = current;
       const end = await places.hold((place) => inTurn(() => attempt(line, before, place)));
       if (end.kind !== 'again') return end.kind;
@@ -90,9 +92,4 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const { store, log } = context;
   const sweeper = createSweeper({ ledger, queue: deps.queue, time: store.time, policy, log, isHeld: guards.held.has });
   return { deliverJob, sweep: sweeper.tick, held: guards.held };
-}
-
-/** Whether the order waits and the current job carries it. An older job of the same order sends nothing. */
-function isSendable(entry: Entry, job: string): boolean {
-  return (entry.state === 'queued' || entry.state === 'retry') && entry.job === job;
 }

@@ -385,6 +385,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/identity.test.ts'],
   },
   {
+    without: 'the sequence of changes',
+    file: 'src/ledger/identity.lua',
+    find: 'sequence >= number and own >= made then',
+    replace: 'own >= made then',
+    tests: ['test/ledger/identity.test.ts'],
+  },
+  {
+    without: 'the name of the epoch',
+    file: 'src/ledger/identity.lua',
+    find: 'if epoch and epoch == remembered and sequence',
+    replace: 'if epoch and sequence',
+    tests: ['test/ledger/identity.test.ts'],
+  },
+  {
+    without: 'the checkpoint file',
+    file: 'src/ledger/identity.ts',
+    find: 'const checkpoints = [known, kept].filter(',
+    replace: 'const checkpoints = [known].filter(',
+    tests: ['test/ledger/identity.test.ts'],
+  },
+  {
     without: 'the count of own changes',
     file: 'src/ledger/identity.lua',
     find: 'sequence >= number and own >= made then',

@@ -6,7 +6,15 @@ import { type Compact, type Entry, isSameContent, type Listed, versionAfter } fr
 export type Known = { kind: 'nothing' } | { kind: 'open'; entry: Entry } | { kind: 'accepted'; compact: Compact };
 
 /** An order as a file brings it. `again`: a person sends it deliberately, in a fix file. */
-export type Candidate = { digest: string; batch: string; ordinal: number; again: boolean; fromExport: boolean };
+export type Candidate = {
+  digest: string;
+  batch: string;
+  ordinal: number;
+  again: boolean;
+  fromExport: boolean;
+  /** Its batch was canceled. */
+  cancelled?: boolean;
+};
 
 /** The result of admission for an order (docs/contract.md, "What becomes of an order"). */
 export type Admission =
@@ -20,6 +28,8 @@ export type Admission =
   | { kind: 'follow'; entry: Entry }
   /** The API has exactly this content, and the ledger holds a conflict about the number: that ends with it. */
   | { kind: 'corrected'; entry: Entry; digest: string }
+  /** It would be sent or wait for another order, but its batch was canceled. */
+  | { kind: 'cancelled' }
   /** `known` is the other content, where it is known. */
   | { kind: 'conflict'; batchNo: number; underWay: boolean; known?: Listed }
   /** A dead letter with the same content: sending it again would end the same way. */
@@ -27,6 +37,12 @@ export type Admission =
 
 /** Decides about an order that a file brings. Pure. */
 export function admit(known: Known, candidate: Candidate): Admission {
+  const admission = against(known, candidate);
+  const starts = admission.kind === 'queue' || admission.kind === 'follow';
+  return candidate.cancelled && starts ? { kind: 'cancelled' } : admission;
+}
+
+function against(known: Known, candidate: Candidate): Admission {
   switch (known.kind) {
     case 'nothing':
       return { kind: 'queue', before: undefined };

@@ -69,6 +69,7 @@ export async function createPreviewer(context: OperatorContext, env: Variables):
     if (other !== undefined) return isSameContent(other, digest) ? 'duplicate' : 'conflict';
     const admission = admit(known, { digest, batch: '', ordinal: -1, again, fromExport: false });
     switch (admission.kind) {
+      case 'cancelled':
       case 'queue':
         before.set(number, digest);
         return 'new';

@@ -63,6 +63,13 @@ describe('admission', () => {
     expect(admit(open('conflict'), OTHER)).toMatchObject({ kind: 'conflict', batchNo: 0, known: AT_API });
   });
 
+  it('neither sends an order of a canceled batch nor lets it wait; what is settled stays as it is', () => {
+    const cancelled = true;
+    expect(admit({ kind: 'nothing' }, { ...SAME, cancelled }).kind).toBe('cancelled');
+    expect(admit(open('queued'), { ...SAME, cancelled }).kind).toBe('cancelled');
+    expect(admit(open('conflict'), { ...OTHER, cancelled }).kind).toBe('conflict');
+  });
+
   it('does not send a failed order again because an export still shows it', () => {
     expect(admit(open('failed'), { ...SAME, fromExport: true }).kind).toBe('repeat');
     expect(admit(open('failed'), { ...OTHER, fromExport: true }).kind).toBe('queue');
