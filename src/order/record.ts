@@ -15,7 +15,7 @@ export type FixTarget = { batch: string; place: string };
  */
 export type SourceRecord =
   | { kind: 'row'; place: Place; cells: readonly string[]; line?: number; fixTarget?: FixTarget; isUnproved?: boolean }
-  | { kind: 'object'; place: Place; value: unknown; fixTarget?: FixTarget };
+  | { kind: 'object'; place: Place; value: unknown; line?: number; fixTarget?: FixTarget; isUnproved?: boolean };
 
 /** The detected format of a file; `format` in its report. */
 export type FileFormat = {

@@ -31,7 +31,7 @@ export type Inspection = {
 export type Readings = {
   csv: TableReading;
   xlsx: TableReading & { sheet: string | undefined; decimal: '.' | ',' | 'auto' };
-  json: { objects: Objects; layout: JsonLayout };
+  json: { objects: Objects; layout: JsonLayout; originals?: Originals };
   xml: { objects: Objects; path: readonly string[] };
 };
 

@@ -9,6 +9,8 @@ import { watchShifted } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
 import type { RecordPage } from './format.ts';
 import type { Objects } from './inspection.ts';
+import type { Originals } from './read-fix-file.ts';
+import { restoreObject } from './restore-object.ts';
 import { unreadable } from './unreadable.ts';
 
 /** One object of a JSON or XML file, with its place; `bytes` is its length in the file. */
@@ -22,15 +24,21 @@ export type ObjectRecord = {
 };
 
 /** Objects as they are meant; call for each object once, in the order of the file. */
-type OwnObjects = { recordOf(object: ObjectRecord): SourceRecord; hasErrorKeys(): boolean };
+type OwnObjects = {
+  recordOf(object: ObjectRecord): SourceRecord;
+  hasErrorKeys(): boolean;
+  /** Values that were restored. */
+  restored(): number;
+};
 
 type Fields = Record<string, unknown>;
 
 const ERROR_KEY = '_error_';
 
 /** Removes the keys that a fix file adds; with `fillDown`, a row without a number gets the number above it. */
-function createOwnObjects(mapping: Mapping): OwnObjects {
+function createOwnObjects(mapping: Mapping, originals: Originals | undefined): OwnObjects {
   let hasErrorKeys = false;
+  let restored = 0;
   let above: string | undefined;
 
   function fill(value: Fields): void {
@@ -48,12 +56,18 @@ function createOwnObjects(mapping: Mapping): OwnObjects {
       if (mapping.fillDown) fill(value);
       if (errorKeys === undefined) return { kind: 'object', place, value };
       hasErrorKeys = true;
-      const { _error_message: message, _error_value: own } = errorKeys;
+      const { _error_message: message, _error_value: own, _error_line: from, _error_check: check } = errorKeys;
       const fixTarget = typeof message === 'string' ? readFixNote(message) : undefined;
       const isWrapped = '_error_value' in errorKeys && Object.keys(value).length === 0;
-      return { kind: 'object', place, value: isWrapped ? own : value, ...(fixTarget && { fixTarget }) };
+      const named = { ...(typeof from === 'number' && { line: from }), ...(fixTarget && { fixTarget }) };
+      const record = { kind: 'object', place, value: isWrapped ? own : value, ...named } as const;
+      const changed = restoreObject(record, check, originals, mapping);
+      if (changed === 'unproved') return { ...record, isUnproved: true };
+      restored += changed;
+      return record;
     },
     hasErrorKeys: () => hasErrorKeys,
+    restored: () => restored,
   };
 }
 
@@ -69,8 +83,11 @@ function takeErrorKeys(value: Fields): Fields | undefined {
 }
 
 /** Makes records of the objects of one list, in their order. */
-export function createObjectPages(mapping: Mapping): (found: readonly ObjectRecord[]) => RecordPage {
-  const own = createOwnObjects(mapping);
+export function createObjectPages(
+  mapping: Mapping,
+  originals?: Originals,
+): (found: readonly ObjectRecord[]) => RecordPage {
+  const own = createOwnObjects(mapping, originals);
   return (found) => ({
     records: found.map((object) => own.recordOf(object)),
     lineOf: ({ line, pointer: at }, pointer) =>
@@ -87,6 +104,7 @@ export type ObjectWatch = {
   /** PoSyncError `unreadable-json-shape` for orders with items between rows. */
   objects(): Objects;
   isFixFile(): boolean;
+  warnings(): string[];
 };
 
 /** Bytes of the shortest likely object. */
@@ -102,12 +120,12 @@ const COLUMNS: Columns = {
 };
 
 /** Watches the objects of one list in a file of `bytes` bytes: their numbers, and whether they are orders or rows. */
-export function watchObjects(bytes: number, mapping: Mapping): ObjectWatch {
-  const own = createOwnObjects(mapping);
+export function watchObjects(bytes: number, mapping: Mapping, originals?: Originals): ObjectWatch {
+  const own = createOwnObjects(mapping, originals);
   const repeats = watchRepeats(bytes);
   const rows = watchRows(bytes, mapping);
   const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
-  const watch: ObjectWatch = { records: 0, hasNumbers: false, look, objects, isFixFile: own.hasErrorKeys };
+  const watch: ObjectWatch = { records: 0, hasNumbers: false, look, objects, isFixFile: own.hasErrorKeys, warnings };
 
   function look(object: ObjectRecord): void {
     watch.records += 1;
@@ -121,6 +139,11 @@ export function watchObjects(bytes: number, mapping: Mapping): ObjectWatch {
     if (kind !== undefined) first[kind] ??= object;
     if (kind !== 'order') rows.look(value, number, object);
     if (kind !== 'row') repeats.look(number);
+  }
+
+  function warnings(): string[] {
+    const count = own.restored();
+    return count === 0 ? [] : [`A program changed ${count} values, which were restored.`];
   }
 
   function objects(): Objects {

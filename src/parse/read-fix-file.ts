@@ -13,7 +13,14 @@ import { openWorkbook } from './xlsx/workbook.ts';
  * The rows of the batch that a fix file corrects, by their line, as the fix file was written. `guessed`: the same rows
  * where their encoding was a guess, as they were guessed.
  */
-export type Originals = { batch: string; at: Columns['at']; rows: RowsByLine; guessed: RowsByLine };
+export type Originals = {
+  batch: string;
+  at: Columns['at'];
+  rows: RowsByLine;
+  guessed: RowsByLine;
+  /** Of JSON: the objects by the place that they name. */
+  objects: ReadonlyMap<string, unknown>;
+};
 
 export type RowsByLine = ReadonlyMap<number, readonly string[]>;
 

@@ -29,6 +29,7 @@ export function checkObject(record: ObjectRecord, rules: ObjectRules): CheckedOb
   const { place, value } = record;
   if (!isObject(value)) return { number: '', problems: [problemOf('not-an-object', place, '', shown(value))] };
   const problems: Problem[] = [];
+  if (record.isUnproved) problems.push(problemOf('spreadsheet-rewrite', place, '', ''));
   const number = textIn(value, 'purchaseOrderNumber', place, rules, problems);
   stateIn(value, place, rules.mapping, problems);
   const items = itemsIn(value, place, rules, problems);
@@ -53,6 +54,7 @@ export function checkObjectRow(record: ObjectRecord, rules: ObjectRules): Checke
     };
   }
   const found: Problem[] = [];
+  if (record.isUnproved) found.push(problemOf('spreadsheet-rewrite', place, '', ''));
   const number = textIn(value, 'purchaseOrderNumber', place, rules, found);
   stateIn(value, place, rules.mapping, found);
   const [item] = itemOf(value, place, rules, found);

@@ -5,6 +5,7 @@ import type { Batch } from '../ledger/batches/batches.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import { batchNamedIn, fixMapping, type Originals } from '../parse/read-fix-file.ts';
 import { readRecords } from '../parse/records.ts';
+import { placeNamedBy } from '../parse/restore-object.ts';
 
 /**
  * How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects. `unknownBatch`:
@@ -27,8 +28,11 @@ export async function howToRead(file: string, source: string, { config, batches 
   const batch = named === undefined ? undefined : await batches.find(named);
   if (batch === undefined) return { mapping: mappingFor(config, source), ...(named && { unknownBatch: named }) };
   const mapping = fixMapping(mappingFor(config, batch.source) ?? plainMapping());
-  const written = path.join(config.reports.path, batch.batch, 'dead-letters.csv');
-  const originals = await originalsIn(written, batch.batch, mapping).catch(unlessBroken);
+  const folder = path.join(config.reports.path, batch.batch);
+  const written = path.join(folder, 'dead-letters.csv');
+  const originals =
+    (await originalsIn(written, batch.batch, mapping).catch(unlessBroken)) ??
+    (await originalObjects(folder, batch.batch, mapping));
   return { mapping, ...(originals && { originals }) };
 }
 
@@ -37,7 +41,13 @@ async function originalsIn(written: string, batch: string, mapping: Mapping): Pr
   const now = await rowsIn(written, mapping);
   if (now === undefined) return undefined;
   const unknown = mapping.encoding === 'auto' ? now : await rowsIn(written, { ...mapping, encoding: 'auto' });
-  return { batch, at: now.at, rows: now.rows, guessed: unknown?.isGuess === true ? unknown.rows : new Map() };
+  return {
+    batch,
+    at: now.at,
+    rows: now.rows,
+    guessed: unknown?.isGuess === true ? unknown.rows : new Map(),
+    objects: new Map(),
+  };
 }
 
 async function rowsIn(written: string, mapping: Mapping) {
@@ -51,6 +61,25 @@ async function rowsIn(written: string, mapping: Mapping) {
     }
   }
   return { at: reading.columns.at, rows, isGuess: reading.isGuess };
+}
+
+/** The objects of a JSON fix file as we wrote it. Those of a place that several have cannot be told apart. */
+async function originalObjects(folder: string, batch: string, mapping: Mapping): Promise<Originals | undefined> {
+  for (const name of ['dead-letters.fix.json', 'dead-letters.ndjson']) {
+    const written = path.join(folder, name);
+    const inspection = await inspectFile(written, mapping).catch(unlessBroken);
+    if (inspection === undefined || inspection.records > MOST_ROWS) continue;
+    const objects = new Map<string, unknown>();
+    for await (const { records } of readRecords(written, inspection, undefined)) {
+      for (const record of records) {
+        const key = record.kind === 'object' ? placeNamedBy(record) : undefined;
+        if (key !== undefined && record.kind === 'object')
+          objects.set(key, objects.has(key) ? undefined : record.value);
+      }
+    }
+    return { batch, at: { purchaseOrderNumber: 0 }, rows: new Map(), guessed: new Map(), objects };
+  }
+  return undefined;
 }
 
 /** Whatever is wrong with the file itself is reported when it is inspected. */

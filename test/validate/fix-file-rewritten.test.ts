@@ -126,3 +126,67 @@ describe('a fix file', () => {
     expect(orders[1]).toEqual(order('00988', ['1-2', 2]));
   });
 });
+
+describe('a JSON fix file', () => {
+  const items = (articleCode: unknown, quantity: unknown) => [{ MATNR: articleCode, MENGE: quantity }];
+  const entry = (PO_NO: unknown, pointer: string, list: unknown, check = '01,000') => ({
+    PO_NO,
+    items: list,
+    _error_line: 1,
+    _error_code: 'x',
+    _error_message: `is wrong (${pointer} of batch ${BATCH})`,
+    _error_check: check,
+  });
+  const WRITTEN_JSON = [entry('00987', '/0', items('000123', 'two')), entry('00988', '/1', items('1-2', '5'))];
+  let folder: Awaited<ReturnType<typeof makeTempFolder>>;
+
+  beforeEach(async () => {
+    folder = await makeTempFolder();
+    await mkdir(path.join(folder.path, BATCH));
+    await writeFile(path.join(folder.path, BATCH, 'dead-letters.fix.json'), JSON.stringify(WRITTEN_JSON));
+  });
+  afterEach(() => folder[Symbol.asyncDispose]());
+
+  async function comesBack(content: object[]) {
+    const file = path.join(folder.path, 'back.json');
+    await writeFile(file, JSON.stringify(content));
+    const config = {
+      sources: [{ name: 'erp', mapping: 'erp' }],
+      mappings: { erp: mappingOf({ fields: ERP.fields, format: 'json', records: 'a.b' }) },
+      reports: { path: folder.path },
+    } as unknown as Config;
+    const found = { batch: BATCH, source: 'erp' } as never;
+    const how = await howToRead(file, 'erp', { config, batches: { find: () => Promise.resolve(found) } });
+    const inspection = await inspectFile(file, how.mapping, { originals: how.originals });
+    const orders: CheckedOrder[] = [];
+    for await (const one of readOrders(file, inspection)) orders.push(one);
+    return { orders: inShort(orders), records: orders.map((one) => one.records[0]), warnings: inspection.warnings };
+  }
+
+  test('whose check is intact is read as it is', async () => {
+    const { orders, warnings } = await comesBack([entry('987', '/0', items('123', '2'))]);
+    expect([orders, warnings]).toEqual([[order('987', ['123', 2])], []]);
+  });
+
+  test('that a program rewrote has its values restored', async () => {
+    const { orders, warnings } = await comesBack([
+      entry(987, '/0', items(123, 2), '1000'),
+      entry(988, '/1', items('01. Feb', 5), '1000'),
+    ]);
+    expect(orders).toEqual([order('00987', ['000123', 2]), order('00988', ['1-2', 5])]);
+    expect(warnings).toEqual(['A program changed 4 values, which were restored.']);
+  });
+
+  test('that a program rewrote is held if the original is not known', async () => {
+    const { orders } = await comesBack([entry(987, '/7', items(123, 2), '1000')]);
+    expect(orders).toEqual([{ 987: ['1 spreadsheet-rewrite'] }]);
+  });
+
+  test('keeps a value that is not an object', async () => {
+    const { _error_line, _error_code, _error_message, _error_check } = entry('', '/0', []);
+    const wrapped = { _error_value: [7], _error_line, _error_code, _error_message, _error_check };
+    const { orders, records } = await comesBack([wrapped]);
+    expect(orders).toEqual([{ '': ['1 not-an-object'] }]);
+    expect(records).toMatchObject([{ value: [7] }]);
+  });
+});

@@ -3,6 +3,7 @@ import { LIMITS } from '../../order/limits.ts';
 import { plainName, pointerStep } from '../../order/text.ts';
 import type { JsonLayout, Readings } from '../inspection.ts';
 import { type ObjectRecord, type ObjectWatch, watchObjects } from '../objects.ts';
+import type { Originals } from '../read-fix-file.ts';
 import { emptyFile, unreadable } from '../unreadable.ts';
 import { tooLarge } from './json-faults.ts';
 import { createJsonParser, type JsonWatch } from './json-records.ts';
@@ -16,6 +17,7 @@ export async function inspectJson(
   content: AsyncIterable<Buffer>,
   bytes: number,
   mapping: Mapping,
+  originals: Originals | undefined,
 ): Promise<InspectedJson> {
   const nextPage = watchNextPage();
   const { records: path, format } = mapping;
@@ -23,10 +25,10 @@ export async function inspectJson(
     path === undefined
       ? searchOrders(
           mapping,
-          () => watchObjects(bytes, mapping),
+          () => watchObjects(bytes, mapping, originals),
           format === 'ndjson' ? { kind: 'sequence' } : undefined,
         )
-      : followPath(path.split('.'), watchObjects(bytes, mapping));
+      : followPath(path.split('.'), watchObjects(bytes, mapping, originals));
   const parser = createJsonParser(search.layout, { ...search.watch, onScalar: nextPage.onScalar });
   for await (const chunk of content) {
     search.onChunk?.(chunk);
@@ -36,9 +38,9 @@ export async function inspectJson(
   const { layout, objects, warnings } = search.found();
   return {
     records: objects.records,
-    reading: { layout, objects: objects.objects() },
+    reading: { layout, objects: objects.objects(), ...(originals && { originals }) },
     isFixFile: objects.isFixFile(),
-    warnings: [...nextPage.warnings(), ...warnings],
+    warnings: [...nextPage.warnings(), ...warnings, ...objects.warnings()],
   };
 }
 

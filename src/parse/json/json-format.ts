@@ -7,15 +7,15 @@ import { createJsonParser } from './json-records.ts';
 export const jsonFormat: Format<'json'> = {
   sniff: (start) => /^\s*[[{]/.test(start),
 
-  async inspect(file, mapping) {
-    const found = await inspectJson(file.text(), file.size, mapping);
+  async inspect(file, mapping, originals) {
+    const found = await inspectJson(file.text(), file.size, mapping, originals);
     const type = found.reading.layout.kind === 'sequence' ? 'ndjson' : 'json';
     return { ...found, shape: { format: { type } } };
   },
 
-  async *read(file, { layout }, mapping) {
+  async *read(file, { layout, originals }, mapping) {
     const parser = createJsonParser(layout);
-    const pageOf = createObjectPages(mapping);
+    const pageOf = createObjectPages(mapping, originals);
     for await (const chunk of file.text()) yield pageOf(parser.write(chunk));
     yield pageOf(parser.end());
   },

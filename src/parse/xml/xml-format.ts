@@ -1,6 +1,6 @@
 import type { Mapping } from '../../config/config.ts';
 import { plainName, shorten } from '../../order/text.ts';
-import { find, isObject } from '../find-key.ts';
+import { find, isObject, setAt } from '../find-key.ts';
 import type { Format } from '../format.ts';
 import { createObjectPages, type ObjectRecord, watchObjects } from '../objects.ts';
 import { unreadable } from '../unreadable.ts';
@@ -54,21 +54,6 @@ function withItemList(record: ObjectRecord, { fields }: Mapping): ObjectRecord {
 /** An order and its items have no text between their elements; a description in them may have. */
 function refuseMixed({ line }: ObjectRecord, values: readonly unknown[]): void {
   if (values.some((value) => isObject(value) && MIXED_KEY in value)) throw textBetween(line);
-}
-
-/** Sets what a JSON pointer of keys leads to. */
-function setAt(value: Record<string, unknown>, pointer: string, list: unknown[]): void {
-  const keys = pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const last = keys.pop() ?? '';
-  let current = value;
-  for (const key of keys) {
-    const next = current[key];
-    if (isObject(next)) current = next;
-  }
-  current[last] = list;
 }
 
 /** Different paths of elements that are remembered. */
