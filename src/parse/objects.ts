@@ -9,8 +9,7 @@ import { watchShifted } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
 import type { RecordPage } from './format.ts';
 import type { Objects } from './inspection.ts';
-import type { Originals } from './read-fix-file.ts';
-import { restoreObject } from './restore-object.ts';
+import { type Originals, restoreObject } from './read-fix-file.ts';
 import { unreadable } from './unreadable.ts';
 
 /** One object of a JSON or XML file, with its place; `bytes` is its length in the file. */
