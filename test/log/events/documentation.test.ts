@@ -26,7 +26,7 @@ function factsIn(source: string): Map<string, string[]> {
     ]),
   );
   const functions = source.matchAll(
-    /^export function (\w+)\(\s*log: Log,\s*(facts|\w+): (.*?)(?:,\s*\{ \w+ \}: [^)]*|,\s*)?\): void/gms,
+    /^export function (\w+)\(\s*log: Log,\s*(facts|\w+): (.*?)(?:,\s*(?:\{ \w+ \}|\w+): [^)]*|,\s*)?\): void/gms,
   );
   return new Map(
     [...functions].map(([, name = '', argument = '', type = '']) => [
