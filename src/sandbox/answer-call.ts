@@ -3,7 +3,7 @@ import { toError } from '../core/errors.ts';
 import { authenticate } from './authenticate.ts';
 import type { Context } from './context.ts';
 import { createPurchaseOrder, listPurchaseOrders } from './purchase-orders.ts';
-import { REHEARSAL_PATH } from './rehearsal.ts';
+import { REHEARSAL_PATH, type Rehearsal } from './rehearsal.ts';
 import { answerRehearsal } from './rehearsal-calls.ts';
 import { failure, type Reply, sendReply } from './reply.ts';
 import { type Call, callOf } from './request.ts';
@@ -16,14 +16,14 @@ export function listener(role: Role, context: Context): RequestListener {
     const isObserved = context.emit !== undefined || context.onCall !== undefined;
     const begun = isObserved ? performance.now() : 0;
     const call = callOf(request);
-    const isToken = role.auth && call.path === context.settings.tokenPath;
-    const recorded = call.path.startsWith(REHEARSAL_PATH) ? undefined : context.rehearsal?.exchanges.begin(request);
+    const recorded = context.rehearsal && recordedBy(context.rehearsal, call);
     const send = (reply: Reply) => {
       if (isObserved) observe(reply, call, performance.now() - begun, context);
       sendReply(response, recorded === undefined ? reply : recorded(reply), context.crashed);
     };
     const crash = (thrown: unknown) => {
       context.crashed(toError(thrown));
+      const isToken = role.auth && call.path === context.settings.tokenPath;
       send(isToken ? tokenCrash() : failure(500, 'The service failed; the outcome of this request is unknown.'));
     };
     if (context.settings.cors !== '') allowOrigin(response, context.settings.cors);
@@ -34,6 +34,11 @@ export function listener(role: Role, context: Context): RequestListener {
       crash(thrown);
     }
   };
+}
+
+/** Begins to record a call, unless it is one to the record. */
+function recordedBy({ exchanges }: Rehearsal, { path, request }: Call): ((reply: Reply) => Reply) | undefined {
+  return path.startsWith(REHEARSAL_PATH) ? undefined : exchanges.begin(request);
 }
 
 /** Headers that let pages of an origin call, such as Swagger UI. */
