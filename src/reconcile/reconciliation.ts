@@ -33,7 +33,8 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
   const canaries = createCanaries({ ...store, clock });
   const { list } = partner;
   const shared = { store, ledger, owner, policy, log, list };
-  const verifier = createVerifier({ ...shared, canaries, onVerdict: learn });
+  const delivery = { onVerdict: learn, isPaused: () => breaker.current() !== undefined };
+  const verifier = createVerifier({ ...shared, canaries, delivery });
   const rebuild = createLedgerRebuild({ ...shared, clock, refresh: () => breaker.refresh(true) });
   let establishing: Promise<void> | undefined;
 

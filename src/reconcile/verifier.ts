@@ -20,8 +20,11 @@ type VerifierDeps = {
   policy: Policy;
   log: Log;
   canaries: Canaries;
-  /** The list showed whether an order in doubt was created; `answer` is the result of its last attempt. */
-  onVerdict(answer: Entry['answer'], wasCreated: boolean): Promise<void>;
+  delivery: {
+    /** The list showed whether an order in doubt was created; `answer` is the result of its last attempt. */
+    onVerdict(answer: Entry['answer'], wasCreated: boolean): Promise<void>;
+    isPaused(): boolean;
+  };
   /** Reads the API's list once. */
   list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
 };
@@ -47,6 +50,8 @@ type Reading = {
   evidence: Evidence | undefined;
   /** Inconclusive lists in a row, including this one. */
   unclear: number;
+  /** Delivery is paused, and other orders wait for its end: one of them tries whether the API is back. */
+  isAway: boolean;
 };
 
 /**
@@ -108,7 +113,8 @@ async function read(deps: Verifying, numbers: readonly string[]): Promise<Readin
   const evidence = end.kind === 'complete' ? await judge(deps, sight) : undefined;
   const isNews = deps.isNews(`${end.kind} ${evidence?.kind ?? ''}`);
   listRead(deps.log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind }, isNews);
-  return { listedFrom, end, rows, respelled, evidence, unclear: await countUnclear(deps, evidence) };
+  const isAway = deps.delivery.isPaused() && (await deps.ledger.nextDue('due')) !== undefined;
+  return { listedFrom, end, rows, respelled, evidence, unclear: await countUnclear(deps, evidence), isAway };
 }
 
 async function judge(
@@ -142,7 +148,7 @@ async function countUnclear({ store }: VerifierDeps, evidence: Evidence | undefi
 
 /** What this list says about one order in doubt. */
 function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
-  const { listedFrom, end, rows, respelled, evidence, unclear: inARow } = reading;
+  const { listedFrom, end, rows, respelled, evidence, unclear: inARow, isAway } = reading;
   const shown = rows.get(entry.order.purchaseOrderNumber);
   if (shown) return foundIn(shown, entry, at);
   const other = respelled.get(entry.order.purchaseOrderNumber);
@@ -152,19 +158,19 @@ function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
   if (evidence?.kind === 'good' && maybeSentAt > evidence.reaches)
     return { kind: 'absent', at, listedFrom, needed: evidence.needed };
   const answer = end.kind === 'complete' ? unclearAnswer(evidence) : end.said;
-  return { kind: 'inconclusive', at, listedFrom, inARow, answer };
+  return { kind: 'inconclusive', at, listedFrom, inARow, answer, isAway };
 }
 
 async function apply(deps: VerifierDeps, entry: Entry, event: LedgerEvent): Promise<void> {
-  const { ledger, log, policy, onVerdict } = deps;
+  const { ledger, log, policy, delivery } = deps;
   const step = next(entry, event, policy);
   if (!(await ledger.take(entry, step))) return;
   const { batch, order } = entry;
   const { purchaseOrderNumber: number } = order;
   const outcome = outcomeOf(step);
-  if (step.kind === 'accept') await onVerdict(entry.answer, true);
+  if (step.kind === 'accept') await delivery.onVerdict(entry.answer, true);
   // Only once enough lists agree; the sweeper hands out the retry when it is due.
-  if (event.kind === 'absent' && outcome !== 'unknown') await onVerdict(entry.answer, false);
+  if (event.kind === 'absent' && outcome !== 'unknown') await delivery.onVerdict(entry.answer, false);
   if (step.kind === 'dead') orderDead(log, { batch, order: number, outcome, reason: step.entry.answer?.message ?? '' });
   else if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome });
   if (step.kind === 'accept' && step.times) orderCreatedTwice(log, { batch, order: number, times: step.times });

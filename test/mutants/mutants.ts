@@ -725,6 +725,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/ledger.test.ts'],
   },
   {
+    without: 'patience with doubt during an outage',
+    file: 'src/ledger/transitions/after-list.ts',
+    find: 'const beginsAgain = isAway &&',
+    replace: 'const beginsAgain = !isAway && isAway &&',
+    tests: NEXT,
+  },
+  {
     without: 'held batches being left alone',
     file: 'src/deliver/may-begin.ts',
     find: 'line.guards.held.has(attempt.entry.batch) || !(await intend(line, attempt))',
@@ -777,7 +784,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the doubt of an order that the API created under another number',
     file: 'src/ledger/transitions/after-list.ts',
-    find: "if (entry.misnamed) return deadStep(rest, 'inDoubt', entry.answer);",
+    find: "if (entry.misnamed) return deadStep(rest, 'inDoubt', at, entry.answer);",
     replace: '',
     tests: NEXT,
   },

@@ -37,7 +37,7 @@ async function openVerifierRig() {
     log,
     canaries,
     list,
-    onVerdict,
+    delivery: { onVerdict, isPaused: () => false },
   });
 
   /** Puts an order into the ledger whose attempt ended without an answer just now. */

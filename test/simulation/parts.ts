@@ -88,7 +88,13 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     },
   });
   const list = around.breach === 'no evidence rule' ? blind(partner.list) : partner.list;
-  const verifier = createVerifier({ ...base, store, canaries, list, onVerdict: learn });
+  const verifier = createVerifier({
+    ...base,
+    store,
+    canaries,
+    list,
+    delivery: { onVerdict: learn, isPaused: () => breaker.current() !== undefined },
+  });
   const rebuild = createLedgerRebuild({ ...base, store, list, refresh: () => breaker.refresh(true) });
 
   /** As `createReconciliation` does. */

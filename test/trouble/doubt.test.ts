@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type OddAnswer, openOddApi } from './odd-api.ts';
-import { createsOf, csv, openTroublePlace, times, until } from './trouble-place.ts';
+import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 describe('doubt ends', () => {
   it('a list that answers 401 after a revocation is read again with a new token', async () => {
@@ -24,6 +24,21 @@ describe('doubt ends', () => {
     await place.drop('orders.csv', csv(['PO-1']));
     expect(await place.settled(['PO-1'], 40_000)).toEqual({ 'PO-1': 'inDoubt' });
     expect((await place.run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).code).toBe(0);
+  });
+
+  it('after an outage from the first day on, longer than ten settle times, with no order left to a person', async () => {
+    let begin: number | undefined;
+    await using api = await openOddApi(({ endpoint }) => {
+      if (endpoint !== 'create') return undefined;
+      begin ??= performance.now();
+      return performance.now() - begin < 14_000 ? { status: 502, body: '<html>Bad gateway</html>' } : undefined;
+    });
+    await using place = await openTroublePlace(api);
+    const numbers = numbered(20);
+    await place.drop('orders.csv', csv(numbers));
+    const outcomes = await place.settled(numbers, 90_000);
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
+    for (const number of numbers) expect(times(api, number)).toBe(1);
   });
 
   it('an order that waits for the list can be resolved by a person at once', async () => {

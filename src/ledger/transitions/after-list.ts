@@ -75,9 +75,12 @@ function absent(entry: Entry, { listedFrom, at, needed }: Event<'absent'>, polic
 }
 
 function inconclusive(entry: Entry, event: Event<'inconclusive'>, policy: Policy): Step {
-  const { at, listedFrom, inARow, answer } = event;
+  const { at, listedFrom, inARow, answer, isAway = false } = event;
   const { askedSince } = entry;
-  if (askedSince === undefined) return { kind: 'move', entry: { ...entry, askedSince: listedFrom }, doubt: at };
+  // While the API is away for all, the wait begins again: an outage must not leave orders to a person.
+  const beginsAgain = isAway && askedSince !== undefined && listedFrom - askedSince >= policy.settle;
+  if (askedSince === undefined || beginsAgain)
+    return { kind: 'move', entry: { ...entry, askedSince: listedFrom }, doubt: at };
   const isOver = listedFrom - askedSince >= PATIENCE * policy.settle && inARow >= LEAST_LISTS;
   return isOver ? deadStep(entry, 'inDoubt', at, answer) : IGNORE;
 }

@@ -35,8 +35,8 @@ export type ListEvent =
   | { kind: 'found'; at: number; listed: Listed; times?: number; isIntact?: boolean }
   /** The list is good evidence and does not show the number; `needed` such lists prove absence. */
   | { kind: 'absent'; at: number; listedFrom: number; needed: number }
-  /** The list could not be read, or proves nothing; `inARow` lists in a row. */
-  | { kind: 'inconclusive'; at: number; listedFrom: number; inARow: number; answer: Answer }
+  /** The list could not be read, or proves nothing; `inARow` lists in a row. `isAway`: the API takes no order at all now. */
+  | { kind: 'inconclusive'; at: number; listedFrom: number; inARow: number; answer: Answer; isAway?: boolean }
   /** The API does not offer a list. */
   | { kind: 'unlistable'; at: number; answer: Answer };
 

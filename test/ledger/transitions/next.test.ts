@@ -36,8 +36,8 @@ function short(step: Step): string {
 
 const OTHERS = { digest: 'content-of-others', items: [{ articleCode: 'B-2', quantity: 9 }] };
 
-function unclear(listedFrom: number, inARow: number): LedgerEvent {
-  return { kind: 'inconclusive', at: listedFrom, listedFrom, inARow, answer: LOST };
+function unclear(listedFrom: number, inARow: number, isAway = false): LedgerEvent {
+  return { kind: 'inconclusive', at: listedFrom, listedFrom, inARow, answer: LOST, isAway };
 }
 
 describe('next', () => {
@@ -182,6 +182,13 @@ describe('next', () => {
       'ignore',
     ],
     ['after ten settles it needs a person', { ...UNKNOWN, askedSince: 70_000 }, unclear(670_000, 9), 'dead inDoubt'],
+    [
+      'while the API is away for all, the wait begins again every settle',
+      { ...UNKNOWN, askedSince: 70_000 },
+      unclear(670_000, 9, true),
+      'unknown ask 670000',
+    ],
+    ['and within a settle changes nothing', { ...UNKNOWN, askedSince: 70_000 }, unclear(129_999, 9, true), 'ignore'],
     ['but not before three lists in a row', { ...UNKNOWN, askedSince: 70_000 }, unclear(900_000, 2), 'ignore'],
     [
       'a list that can tell ends the wait',
