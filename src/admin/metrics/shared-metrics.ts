@@ -12,6 +12,8 @@ type SharedState = {
   unsettled: number;
   inDoubt: number;
   waitingJobs: number;
+  /** Order numbers with open dead letters. */
+  deadLetters: number;
   batches: { active: number; held: number; finished: number };
   reportsPending: number;
   /** When the oldest batch that is neither finished nor held was claimed. */
@@ -26,11 +28,12 @@ type SharedState = {
 
 /** Reads the shared state with commands that take constant time, except for the names of batches in progress. */
 export async function readSharedState({ redis, keys, time }: Store, queue: OrderQueue): Promise<SharedState> {
-  const [due, inDoubt, waitingJobs, active, held, finished, refresh, open, living, fields, left, heard] =
+  const [due, inDoubt, waitingJobs, dead, active, held, finished, refresh, open, living, fields, left, heard] =
     await Promise.all([
       redis.zcard(keys.due),
       redis.zcard(keys.doubt),
       queue.waiting(),
+      redis.hlen(keys.waiting),
       redis.scard(keys.active),
       redis.scard(keys.held),
       redis.scard(keys.finished),
@@ -45,6 +48,7 @@ export async function readSharedState({ redis, keys, time }: Store, queue: Order
     unsettled: due + inDoubt,
     inDoubt,
     waitingJobs,
+    deadLetters: dead,
     batches: { active, held, finished },
     reportsPending: finished + refresh,
     oldestClaim: open.length === 0 ? undefined : claimTimeOf(open.reduce((a, b) => (a < b ? a : b))),
@@ -61,6 +65,7 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
   const unsettled = define('orders_unsettled', 'Orders without an outcome.');
   const inDoubt = define('orders_in_doubt', "Orders that wait for the API's list after an attempt without an answer.");
   const jobs = define('queue_jobs', 'Jobs that wait for a worker.', ['state']);
+  const dead = define('dead_letter_orders', 'Order numbers with open dead letters.');
   const batches = define('batches', 'Batches in progress, held, or waiting for their report.', ['state']);
   const reports = define('reports_pending', 'Reports that wait to be written.');
   const oldest = define('oldest_batch_timestamp_seconds', 'Claim of the oldest batch in progress that is not held.');
@@ -75,6 +80,7 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     unsettled.set(state.unsettled);
     inDoubt.set(state.inDoubt);
     jobs.set({ state: 'waiting' }, state.waitingJobs);
+    dead.set(state.deadLetters);
     for (const [name, count] of Object.entries(state.batches)) batches.set({ state: name }, count);
     reports.set(state.reportsPending);
     daemons.set(state.daemons);

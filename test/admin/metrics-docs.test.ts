@@ -1,0 +1,156 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { until } from '../support/until.ts';
+import { openWorkplace } from '../support/workplace.ts';
+
+const DOCS = path.resolve(import.meta.dirname, '../../docs/operations');
+const ALERTS = path.join(DOCS, 'alerts.yaml');
+const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0;
+/** Metrics without a series in this test, because nothing happens that they count. */
+const QUIET = ['po_sync_pauses_total', 'po_sync_delivery_paused', 'po_sync_notices_total'];
+
+type Rule = { alert: string; expr: string; annotations: { summary: string; runbook: string } };
+
+let text = '';
+/** Name → type of each metric of a real scrape. */
+let types = new Map<string, string>();
+
+beforeAll(async () => {
+  await using place = await openWorkplace({
+    source: '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 100ms, expectEvery: 1h }',
+  });
+  const daemon = place.start(['start']);
+  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  await place.drop('orders.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,A,1\n');
+  text = await until('a scrape of a finished file', async () => {
+    const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return page.includes('result="finished"') && page.includes('source_last_file') && page;
+  });
+  types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]));
+});
+
+/** The names of metrics in an expression, without the suffixes of a histogram. */
+function namesIn(expr: string): string[] {
+  const all = expr.match(/\b(?:po_sync|process|nodejs)_[a-z0-9_]+/g) ?? [];
+  return all.map((name) => (types.has(name) ? name : name.replace(/_(?:bucket|count|sum)$/, '')));
+}
+
+function labelsOf(metric: string): string[] {
+  const sample = new RegExp(`^${metric}(?:_count)?\\{([^}]*)\\}`, 'm').exec(text)?.[1] ?? '';
+  const names = [...sample.matchAll(/([a-z_]+)="/g)].map(([, name = '']) => name);
+  return names.filter((name) => name !== 'environment').sort();
+}
+
+it('the table of metrics has each metric of a scrape with its type and labels, and no other', async () => {
+  const page = await readFile(path.join(DOCS, 'metrics.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `(po_sync_\w+)` \| (\w+) \|([^|]*)\|/gm)];
+  const documented = rows.map(([, name = '', type = '', labels = '']) => ({
+    name,
+    type,
+    labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label).sort(),
+  }));
+  const found = [...types].filter(([name]) => name.startsWith('po_sync_'));
+  expect(new Map(documented.map(({ name, type }) => [name, type]))).toEqual(new Map(found));
+  expect(documented).toHaveLength(found.length);
+  for (const { name, labels } of documented.filter((one) => !QUIET.includes(one.name))) {
+    expect(labels, name).toEqual(labelsOf(name));
+  }
+  expect([...types.keys()].filter((name) => !/^(?:po_sync|process|nodejs)_/.test(name))).toEqual([]);
+});
+
+it('the dashboard asks only for metrics of a scrape, and each panel has its place', async () => {
+  const { panels } = JSON.parse(await readFile(path.join(DOCS, 'dashboard.json'), 'utf8')) as {
+    panels: { id: number; title: string; gridPos: { x: number; w: number }; targets?: { expr: string }[] }[];
+  };
+  const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  expect(exprs.length).toBeGreaterThan(20);
+  expect(exprs.flatMap(namesIn).filter((name) => !types.has(name))).toEqual([]);
+  expect(exprs.filter((expr) => namesIn(expr).length === 0)).toEqual([]);
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
+});
+
+describe('the alert rules', () => {
+  it('ask only for metrics of a scrape, and each says what to do', async () => {
+    const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: Rule[] }[] };
+    const rules = groups.flatMap((group) => group.rules);
+    expect(rules).toHaveLength(10);
+    expect(rules.flatMap(({ expr }) => namesIn(expr)).filter((name) => !types.has(name))).toEqual([]);
+    for (const { annotations } of rules) expect(annotations.runbook.length).toBeGreaterThan(20);
+  });
+
+  it.skipIf(!HAS_PROMTOOL)('pass promtool, and so does a scrape (needs promtool of Prometheus)', async () => {
+    const rules = spawnSync('promtool', ['check', 'rules', ALERTS], { encoding: 'utf8' });
+    expect([rules.status, rules.stdout + rules.stderr]).toEqual([0, expect.stringContaining('10 rules found')]);
+    const scrape = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    expect([scrape.status, scrape.stdout + scrape.stderr]).toEqual([0, '']);
+  });
+
+  it.skipIf(!HAS_PROMTOOL)('fire when they should (needs promtool of Prometheus)', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-alerts-'));
+    try {
+      const file = path.join(folder, 'test.yaml');
+      await writeFile(file, JSON.stringify(alertTests()));
+      const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+      expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+/** Which alerts fire after half an hour of these values, one a minute. */
+function firing(series: Record<string, string>, alerts: Record<string, boolean>) {
+  const names = Object.entries(alerts);
+  return {
+    interval: '1m',
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    promql_expr_test: names.map(([alert, fires]) => ({
+      expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
+      eval_time: '30m',
+      exp_samples: [{ labels: '{}', value: fires ? 1 : 0 }],
+    })),
+  };
+}
+
+function alertTests() {
+  const waits = {
+    'po_sync_orders_unsettled{environment="e"}': '5x30',
+    'po_sync_oldest_batch_timestamp_seconds{environment="e"}': '0x30',
+  };
+  return {
+    rule_files: [ALERTS],
+    evaluation_interval: '1m',
+    tests: [
+      firing({}, { PoSyncDown: true, PoSyncStuck: false }),
+      firing({ 'po_sync_redis_up{environment="e"}': '0x30' }, { PoSyncRedisAway: true }),
+      firing(waits, { PoSyncStuck: true, PoSyncPaused: false }),
+      firing(
+        { ...waits, 'po_sync_delivery_attempts_total{environment="e",result="accepted"}': '0+1x30' },
+        { PoSyncStuck: false },
+      ),
+      firing(
+        { ...waits, 'po_sync_delivery_paused{environment="e",code="api-down"}': '1x30' },
+        { PoSyncStuck: false, PoSyncPaused: true, PoSyncPausedByOperator: false },
+      ),
+      firing(
+        {
+          'po_sync_orders_settled_total{environment="e",outcome="refused"}': '0+3x30',
+          'po_sync_orders_settled_total{environment="e",outcome="accepted"}': '0+5x30',
+        },
+        { PoSyncRefusals: true },
+      ),
+      firing(
+        {
+          'po_sync_source_last_file_timestamp_seconds{environment="e",source="erp"}': '0x30',
+          'po_sync_source_expected_interval_seconds{environment="e",source="erp"}': '600x30',
+        },
+        { PoSyncSourceSilent: true },
+      ),
+    ],
+  };
+}
