@@ -28,7 +28,7 @@ beforeAll(async () => {
   await place.drop('orders.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,A,1\n');
   text = await until('a scrape of a finished file', async () => {
     const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    return page.includes('result="finished"') && page.includes('source_last_file') && page;
+    return page.includes('result="finished"') && page.includes('source_last_file_timestamp_seconds{') && page;
   });
   types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]));
 });
