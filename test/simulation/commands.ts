@@ -1,5 +1,6 @@
 import { leaseScript, loadScripts } from './scripts.ts';
 import type { Store } from './store.ts';
+import type { Breach } from './weather.ts';
 
 /** A command with its arguments as ioredis takes them, and the answer that ioredis gives. */
 export type Command = (store: Store, args: readonly string[]) => unknown;
@@ -8,8 +9,8 @@ export type Command = (store: Store, args: readonly string[]) => unknown;
 export class UnknownScript extends Error {}
 
 /** The commands of Redis that delivery uses, by name. */
-export function commandTable(): Readonly<Record<string, Command>> {
-  const scripts = loadScripts();
+export function commandTable(breach?: Breach): Readonly<Record<string, Command>> {
+  const scripts = loadScripts(breach);
   return {
     ...TEXTS,
     ...HASHES,

@@ -17,7 +17,7 @@ import type { Context } from '../../src/redis/store.ts';
 import { configOf } from './config.ts';
 import type { Connection } from './connection.ts';
 import { partnerOf } from './partner-calls.ts';
-import { blindCanaries, blindList, weakLedger } from './safeguards.ts';
+import { blindCanaries, blindList, hopefulList, weakBreaker, weakLedger } from './safeguards.ts';
 import { KEYS as keys } from './setting.ts';
 import { createSettling } from './settling.ts';
 import { toldLedger, watchedLedger } from './story.ts';
@@ -56,7 +56,8 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
   const batches = createBatches({ redis, keys, owner: host.name });
   const { probe } = config.delivery;
   const store = { redis, plain: redis, keys, time, private: true, [Symbol.asyncDispose]: async () => undefined };
-  const breaker = createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing });
+  const strong = createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing });
+  const breaker = weakBreaker(strong, around.breach);
   const context: Context = { config, store, owner: host.name, clock, log, stopping: NEVER };
   const canaries = around.breach === 'no evidence rule' ? blindCanaries(openCanariesOf()) : openCanariesOf();
   const base = { ledger, clock, policy, log, owner: host.name };
@@ -87,7 +88,7 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
       outcome: nothing,
     },
   });
-  const list = around.breach === 'no evidence rule' ? blind(partner.list) : partner.list;
+  const list = weakList(partner.list, around.breach);
   const verifier = createVerifier({
     ...base,
     store,
@@ -129,7 +130,13 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     settle: settling.tick,
     house: () => Promise.all([time.sync(), establish(), identity.store(), held.refresh()]),
   };
-  const prepare = () => rebuild.first(NEVER);
+  const prepare = around.breach === 'new ledger reads no list' ? skipList : () => rebuild.first(NEVER);
+
+  async function skipList(): Promise<void> {
+    const pending = await rebuild.pending();
+    if (pending?.why === 'new') await rebuild.finish(pending.epoch);
+  }
+
   return { deliverJob, admit, batches, chores, establish, prepare, known: identity.known };
 }
 
@@ -168,6 +175,7 @@ function ledgerOf(
   return toldLedger(watched, host.name, around.story);
 }
 
-function blind(list: Partner['list']): Partner['list'] {
-  return (onOrder) => blindList(list, onOrder);
+function weakList(list: Partner['list'], breach: Surroundings['breach']): Partner['list'] {
+  if (breach === 'no evidence rule') return (onOrder) => blindList(list, onOrder);
+  return breach === 'unreadable list is empty' ? (onOrder) => hopefulList(list(onOrder)) : list;
 }

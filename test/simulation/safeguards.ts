@@ -1,7 +1,9 @@
 import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
 import type { Http, HttpEnd } from '../../src/core/http.ts';
+import type { CircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Known } from '../../src/ledger/transitions/admission.ts';
 import { next } from '../../src/ledger/transitions/next.ts';
 import type { Policy, Step } from '../../src/ledger/transitions/step.ts';
 import type { Canaries } from '../../src/reconcile/canaries.ts';
@@ -15,6 +17,12 @@ export function weakLedger(ledger: Ledger, breach: Breach | undefined, policy: P
       return withoutIntent(ledger);
     case 'no fence':
       return withoutFence(ledger);
+    case 'conflict forgotten':
+      return withoutConflicts(ledger);
+    case 'no patience':
+      return { ...ledger, take: (entry, step, ...rest) => ledger.take(entry, patient(entry, step), ...rest) };
+    case 'duplicates counted at once':
+      return withoutFollowers(ledger);
     case 'one list is enough':
       return { ...ledger, take: (entry, step, ...rest) => ledger.take(entry, oneList(entry, step, policy), ...rest) };
     default:
@@ -36,6 +44,56 @@ function withoutIntent(ledger: Ledger): Ledger {
       return ledger.take({ ...entry, version }, step, ...rest);
     },
   };
+}
+
+/** What the list showed is no reason not to send. */
+function withoutConflicts(ledger: Ledger): Ledger {
+  return {
+    ...ledger,
+    lookup: async (numbers) => (await ledger.lookup(numbers)).map(forgotten),
+  };
+}
+
+function forgotten(known: Known): Known {
+  if (known.kind !== 'open' || known.entry.state !== 'conflict') return known;
+  return { kind: 'open', entry: { ...known.entry, state: 'failed' } };
+}
+
+/** An order in doubt waits as long as no list can tell. */
+function patient(entry: Entry, step: Step): Step {
+  const isGivenUp = step.kind === 'dead' && step.entry.state === 'inDoubt' && entry.state === 'unknown';
+  return isGivenUp && entry.askedSince !== undefined ? { kind: 'ignore' } : step;
+}
+
+/** A duplicate of an order in progress is counted as such, whatever becomes of that order. */
+function withoutFollowers(ledger: Ledger): Ledger {
+  return {
+    ...ledger,
+    followers: {
+      ...ledger.followers,
+      follow: async (duplicates) => {
+        for (const { entry, follower, repeats } of duplicates) {
+          const counted = { ordinal: follower.ordinal, number: entry.order.purchaseOrderNumber, result: repeats };
+          await ledger.count(follower.batch, repeats.at, [counted]);
+        }
+        return duplicates.map(() => true);
+      },
+    },
+  };
+}
+
+/** A circuit breaker that nothing trips, or that does not see a person's pause. */
+export function weakBreaker(breaker: CircuitBreaker, breach: Breach | undefined): CircuitBreaker {
+  const never = async () => false;
+  if (breach === 'no circuit breaker') return { ...breaker, trip: never, slowDown: never };
+  if (breach === 'pause unnoticed') return { ...breaker, pass: async () => 'closed' };
+  return breaker;
+}
+
+/** A list that cannot be read counts as one without orders. */
+export async function hopefulList(reading: Promise<ListEnd>): Promise<ListEnd> {
+  const end = await reading;
+  return end.kind === 'failed' ? { kind: 'complete', orders: 0 } : end;
 }
 
 /** Whoever comes last is right. */

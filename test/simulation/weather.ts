@@ -186,6 +186,16 @@ export type Breach = (typeof BREACHES)[number];
 export const BREACHES = [
   'no settle',
   'one list is enough',
+  /** A conflict forgets what the list showed. */
+  'conflict forgotten',
+  'new ledger reads no list',
+  'unreadable list is empty',
+  'no circuit breaker',
+  /** Lists that cannot tell never leave an order to a person. */
+  'no patience',
+  'duplicates counted at once',
+  /** The script of an intent does not look at pauses, and nobody else does. */
+  'pause unnoticed',
   'no freshness check',
   'no intent',
   'no evidence rule',

@@ -51,7 +51,7 @@ export type LiveOptions = {
 };
 
 const MOST_TURNS = 60_000;
-const commands = commandTable();
+const COMMANDS = commandTable();
 
 /** Lives one world from its seed to its end. */
 export async function live(seed: number, { breach, change = {}, tell }: LiveOptions = {}): Promise<World> {
@@ -63,6 +63,7 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
   const troubles: unknown[] = [];
   const machines: Machine[] = [];
   const deaths = new Map<Host, () => void>();
+  const commands = breach === 'pause unnoticed' ? commandTable(breach) : COMMANDS;
   const story = tell && ((who: string, what: string) => tell(`${(timeline.now() / 1000).toFixed(3)} ${who}: ${what}`));
   const onTrouble = (error: unknown) => void troubles.push(error);
   let tokens = 1;

@@ -1,11 +1,37 @@
 import { type Case, describeHarm } from './harm.ts';
 
+/** The API has orders of the files from another machine. */
+const OLD = {
+  hadBefore: 10,
+  rollback: 'none',
+  listForbidden: false,
+  refusesDuplicates: false,
+  rewritesNumbers: false,
+} as const;
+
 const CASES: Case[] = [
   ['no intent', { crash: 0.02 }, 60],
   ['no freshness check', { machines: 3, freeze: 0.2, longestFreeze: 600_000, suspends: 0 }, 250],
   ['no settle', { lostAnswers: 0.6, listCut: 0, listFails: 0 }, 60],
   ['one list is enough', { lostAnswers: 0.3, stragglers: 0.3, rollback: 'none' }, 60],
   ['no evidence rule', { lostAnswers: 0.3, listCut: 0.5 }, 60],
+  [
+    'conflict forgotten',
+    { others: 20, rollback: 'none', listWithoutItems: false, exports: 4 },
+    60,
+    'sent though known',
+  ],
+  ['new ledger reads no list', OLD, 20],
+  ['unreadable list is empty', { ...OLD, firstListFails: 600_000 }, 10],
+  ['no circuit breaker', { lasting: 'busy at once', lastingFrom: 0 }, 10, 'hammered'],
+  [
+    'no patience',
+    { lostAnswers: 0.3, stickyList: 'error', stickyListFrom: 60_000, rollback: 'none' },
+    10,
+    'waits for ever',
+  ],
+  ['duplicates counted at once', { people: 30, exports: 5, rollback: 'none' }, 60, 'falsely duplicate'],
+  ['pause unnoticed', { people: 20, lasting: 'none' }, 20, 'sent while paused'],
   ['no fence', { machines: 3, freeze: 0.1, longestFreeze: 600_000 }, 150],
   ['naive retry', { lostAnswers: 0.1 }, 30],
 ];
