@@ -42,10 +42,11 @@ function found(entry: Entry, { at, listed: shown, times = 1, isIntact = false }:
     case 'queued':
     case 'retry':
     case 'conflict':
-      return conflict(entry, shown, at);
-    case 'sending':
+    // After a rollback the ledger may remember the refusal only, and not the corrected order that the API took since.
     case 'refused':
     case 'failed':
+      return conflict(entry, shown, at);
+    case 'sending':
     case 'inDoubt':
       return IGNORE;
   }
