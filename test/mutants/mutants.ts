@@ -648,8 +648,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'jobs that carry the order now',
     file: 'src/deliver/delivery.ts',
-    find: "(entry.state === 'queued' || entry.state === 'retry') && entry.job === job",
-    replace: "entry.state === 'queued' || entry.state === 'retry'",
+    find: 'isSendable(current) && current.job === job',
+    replace: 'isSendable(current)',
     tests: ['test/deliver/ghost-job.test.ts'],
   },
   {

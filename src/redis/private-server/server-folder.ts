@@ -73,7 +73,7 @@ export async function lastWords(folder: string): Promise<string> {
 const SOCKET = 'redis.sock';
 
 /** Instead of a port: the server listens on a socket in its folder, where only this user comes. */
-export const ON_SOCKET = 0;
+const ON_SOCKET = 0;
 
 /** The longest path that the address of a socket holds, in bytes. */
 const LONGEST_PATH = 107;
