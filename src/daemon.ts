@@ -15,11 +15,11 @@ import { deliveryTrouble } from './log/events/delivery.ts';
 import { openNotices } from './notify/notices.ts';
 import { createBacklog, type Daemon, type DaemonInput, openHeartbeat } from './operate/daemon.ts';
 import type { Inspection } from './parse/inspection.ts';
+import { keepHouse } from './put-away/housekeeping.ts';
+import { openSettlement } from './put-away/settlement.ts';
 import { openQueue } from './queue/queue.ts';
 import { createReconciliation } from './reconcile/reconciliation.ts';
 import { type Context, makeFolders, openStore } from './redis/store.ts';
-import { keepHouse } from './settle/housekeeping.ts';
-import { openSettlement } from './settle/settlement.ts';
 
 /**
  * The composition root: builds every part, starts them in this order, and disposes of them in reverse.

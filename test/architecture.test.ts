@@ -26,7 +26,7 @@ const STEPS = [
   'deliver',
   'reconcile',
   'report',
-  'settle',
+  'put-away',
   'notify',
   'operate',
   'admin',

@@ -861,17 +861,17 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'final counts of a file that changed after it was taken',
-    file: 'src/settle/report-and-put-away.ts',
+    file: 'src/put-away/report-and-put-away.ts',
     find: 'if (batch.begunWith !== undefined) {',
     replace: 'if (batch.begunWith === null) {',
-    tests: ['test/settle/settlement.test.ts'],
+    tests: ['test/put-away/settlement.test.ts'],
   },
   {
     without: 'proof that the restored content is the one that was admitted',
-    file: 'src/settle/changed-file.ts',
+    file: 'src/put-away/changed-file.ts',
     find: '!== begunWith) return undefined',
     replace: '=== begunWith) return undefined',
-    tests: ['test/settle/settlement.test.ts'],
+    tests: ['test/put-away/settlement.test.ts'],
   },
   {
     without: 'the fix file kept when it does not match the list',

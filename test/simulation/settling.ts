@@ -1,10 +1,10 @@
 import { type Batch, type Batches, isFinished } from '../../src/ledger/batches/batches.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
+import { closeFixed } from '../../src/put-away/close-dead-letters.ts';
+import { reportOrders } from '../../src/put-away/report-orders.ts';
 import type { Redis, RedisTime } from '../../src/redis/connect.ts';
 import type { ReportedOrder } from '../../src/report/write-report.ts';
-import { closeFixed } from '../../src/settle/close-dead-letters.ts';
-import { reportOrders } from '../../src/settle/report-orders.ts';
 import type { File, Files } from './files.ts';
 import { KEYS as keys } from './setting.ts';
 
@@ -19,7 +19,7 @@ type Deps = {
 };
 
 /**
- * Settles finished batches step by step as `src/settle/settle-batch.ts` does: report, file put away, batch done. The joins and
+ * Settles finished batches step by step as `src/put-away/settle-batch.ts` does: report, file put away, batch done. The joins and
  * the closing of dead letters are the program's; only the disk is simulated.
  */
 export function createSettling(deps: Deps) {

@@ -7,7 +7,7 @@ import type { Known } from '../../ledger/transitions/admission.ts';
 import { discarded, mayBeThere } from '../../ledger/transitions/decision.ts';
 import { next } from '../../ledger/transitions/next.ts';
 import type { Decision } from '../../ledger/transitions/step.ts';
-import { createDeadLetterClosing, type KnownDeadLetter } from '../../settle/close-dead-letters.ts';
+import { createDeadLetterClosing, type KnownDeadLetter } from '../../put-away/close-dead-letters.ts';
 import type { FoundDeadLetter } from '../dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
