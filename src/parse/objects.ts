@@ -9,7 +9,7 @@ import { watchShifted } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
 import type { RecordPage } from './format.ts';
 import type { Objects } from './inspection.ts';
-import { type Originals, restoreObject } from './read-fix-file.ts';
+import { isGuessedObject, type Originals, restoreObject } from './read-fix-file.ts';
 import { unreadable } from './unreadable.ts';
 
 /** One object of a JSON or XML file, with its place; `bytes` is its length in the file. */
@@ -55,13 +55,14 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
       if (mapping.fillDown) fill(value);
       if (errorKeys === undefined) return { kind: 'object', place, value };
       hasErrorKeys = true;
-      const { _error_message: message, _error_value: own, _error_line: from, _error_check: check } = errorKeys;
+      const { _error_message: message, _error_value: own, _error_line: from } = errorKeys;
       const fixTarget = typeof message === 'string' ? readFixNote(message) : undefined;
       const isWrapped = '_error_value' in errorKeys && Object.keys(value).length === 0;
       const named = { ...(typeof from === 'number' && { line: from }), ...(fixTarget && { fixTarget }) };
       const record = { kind: 'object', place, value: isWrapped ? own : value, ...named } as const;
-      const changed = restoreObject(record, check, originals, mapping);
+      const changed = restoreObject(record, errorKeys['_error_check'], originals, mapping);
       if (changed === 'unproved') return { ...record, isUnproved: true };
+      if (isGuessedObject(record, errorKeys['_error_code'], originals, mapping)) return { ...record, isUnproved: true };
       restored += changed;
       return record;
     },

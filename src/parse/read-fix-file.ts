@@ -11,15 +11,13 @@ import { byteOrderMarkOf, looksLikeUtf16 } from './encoding.ts';
 import { find, isObject, setAt } from './find-key.ts';
 import { openWorkbook } from './xlsx/workbook.ts';
 
-/**
- * The rows of the batch that a fix file corrects, by their line, as the fix file was written. `guessed`: the same rows
- * where their encoding was a guess, as they were guessed.
- */
+/** The rows of the batch that a fix file corrects, by their line, as the fix file was written. */
 export type Originals = {
   batch: string;
   at: Columns['at'];
   rows: RowsByLine;
-  guessed: RowsByLine;
+  /** The numbers and articles beyond ASCII by the place that their record names, read without a named encoding. */
+  guessed: ReadonlyMap<string, ReadonlySet<string>>;
   /** Of JSON: the objects by the place that they name. */
   objects: ReadonlyMap<string, unknown>;
 };
@@ -76,17 +74,6 @@ export function createFixColumns({ names, at, errorColumns }: Columns, originals
   const [line, code, message] = [columnOf('_error_line'), columnOf('_error_code'), columnOf(MESSAGE)];
   const check = columnOf('_error_check');
 
-  /** A letter that was read by a guess, and that nobody corrected since. */
-  function isStillGuessed(cells: readonly string[], number: number): boolean {
-    if (!(cells[code] ?? '').includes('encoding-unsure')) return false;
-    const guessed = originals?.guessed.get(number);
-    return (['purchaseOrderNumber', 'articleCode'] as const).some((field) => {
-      const [column, before] = [at[field], originals?.at[field]];
-      const text = before === undefined ? '' : (guessed?.[before] ?? '');
-      return column !== undefined && isUncertain(text) && own(cells)[column] === text;
-    });
-  }
-
   const own = (cells: readonly string[]) => cells.filter((_, index) => !errorColumns.includes(index));
 
   function read(cells: readonly string[]): FixRow {
@@ -97,7 +84,8 @@ export function createFixColumns({ names, at, errorColumns }: Columns, originals
     const isOther = fixTarget !== undefined && fixTarget.batch !== originals?.batch;
     const original = isOther ? undefined : originals?.rows.get(number);
     const isUnknown = mayBeChanged && originals !== undefined && original === undefined;
-    const isUnproved = isUnknown || isStillGuessed(cells, number);
+    const guessed = isOther ? undefined : originals?.guessed.get(`line ${number}`);
+    const isUnproved = isUnknown || isStillGuessed(textsInRow(own(cells), at), cells[code], guessed);
     return {
       ...(fixTarget && { fixTarget }),
       ...(number > 0 && { line: number }),
@@ -122,6 +110,48 @@ export function createFixColumns({ names, at, errorColumns }: Columns, originals
 }
 
 const SENT = ['purchaseOrderNumber', 'articleCode', 'quantity'] as const;
+
+/** The codes of a record that a guess may have changed. */
+const UNSURE = /encoding-unsure|spreadsheet-rewrite/;
+
+/** Whether a record has text that was read by a guess and not corrected since. `guessed`: undefined if that is not known. */
+function isStillGuessed(texts: readonly string[], code: unknown, guessed: ReadonlySet<string> | undefined): boolean {
+  if (typeof code !== 'string' || !UNSURE.test(code)) return false;
+  return texts.some((text) => isUncertain(text) && (guessed === undefined || guessed.has(text)));
+}
+
+/** The numbers and articles of a record that depend on the encoding of its file. */
+export function uncertainTextsIn(record: SourceRecord, { fields }: Mapping, at: Columns['at']): string[] {
+  const texts = record.kind === 'row' ? textsInRow(record.cells, at) : textsInObject(record.value, fields);
+  return texts.filter(isUncertain);
+}
+
+function textsInRow(cells: readonly string[], at: Columns['at']): string[] {
+  const columns = [at.purchaseOrderNumber, at.articleCode];
+  return columns.map((column) => (column === undefined ? '' : (cells[column] ?? '')));
+}
+
+function textsInObject(value: unknown, fields: Mapping['fields']): string[] {
+  if (!isObject(value)) return [];
+  const { value: items } = find(value, fields.items);
+  const parts = [value, ...(Array.isArray(items) ? items.filter(isObject) : [])];
+  const found = parts.flatMap((part) =>
+    [fields.purchaseOrderNumber, fields.articleCode].map((names) => find(part, names)),
+  );
+  return found.map(({ value: text }) => shownText(text));
+}
+
+/** Whether an object of a fix file still has text that was read by a guess. */
+export function isGuessedObject(
+  record: ObjectRecord,
+  code: unknown,
+  originals: Originals | undefined,
+  { fields }: Mapping,
+): boolean {
+  const isOther = record.fixTarget !== undefined && record.fixTarget.batch !== originals?.batch;
+  const guessed = isOther ? undefined : originals?.guessed.get(placeNamedBy(record) ?? '');
+  return isStillGuessed(textsInObject(record.value, fields), code, guessed);
+}
 
 type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
 

@@ -2,8 +2,9 @@ import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
+import type { SourceRecord } from '../order/record.ts';
 import { inspectFile } from '../parse/inspect.ts';
-import { batchNamedIn, fixMapping, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
+import { batchNamedIn, fixMapping, type Originals, placeNamedBy, uncertainTextsIn } from '../parse/read-fix-file.ts';
 import { readRecords } from '../parse/records.ts';
 
 /**
@@ -35,50 +36,59 @@ export async function howToRead(file: string, source: string, { config, batches 
   return { mapping, ...(originals && { originals }) };
 }
 
-/** The fix file as we wrote it, with the mapping as it is now and as a file whose encoding is not known. */
+/** The rows of a fix file as po-sync wrote it. */
 async function originalsIn(written: string, batch: string, mapping: Mapping): Promise<Originals | undefined> {
-  const now = await rowsIn(written, mapping);
-  if (now === undefined) return undefined;
-  const unknown = mapping.encoding === 'auto' ? now : await rowsIn(written, { ...mapping, encoding: 'auto' });
-  return {
-    batch,
-    at: now.at,
-    rows: now.rows,
-    guessed: unknown?.isGuess === true ? unknown.rows : new Map(),
-    objects: new Map(),
-  };
-}
-
-async function rowsIn(written: string, mapping: Mapping) {
-  const inspection = await inspectFile(written, mapping);
-  const { reading } = inspection;
-  if ('objects' in reading || inspection.records > MOST_ROWS) return undefined;
+  const records = await recordsIn(written, mapping);
+  if (records?.at === undefined) return undefined;
   const rows = new Map<number, readonly string[]>();
-  for await (const { records } of readRecords(written, inspection, undefined)) {
-    for (const record of records) {
-      if (record.kind === 'row' && record.line !== undefined) rows.set(record.line, record.cells);
-    }
-  }
-  return { at: reading.columns.at, rows, isGuess: reading.isGuess };
+  for (const record of records.all)
+    if (record.kind === 'row' && record.line !== undefined) rows.set(record.line, record.cells);
+  return { batch, at: records.at, rows, guessed: await guessedIn(written, mapping), objects: new Map() };
 }
 
-/** The objects of a JSON fix file as we wrote it. Those of a place that several have cannot be told apart. */
+/** The objects of a JSON fix file as po-sync wrote it. Those of a place that several have cannot be told apart. */
 async function originalObjects(folder: string, batch: string, mapping: Mapping): Promise<Originals | undefined> {
   for (const name of ['dead-letters.fix.json', 'dead-letters.ndjson']) {
     const written = path.join(folder, name);
-    const inspection = await inspectFile(written, mapping).catch(unlessBroken);
-    if (inspection === undefined || inspection.records > MOST_ROWS) continue;
+    const records = await recordsIn(written, mapping).catch(unlessBroken);
+    if (records === undefined) continue;
     const objects = new Map<string, unknown>();
-    for await (const { records } of readRecords(written, inspection, undefined)) {
-      for (const record of records) {
-        const key = record.kind === 'object' ? placeNamedBy(record) : undefined;
-        if (key !== undefined && record.kind === 'object')
-          objects.set(key, objects.has(key) ? undefined : record.value);
-      }
+    for (const record of records.all) {
+      const key = placeNamedBy(record);
+      if (key !== undefined && record.kind === 'object') objects.set(key, objects.has(key) ? undefined : record.value);
     }
-    return { batch, at: { purchaseOrderNumber: 0 }, rows: new Map(), guessed: new Map(), objects };
+    return { batch, at: NO_COLUMNS, rows: new Map(), guessed: await guessedIn(written, mapping), objects };
   }
   return undefined;
+}
+
+const NO_COLUMNS: Originals['at'] = { purchaseOrderNumber: 0 };
+
+/** What the numbers and articles of a fix file are if nobody names its encoding, by the place that each record names. */
+async function guessedIn(written: string, mapping: Mapping): Promise<Originals['guessed']> {
+  const auto: Mapping = { ...mapping, encoding: 'auto' };
+  const guessed = new Map<string, Set<string>>();
+  const records = await recordsIn(written, auto);
+  for (const record of records?.all ?? []) {
+    const key = record.kind === 'row' ? `line ${record.line}` : placeNamedBy(record);
+    if (key === undefined) continue;
+    const texts = guessed.get(key) ?? new Set();
+    for (const text of uncertainTextsIn(record, auto, records?.at ?? NO_COLUMNS)) texts.add(text);
+    guessed.set(key, texts);
+  }
+  return guessed;
+}
+
+type Records = { all: readonly SourceRecord[]; at: Originals['at'] | undefined };
+
+/** The records of a fix file that is not too large; `at`: the columns of a table. */
+async function recordsIn(written: string, mapping: Mapping): Promise<Records | undefined> {
+  const inspection = await inspectFile(written, mapping);
+  const { reading } = inspection;
+  if (inspection.records > MOST_ROWS) return undefined;
+  const all: SourceRecord[] = [];
+  for await (const { records } of readRecords(written, inspection, undefined)) all.push(...records);
+  return { all, at: 'objects' in reading ? undefined : reading.columns.at };
 }
 
 /** Whatever is wrong with the file itself is reported when it is inspected. */

@@ -880,4 +880,25 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return true;',
     tests: ['test/report/refresh-report.test.ts'],
   },
+  {
+    without: 'holding guessed characters in a JSON fix file',
+    file: 'src/parse/objects.ts',
+    find: "if (isGuessedObject(record, errorKeys['_error_code'], originals, mapping))",
+    replace: 'if (isGuessedObject(record, undefined, originals, mapping))',
+    tests: ['test/validate/fix-file-rewritten.test.ts'],
+  },
+  {
+    without: 'holding guessed characters whose original is not known',
+    file: 'src/parse/read-fix-file.ts',
+    find: '(guessed === undefined || guessed.has(text))',
+    replace: 'guessed?.has(text) === true',
+    tests: ['test/validate/fix-file-rewritten.test.ts'],
+  },
+  {
+    without: 'pointers of the records in a fix file',
+    file: 'src/report/fix-file/form.ts',
+    find: 'isAbout(location, record)',
+    replace: 'record.place.line === location.line',
+    tests: ['test/report/fix-file/fix-file.test.ts'],
+  },
 ];

@@ -33,7 +33,9 @@ export function dead(records: SourceRecord[], kind: DeadLetterKind, code: string
 /** An order with problems: never sent. */
 export function wrong(records: SourceRecord[], ...problems: Problem[]): ReportedOrder {
   const { order, result } = base(records);
-  const faulty = records.find((record) => record.place.line === problems[0]?.line)?.place ?? order.place;
+  const [first] = problems;
+  const places = records.map(({ place }) => place).filter(({ line }) => line === first?.line);
+  const faulty = places.find(({ pointer }) => first?.pointer?.startsWith(`${pointer}/`)) ?? places[0] ?? order.place;
   const { order: _, ...common } = order;
   const invalid = { ...common, place: faulty, valid: false as const, problems };
   const deadLetter = deadLetterOf(invalid, AT);

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
@@ -147,12 +147,12 @@ describe('a JSON fix file', () => {
   });
   afterEach(() => folder[Symbol.asyncDispose]());
 
-  async function comesBack(content: object[]) {
+  async function comesBack(content: object[], encoding = 'auto') {
     const file = path.join(folder.path, 'back.json');
-    await writeFile(file, JSON.stringify(content));
+    await writeFile(file, `\ufeff${JSON.stringify(content)}`);
     const config = {
       sources: [{ name: 'erp', mapping: 'erp' }],
-      mappings: { erp: mappingOf({ fields: ERP.fields, format: 'json', records: 'a.b' }) },
+      mappings: { erp: mappingOf({ fields: ERP.fields, format: 'json', records: 'a.b', encoding }) },
       reports: { path: folder.path },
     } as unknown as Config;
     const found = { batch: BATCH, source: 'erp' } as never;
@@ -180,6 +180,32 @@ describe('a JSON fix file', () => {
   test('that a program rewrote is held if the original is not known', async () => {
     const { orders } = await comesBack([entry(987, '/7', items(123, 2), '1000')]);
     expect(orders).toEqual([{ 987: ['1 spreadsheet-rewrite'] }]);
+  });
+
+  const unsure = (article: string, code = 'encoding-unsure') => [
+    { ...entry('1', '/0', [...items('B', 1), ...items(article, 1)]), _error_code: code },
+  ];
+
+  test.each([
+    ['JSON', 'latin1' as const, ''],
+    ['XML', 'utf8' as const, '\ufeff'],
+  ])('of %s with guessed characters is held until they are corrected', async (_, bytes, mark) => {
+    const letter = bytes === 'latin1' ? '\x84' : '„';
+    const written = Buffer.from(mark + JSON.stringify(unsure(`Schr${letter}ge`)), bytes);
+    await writeFile(path.join(folder.path, BATCH, 'dead-letters.fix.json'), written);
+    for (const encoding of ['auto', 'cp850']) {
+      expect((await comesBack(unsure('Schr„ge'), encoding)).orders).toEqual([{ 1: ['1 spreadsheet-rewrite'] }]);
+      expect((await comesBack(unsure('Schräge'), encoding)).orders).toEqual([order('1', ['B', 1], ['Schräge', 1])]);
+    }
+  });
+
+  test('with guessed characters is held if the original is not known, or if it was held before', async () => {
+    const written = JSON.stringify(unsure('Schr„ge', 'spreadsheet-rewrite'));
+    await writeFile(path.join(folder.path, BATCH, 'dead-letters.fix.json'), written);
+    expect((await comesBack(JSON.parse(written))).orders).toEqual([{ 1: ['1 spreadsheet-rewrite'] }]);
+    await rm(path.join(folder.path, BATCH), { recursive: true });
+    expect((await comesBack(unsure('Schräge'))).orders).toEqual([{ 1: ['1 spreadsheet-rewrite'] }]);
+    expect((await comesBack(unsure('Schrage'))).orders).toEqual([order('1', ['B', 1], ['Schrage', 1])]);
   });
 
   test('keeps a value that is not an object', async () => {

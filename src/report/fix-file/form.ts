@@ -1,7 +1,7 @@
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { fixNote, placeText } from '../../order/fixing.ts';
 import type { CheckedOrder } from '../../order/order.ts';
-import { type Problem, problemText, type SourceRecord } from '../../order/record.ts';
+import { type Place, type Problem, problemText, type SourceRecord } from '../../order/record.ts';
 import { onOneLine } from '../../order/text.ts';
 
 /**
@@ -37,8 +37,9 @@ function noted(error: RecordError, deadLetter: DeadLetter, batch: string): Recor
   return { ...error, message: error.message + fixNote({ batch, place: placeText(deadLetter.location) }) };
 }
 
-function blamedRecord(order: CheckedOrder, deadLetter: DeadLetter): number {
-  const index = order.records.findIndex((record) => record.place.line === deadLetter.location.line);
+/** By its pointer where there is one, because all objects of a file may be on one line. */
+function blamedRecord(order: CheckedOrder, { location }: DeadLetter): number {
+  const index = order.records.findIndex((record) => isAbout(location, record));
   return Math.max(index, 0);
 }
 
@@ -51,7 +52,7 @@ function blame(order: CheckedOrder, deadLetter: DeadLetter, own: readonly Proble
   return problems.length === 0 ? [deadLetter.code, deadLetter.message] : [codesOf(problems), messagesOf(problems)];
 }
 
-function isAbout(problem: Problem, record: SourceRecord): boolean {
+function isAbout(problem: Place, record: SourceRecord): boolean {
   const { line, pointer } = record.place;
   if (pointer === undefined || problem.pointer === undefined) return problem.line === line;
   return problem.pointer === pointer || problem.pointer.startsWith(`${pointer}/`);

@@ -159,6 +159,16 @@ describe('the fix file of JSON', () => {
     ]);
   });
 
+  it('of rows on one line, the row with the problem names the dead letter', () => {
+    const records = ['/0', '/1'].flatMap((pointer) => object(1, { id: '7', n: pointer }, pointer));
+    const [first, second] = JSON.parse(textOf(json, [wrong(records, problem(1, { pointer: '/1/n', field: 'n' }))]));
+    expect(first).toMatchObject({ _error_code: '', _error_message: '' });
+    expect(second).toMatchObject({
+      _error_code: 'quantity-not-whole',
+      _error_message: `n: The quantity must be a whole number above zero.${from('/1')}`,
+    });
+  });
+
   it('NDJSON stays NDJSON', () => {
     const lines = textOf({ format: { type: 'ndjson' }, newline: '\r\n' }, [
       dead(object(1, { id: '7' }), 'failed', '502', 'Down'),
