@@ -35,6 +35,15 @@ const EXPECTED: Record<string, unknown[]> = {
     order('106001', item('1896-S', 5), item('1900-S', 12)),
     { 106002: ['41 quantity not-whole'] },
   ],
+  'erp-xml.xml': [
+    order('4500017891', item('000345', 12), item('GRÜN-7', 1)),
+    { 4500017892: ['13 Quantity not-a-number'] },
+  ],
+  'flat-json.json': [
+    order('PO-2201', item('000345', 12), item('GRÜN-7', 1)),
+    { 'PO-2202': ['7 qty not-positive'] },
+    order('PO-2203', item('PUMPE-8', 3)),
+  ],
   'spreadsheet.csv': [
     order('A-17', item('Paint, white', 2.5), item('Brush', 10)),
     order('A-18', item('Ladder "XL"', 1)),

@@ -115,8 +115,7 @@ function guessPath(start: string, mapping: Mapping): readonly string[] {
   const paths = watchPaths();
   // No element has this path, so all are looked at.
   createXmlRecords([], { onElement: paths.add }).write(start);
-  const [path, ...others] = paths.withNumber(mapping);
-  if (others.length > 0 && path) throw severalPlaces([path, ...others]);
+  const [path] = paths.withNumber(mapping);
   if (path !== undefined) return path;
   const root = paths.at([]).children;
   if (!paths.hasElements()) return [...root, '*'];

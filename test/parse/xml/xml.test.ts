@@ -70,6 +70,15 @@ describe('XML', () => {
     });
   });
 
+  test('with order numbers in a second place anywhere is refused', async () => {
+    const row = '<r number="1" Article="A" Qty="1"/>';
+    const text = `<a><b>${row}</b><x>${'<y/>'.repeat(300_000)}</x><c>${row}</c></a>`;
+    await expect(ordersIn(text, NESTED)).rejects.toMatchObject({
+      code: 'unreadable-records',
+      message: expect.stringContaining('in several places: a.b.r and a.c.r'),
+    });
+  });
+
   test('has the line of each problem', async () => {
     const text = TWO.replace('<Qty>1</Qty>', '<Qty>no</Qty>').replace('PO-1', 'PO\u200b1');
     expect((await ordersIn(text, NESTED)).orders).toEqual([
