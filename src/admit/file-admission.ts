@@ -1,6 +1,7 @@
 import { PoSyncError } from '../core/errors.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
+import { ROLLED_BACK } from '../ledger/identity.ts';
 import { createRetention, type Retention } from '../ledger/retention.ts';
 import { batchAdmitted, batchUnreadable, fileInspected } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
@@ -91,6 +92,7 @@ async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): P
   const lease = await batches.lease(file.batch);
   if (lease === undefined) return { end: 'theirs' };
   try {
+    const since = batches.epoch();
     const batch = await batches.begin(file, claimedAt);
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
@@ -107,7 +109,7 @@ async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): P
     await deps.onProgress(file.batch);
     const total = await admitAll(file, batch, inspection, signal, deps);
     if (total === undefined) return { end: 'left' };
-    await batches.admitted(file.batch, total);
+    if (!(await batches.admitted(file.batch, total, since))) throw forgotten(file);
     batchAdmitted(log, { ...named(file), orders: total });
     return { end: 'admitted', sha256 };
   } catch (error) {
@@ -172,6 +174,12 @@ async function admitAll(
     for (const page of pages) if (!(await deps.admit(batch, page, inspection, signal))) return undefined;
   }
   return (await deps.admit(batch, pager.rest(), inspection, signal)) ? total : undefined;
+}
+
+/** The batch is still being read, so that it is found and read again. */
+function forgotten({ batch }: ClaimedFile): PoSyncError {
+  const message = `Redis lost part of the ledger while ${batch} was read.`;
+  return new PoSyncError(ROLLED_BACK, message, { remedy: 'Nothing: the file is read again.' });
 }
 
 function named(file: ClaimedFile): { batch: string; source: string; file: string } {

@@ -29,7 +29,7 @@ export function createEnvironmentLedger({ config, store, owner, log }: Context):
   return {
     // It groups its own commands, so it uses the connection without automatic pipelines.
     ledger: createLedger({ redis: plain, keys, identity, onOutcome }),
-    batches: createBatches({ redis, keys, owner }),
+    batches: createBatches({ redis, keys, owner, identity }),
     identity,
     policy: policyOf(config),
   };

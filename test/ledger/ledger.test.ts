@@ -153,6 +153,36 @@ describe('ledger', () => {
     expect(await batches.finished()).toEqual(['b1']);
   });
 
+  describe('a reader whose Redis forgot something', () => {
+    const own = () => store.keys.own(store.identity.own().daemon);
+    const losses: [what: string, lose: () => Promise<unknown>][] = [
+      ['flushed', () => store.redis.flushall()],
+      ['flushed, and noticed', async () => [await store.redis.flushall(), await store.identity.establish()]],
+      ['restored from an older file', () => store.redis.hincrby(store.keys.identity, 'sequence', -1)],
+      ['restored, and others brought it up again', () => store.redis.decr(own())],
+    ];
+
+    it.each(losses)('does not end the reading of its batch: %s', async (_, lose) => {
+      const since = batches.epoch();
+      await enter();
+      await lose();
+      await batches.begin({ ...FILE, batch: 'b1' }, 1000);
+      expect(await batches.admitted('b1', 1, since)).toBe(false);
+      expect(await batches.find('b1')).toMatchObject({ state: 'reading' });
+      expect(await batches.find('b1')).not.toHaveProperty('total');
+    });
+
+    it('ends it once the file was read again', async () => {
+      await enter();
+      await store.redis.flushall();
+      await store.identity.establish();
+      const since = batches.epoch();
+      await enter();
+      expect(await batches.admitted('b1', 1, since)).toBe(true);
+      expect(await batches.find('b1')).toMatchObject({ state: 'open', total: 1 });
+    });
+  });
+
   it('finishes a batch without orders', async () => {
     await batches.begin({ ...FILE, batch: 'b1' }, 1000);
     await batches.admitted('b1', 0);

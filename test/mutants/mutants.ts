@@ -378,6 +378,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/ledger.test.ts'],
   },
   {
+    without: 'reading a file again that was read while Redis was flushed',
+    file: 'src/ledger/batches/total.lua',
+    find: 'epoch ~= ARGV[3] or isBehind',
+    replace: 'isBehind',
+    tests: ['test/ledger/ledger.test.ts'],
+  },
+  {
+    without: 'reading a file again that was read while Redis was restored',
+    file: 'src/ledger/batches/total.lua',
+    find: 'epoch ~= ARGV[3] or isBehind',
+    replace: 'epoch ~= ARGV[3]',
+    tests: ['test/ledger/ledger.test.ts'],
+  },
+  {
+    without: 'reading a file again whose orders only this daemon knows to be lost',
+    file: 'src/ledger/batches/total.lua',
+    find: " or tonumber(redis.call('GET', KEYS[4]) or '0') < made",
+    replace: '',
+    tests: ['test/ledger/ledger.test.ts'],
+  },
+  {
     without: 'the detection of a rollback',
     file: 'src/ledger/identity.lua',
     find: 'sequence >= number and own >= made then',

@@ -98,6 +98,7 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
 
   async function admitAll({ batch, source, kind, isFixFile, orders }: File, reader: Machine): Promise<void> {
     const { batches, admit } = await reader.intake();
+    const since = batches.epoch();
     const claimed = { batch, source, kind, name: `${batch}.csv`, path: '/none' };
     const begun: Batch = await batches.begin(claimed, EPOCH + timeline.now());
     const facts = { records: orders.length, isFixFile };
@@ -107,7 +108,7 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
       const page = orders.slice(i, i + PAGE).filter(({ ordinal }) => !isCounted(ordinal));
       await admit(begun, page, facts, new AbortController().signal);
     }
-    await batches.admitted(batch, orders.length);
+    await batches.admitted(batch, orders.length, since);
   }
 
   /** The report of a batch is in its folder, complete. */
@@ -131,8 +132,14 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
     deadLetters: (batch: string): DeadLetter[] =>
       files.find((file) => file.batch === batch)?.report?.rows.flatMap(({ deadLetter }) => deadLetter ?? []) ?? [],
     allDone: () => expected === 0 && files.every(isDone),
-    isReading: () => expected > 0 || files.some(({ isAway, reader }) => !isAway && reader !== undefined),
+    isReading: () => expected > 0 || files.some(isBeingRead),
   };
+
+  /** A reader that died after the last order was admitted leaves nothing to read. */
+  function isBeingRead(file: File): boolean {
+    const { isAway, reader } = file;
+    return !isAway && reader !== undefined && (reader.host.alive || mustBeRead(file));
+  }
 
   /** Put away, and no longer in progress in Redis; Redis may have forgotten it since. */
   function isDone({ batch, isAway }: File): boolean {

@@ -303,7 +303,12 @@ export const begin: Port = (store, keys, [batch = '', at = '', ...fields]) => {
   return 1;
 };
 
-export const total: Port = (store, [batchKey = '', finished = ''], [batch = '', all = '']) => {
+export const total: Port = (store, keys, args) => {
+  const [batchKey = '', finished = '', identity = '', own = ''] = keys;
+  const [batch = '', all = '', since = '', reached = '', made = ''] = args;
+  const isBehind =
+    Number(store.hget(identity, 'sequence') ?? 0) < Number(reached) || Number(store.get(own) ?? 0) < Number(made);
+  if (since !== '' && (store.hget(identity, 'epoch') !== since || isBehind)) return -1;
   if (store.hget(batchKey, 'state') === 'done') return Number(store.hget(batchKey, 'counted') ?? 0);
   store.hset(batchKey, 'total', all);
   store.hset(batchKey, 'state', 'open');

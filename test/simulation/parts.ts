@@ -4,6 +4,7 @@ import type { Partner } from '../../src/api/partner.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createDelivery } from '../../src/deliver/delivery.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
+import type { LedgerIdentity } from '../../src/ledger/commits.ts';
 import { sendingSpan } from '../../src/ledger/entry.ts';
 import { policyOf } from '../../src/ledger/environment-ledger.ts';
 import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
@@ -51,9 +52,10 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
   const policy = policyOf(config);
   const wait = sendingSpan(weather.timeout) + policy.settle;
   const identity = createIdentity({ redis, keys, time, wait, checkpoint: checkpointOn(host, around) });
-  const ledger = ledgerOf(host, around, redis, identity, policy);
+  const seen = seenBy(host, around, identity);
+  const ledger = ledgerOf(host, around, redis, seen, policy);
   const queue = around.jobs.open(ask);
-  const batches = createBatches({ redis, keys, owner: host.name });
+  const batches = createBatches({ redis, keys, owner: host.name, identity: seen });
   const { probe } = config.delivery;
   const store = { redis, plain: redis, keys, time, private: true, [Symbol.asyncDispose]: async () => undefined };
   const strong = createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing });
@@ -142,14 +144,21 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
 
 function nothing(): void {}
 
-/** The ledger as this world breaks it, with a trace on the disk a second after each change, as the daemon keeps it. */
+/** The ledger as this world breaks it. */
 function ledgerOf(
   host: Host,
   around: Surroundings,
   redis: Connection['redis'],
-  identity: Identity,
+  identity: LedgerIdentity,
   policy: Parameters<typeof weakLedger>[2],
 ) {
+  const strong = createLedger({ redis, keys, identity });
+  const watched = watchedLedger(weakLedger(strong, around.breach, policy), around.witness.conflict);
+  return toldLedger(watched, host.name, around.story);
+}
+
+/** How far a process saw the ledger come, with a trace on the disk a second after each change, as the daemon keeps it. */
+function seenBy(host: Host, around: Surroundings, identity: Identity): LedgerIdentity {
   const { breach, timeline } = around;
   let keeping = false;
 
@@ -169,10 +178,7 @@ function ledgerOf(
   }
 
   const forgetful = { known: () => ({ epoch: around.epoch(), sequence: 0 }), saw: identity.saw };
-  const seen = breach === 'rollback unnoticed' ? forgetful : { ...identity, saw };
-  const strong = createLedger({ redis, keys, identity: seen });
-  const watched = watchedLedger(weakLedger(strong, breach, policy), around.witness.conflict);
-  return toldLedger(watched, host.name, around.story);
+  return breach === 'rollback unnoticed' ? forgetful : { ...identity, saw };
 }
 
 function weakList(list: Partner['list'], breach: Surroundings['breach']): Partner['list'] {

@@ -179,11 +179,19 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ batch, total: fc.nat(4) }).map((one) => ({
-      file: 'ledger/batches/total.lua',
-      keys: [KEYS.batch(one.batch), KEYS.finished],
-      args: [one.batch, one.total],
-    })),
+    arbitrary: fc
+      .record({
+        batch,
+        total: fc.nat(4),
+        since: fc.constantFrom('', '', 'L1', 'L2'),
+        reached: fc.nat(4),
+        mine: made,
+      })
+      .map((one) => ({
+        file: 'ledger/batches/total.lua',
+        keys: [KEYS.batch(one.batch), KEYS.finished, KEYS.identity, KEYS.own('m')],
+        args: [one.batch, one.total, one.since, one.reached, one.mine],
+      })),
   },
   {
     weight: 1,

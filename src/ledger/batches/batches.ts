@@ -6,6 +6,7 @@ import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, runScript } from '../../redis/script.ts';
+import type { LedgerIdentity } from '../commits.ts';
 import type { StoredResult } from '../entry.ts';
 import { type BatchError, createBatchControl } from './batch-control.ts';
 
@@ -50,8 +51,18 @@ export type Batches = ReturnType<typeof createBatches>;
 /** Which lease: to read or settle a batch, or to write its `report.json`. */
 export type BatchRight = 'lease' | 'reportLease';
 
+type BatchesDeps = {
+  redis: Redis;
+  keys: Keys;
+  owner: string;
+  /** Of a daemon that reads files: how far it saw the ledger come. */
+  identity?: LedgerIdentity;
+};
+
 /** The batches of one environment: who reads each, its progress, and the outcomes of its orders. */
-export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys; owner: string }) {
+export function createBatches(deps: BatchesDeps) {
+  const { redis, keys, owner } = deps;
+
   /** A lease to read or settle a batch, or to write its `report.json`; undefined while somebody else has it. */
   function lease(batch: string, right: BatchRight = 'lease'): Promise<Lease | undefined> {
     return takeLease(redis, keys[right](batch), owner, LEASE);
@@ -67,7 +78,7 @@ export function createBatches({ redis, keys, owner }: { redis: Redis; keys: Keys
     lease,
     isHeld,
     ...reads,
-    ...createProgress(redis, keys, reads.find),
+    ...createProgress(deps, reads.find),
     ...createBatchControl({ redis, keys }),
     ...createAftermath(redis, keys),
   };
@@ -116,7 +127,7 @@ function createReads(redis: Redis, keys: Keys) {
   return { find, counted, results, finished, underWay, names, nameOf };
 }
 
-function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promise<Batch | undefined>) {
+function createProgress({ redis, keys, identity }: BatchesDeps, find: (batch: string) => Promise<Batch | undefined>) {
   const beginScript = readScript(new URL('./begin.lua', import.meta.url));
   const totalScript = readScript(new URL('./total.lua', import.meta.url));
 
@@ -143,9 +154,20 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
     await redis.hset(keys.batch(batch), { begunWith: sha256 });
   }
 
-  /** Every order is admitted: from now on the batch can be finished. */
-  async function admitted(batch: string, total: number): Promise<void> {
-    await runScript(redis, totalScript, [keys.batch(batch), keys.finished], [batch, total]);
+  /** The epoch of the ledger in which a reader begins, as this daemon knows it. */
+  function epoch(): string {
+    return identity?.known().epoch ?? '';
+  }
+
+  /**
+   * Every order is admitted: from now on the batch can be finished. False, and the batch is as it was, when Redis forgot
+   * something since the reader began in the epoch `since`: then the file is to be read again.
+   */
+  async function admitted(batch: string, total: number, since: string = ''): Promise<boolean> {
+    const { daemon = '', made = '' } = identity?.own?.() ?? {};
+    const used = [keys.batch(batch), keys.finished, keys.identity, keys.own(daemon)];
+    const args = [batch, total, since, identity?.known().sequence ?? 0, made];
+    return (await runScript(redis, totalScript, used, args)) !== -1;
   }
 
   /** Its file is at `settledPath` now. */
@@ -167,7 +189,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
       .exec();
   }
 
-  return { begin, inspected, admitting, admitted, putAway, done };
+  return { begin, inspected, admitting, epoch, admitted, putAway, done };
 }
 
 /** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
