@@ -101,9 +101,13 @@ function isInProgress({ state }: Standing): boolean {
   return state === 'queued' || state === 'sending' || state === 'retry' || state === 'unknown';
 }
 
-/** The order that never gets through waits while delivery is paused, with a reason that `status` shows. */
+/**
+ * The order that never gets through waits while delivery is paused, with a reason that `status` shows; and doubt does
+ * not end with a person meanwhile, while the list cannot tell.
+ */
 function waitsVisibly({ store, weather }: World, number: string): boolean {
-  return number === STICKY_ORDER && weather.stickyOrder !== 'none' && store.hget(KEYS.breaker, 'code') !== null;
+  if (weather.stickyOrder === 'none' || store.hget(KEYS.breaker, 'code') === null) return false;
+  return number === STICKY_ORDER || standingOf(store, number).state === 'unknown';
 }
 
 function faultOf({ number, times, standing: { state } }: Judged, world: World): Fault | undefined {

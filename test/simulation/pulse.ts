@@ -75,11 +75,13 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
     return store.hget(KEYS.rebuild, 'why') !== null;
   }
 
-  /** Only the order that never gets through is left, and delivery is paused with a reason: that may last for ever. */
+  /**
+   * Only the order that never gets through waits to be sent, delivery is paused with a reason, and no list ended the doubts:
+   * that may last for ever.
+   */
   function isPausedForGood(): boolean {
     if (timeline.now() < weather.calmAt + PATIENCE || store.hget(KEYS.breaker, 'code') === null) return false;
-    const left = [...store.ranked(KEYS.due), ...store.ranked(KEYS.doubt)];
-    return left.every(([number]) => number === STICKY_ORDER) && !files.isReading();
+    return store.ranked(KEYS.due).every(([number]) => number === STICKY_ORDER) && !files.isReading();
   }
 
   function hasEnded(): boolean {

@@ -1,11 +1,22 @@
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
+import { readScript, runScript } from '../../redis/script.ts';
+import type { LedgerIdentity } from '../commits.ts';
 
 /** What made the file of a batch unreadable. */
 export type BatchError = { code: string; message: string; remedy?: string; line?: number; column?: number };
 
-/** Control of batches: held because of their answers, released or cancelled by a person. */
-export function createBatchControl({ redis, keys }: { redis: Redis; keys: Keys }) {
+export type ControlDeps = {
+  redis: Redis;
+  keys: Keys;
+  /** Of a daemon that reads files: how far it saw the ledger come. */
+  identity?: LedgerIdentity;
+};
+
+/** What stops a batch: the end of its file, a hold because of its answers, a person who cancels it. */
+export function createBatchControl(deps: ControlDeps) {
+  const { redis, keys } = deps;
+
   /**
    * Holds a batch: none of its orders is sent until it is released. False when it was held already, or is done: orders
    * of a batch that is done are sent only because a person asks for it, and no list would show the hold.
@@ -36,10 +47,33 @@ export function createBatchControl({ redis, keys }: { redis: Redis; keys: Keys }
     return (await redis.hexists(keys.batch(batch), 'cancelled')) === 1;
   }
 
+  return { hold, release, held, cancel, isCancelled, ...createEndOfReading(deps) };
+}
+
+/** How the reading of a file ends. */
+function createEndOfReading({ redis, keys, identity }: ControlDeps) {
+  const script = readScript(new URL('./total.lua', import.meta.url));
+
+  /** The epoch of the ledger in which a reader begins, as this daemon knows it. */
+  function epoch(): string {
+    return identity?.known().epoch ?? '';
+  }
+
+  /**
+   * Every order is admitted: from now on the batch can be finished. False, and the batch is as it was, when Redis forgot
+   * something since the reader began in the epoch `since`: then the file is to be read again.
+   */
+  async function admitted(batch: string, total: number, since: string = ''): Promise<boolean> {
+    const { daemon = '', made = '' } = identity?.own?.() ?? {};
+    const used = [keys.batch(batch), keys.finished, keys.identity, keys.own(daemon)];
+    const args = [batch, total, since, identity?.known().sequence ?? 0, made];
+    return (await runScript(redis, script, used, args)) !== -1;
+  }
+
   /** Records that the file can no longer be read, although some of its orders were admitted. */
   async function becameUnreadable(batch: string, error: BatchError): Promise<void> {
     await redis.hset(keys.batch(batch), { unreadable: JSON.stringify(error) });
   }
 
-  return { hold, release, held, cancel, isCancelled, becameUnreadable };
+  return { epoch, admitted, becameUnreadable };
 }

@@ -6,9 +6,8 @@ import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, runScript } from '../../redis/script.ts';
-import type { LedgerIdentity } from '../commits.ts';
 import type { StoredResult } from '../entry.ts';
-import { type BatchError, createBatchControl } from './batch-control.ts';
+import { type BatchError, type ControlDeps, createBatchControl } from './batch-control.ts';
 
 /** Milliseconds until the lease of a daemon that died expires. */
 const LEASE = 10_000;
@@ -51,16 +50,8 @@ export type Batches = ReturnType<typeof createBatches>;
 /** Which lease: to read or settle a batch, or to write its `report.json`. */
 export type BatchRight = 'lease' | 'reportLease';
 
-type BatchesDeps = {
-  redis: Redis;
-  keys: Keys;
-  owner: string;
-  /** Of a daemon that reads files: how far it saw the ledger come. */
-  identity?: LedgerIdentity;
-};
-
 /** The batches of one environment: who reads each, its progress, and the outcomes of its orders. */
-export function createBatches(deps: BatchesDeps) {
+export function createBatches(deps: ControlDeps & { owner: string }) {
   const { redis, keys, owner } = deps;
 
   /** A lease to read or settle a batch, or to write its `report.json`; undefined while somebody else has it. */
@@ -78,8 +69,8 @@ export function createBatches(deps: BatchesDeps) {
     lease,
     isHeld,
     ...reads,
-    ...createProgress(deps, reads.find),
-    ...createBatchControl({ redis, keys }),
+    ...createProgress(redis, keys, reads.find),
+    ...createBatchControl(deps),
     ...createAftermath(redis, keys),
   };
 }
@@ -127,9 +118,8 @@ function createReads(redis: Redis, keys: Keys) {
   return { find, counted, results, finished, underWay, names, nameOf };
 }
 
-function createProgress({ redis, keys, identity }: BatchesDeps, find: (batch: string) => Promise<Batch | undefined>) {
+function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promise<Batch | undefined>) {
   const beginScript = readScript(new URL('./begin.lua', import.meta.url));
-  const totalScript = readScript(new URL('./total.lua', import.meta.url));
 
   /** Makes the batch known, or finds it again after a crash. `at` is the claim. */
   async function begin(file: ClaimedFile, at: number): Promise<Batch> {
@@ -154,22 +144,6 @@ function createProgress({ redis, keys, identity }: BatchesDeps, find: (batch: st
     await redis.hset(keys.batch(batch), { begunWith: sha256 });
   }
 
-  /** The epoch of the ledger in which a reader begins, as this daemon knows it. */
-  function epoch(): string {
-    return identity?.known().epoch ?? '';
-  }
-
-  /**
-   * Every order is admitted: from now on the batch can be finished. False, and the batch is as it was, when Redis forgot
-   * something since the reader began in the epoch `since`: then the file is to be read again.
-   */
-  async function admitted(batch: string, total: number, since: string = ''): Promise<boolean> {
-    const { daemon = '', made = '' } = identity?.own?.() ?? {};
-    const used = [keys.batch(batch), keys.finished, keys.identity, keys.own(daemon)];
-    const args = [batch, total, since, identity?.known().sequence ?? 0, made];
-    return (await runScript(redis, totalScript, used, args)) !== -1;
-  }
-
   /** Its file is at `settledPath` now. */
   async function putAway(batch: string, settledPath: string): Promise<void> {
     await redis.hset(keys.batch(batch), { settledPath });
@@ -189,7 +163,7 @@ function createProgress({ redis, keys, identity }: BatchesDeps, find: (batch: st
       .exec();
   }
 
-  return { begin, inspected, admitting, epoch, admitted, putAway, done };
+  return { begin, inspected, admitting, putAway, done };
 }
 
 /** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
