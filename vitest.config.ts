@@ -21,6 +21,14 @@ const PROPERTIES = [
   'simulation/scripts',
 ];
 
+/** Files that `npm test` leaves to `npm run test:process`, because they take long. */
+const LONG = [
+  'test/end-to-end/rehearse.test.ts',
+  'test/parse/xlsx/raw-workbook.test.ts',
+  'test/sandbox/conformance/part-8-limits.test.ts',
+  'test/sandbox/list-text.test.ts',
+];
+
 const common = {
   setupFiles: ['test/support/fixed-seed.ts'],
   globalSetup: ['test/support/shared-redis.setup.ts'],
@@ -41,14 +49,14 @@ export default defineConfig({
           name: 'fast',
           provide: { isThorough: false },
           include: ['test/**/*.test.ts'],
-          exclude: SLOW.map((folder) => `test/${folder}/**`),
+          exclude: [...SLOW.map((folder) => `test/${folder}/**`), ...LONG],
           // Tests clean up after themselves, so files can share a worker and what it has loaded.
           isolate: false,
           // More than two cores: most of these tests wait for a process, a disk or a timer.
           maxWorkers: 5,
         },
       },
-      { test: { ...common, name: 'process', include: ['test/process/**/*.test.ts'] } },
+      { test: { ...common, name: 'process', include: ['test/process/**/*.test.ts', ...LONG] } },
       {
         test: {
           ...common,
