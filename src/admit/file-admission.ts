@@ -12,7 +12,7 @@ import type { Inspection } from '../parse/inspection.ts';
 import { unreadable } from '../parse/unreadable.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
-import { type HowToRead, howToRead } from '../validate/how-to-read.ts';
+import { type HowToRead, howToRead, unknownBatchWarning } from '../validate/how-to-read.ts';
 import { readOrderPages } from '../validate/read-orders.ts';
 import { type Admit, createAdmission } from './admit.ts';
 import type { Throughput } from './throughput.ts';
@@ -96,13 +96,15 @@ async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): P
     const batch = await batches.begin(file, claimedAt);
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
-    const inspection = await inspect(file, batch, await deps.howToRead(file.path, file.source), signal);
+    const how = await deps.howToRead(file.path, file.source);
+    const inspection = await inspect(file, batch, how, signal);
     if (inspection instanceof PoSyncError) {
       const someAdmitted = batch.begunWith !== undefined;
       batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
       return { end: 'unreadable', sha256: await deps.onUnreadable(batch, inspection) };
     }
-    const { sha256, bytes, records, shape, warnings } = inspection;
+    const { sha256, bytes, records, shape } = inspection;
+    const warnings = [...aboutBatch(how, file.source), ...inspection.warnings];
     keepInspection(deps.inspections, file.batch, inspection);
     await batches.inspected(file.batch, { sha256, bytes, records, shape, warnings });
     fileInspected(log, { ...named(file), records, bytes });
@@ -118,6 +120,10 @@ async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): P
   } finally {
     await lease.release();
   }
+}
+
+function aboutBatch({ unknownBatch }: HowToRead, source: string): string[] {
+  return unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, 'that batch is not known')];
 }
 
 /** Keeps only the newest: settlement inspects a file again if its inspection is gone. */

@@ -19,6 +19,12 @@ export type HowToReadDeps = {
   batches: { find(name: string): Promise<Pick<Batch, 'batch' | 'source'> | undefined> };
 };
 
+/** What to know of a file that corrects an unknown batch; `reason`: why that is not known. */
+export function unknownBatchWarning(batch: string, source: string | undefined, reason: string): string {
+  const mapping = source === undefined ? 'the standard columns' : `the mapping of source ${source}`;
+  return `The file corrects batch ${batch}, but ${reason}: read with ${mapping}, which may not be the mapping of that batch.`;
+}
+
 /** Rows of a fix file that are compared with their originals: they are in memory. */
 const MOST_ROWS = 50_000;
 

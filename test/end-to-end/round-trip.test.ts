@@ -242,3 +242,14 @@ it('a note that names nothing of ours, or something else, closes nothing', async
   await settled('forged.csv', head + notes.map(note).join(''));
   expect(await reportOf('true.csv')).toMatchObject({ open: 3 });
 });
+
+it('a fix file that names an unknown batch is read with a warning in its report', async () => {
+  const row = 'U-1;A;1;2;missing;"is empty (line 2 of batch 20200101T000000Z-erp-old-3f2a91c0)"\n';
+  await settled('unknown.csv', `PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message\n${row}`);
+  const { warnings } = await reportOf('unknown.csv');
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /^The file corrects batch 20200101\S+, but that batch is not known: read with the mapping of/,
+    ),
+  ]);
+});

@@ -978,4 +978,11 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'loose: undefined,',
     tests: ['test/validate/read-objects.test.ts'],
   },
+  {
+    without: 'a warning of an unknown batch in the report',
+    file: 'src/admit/file-admission.ts',
+    find: '...aboutBatch(how, file.source), ',
+    replace: '',
+    tests: ['test/end-to-end/round-trip.test.ts'],
+  },
 ];

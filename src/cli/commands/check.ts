@@ -5,7 +5,7 @@ import { createPreviewer, type Previewer } from '../../operate/orders/preview-or
 import { claimTimeOf } from '../../order/batch.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import { readReport } from '../../report/report.ts';
-import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
+import { type HowToReadDeps, howToRead, unknownBatchWarning } from '../../validate/how-to-read.ts';
 import { readOrders } from '../../validate/read-orders.ts';
 import { type CommonArgs, configIfAny, openOperatorContext, sourceNamed } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -82,7 +82,7 @@ async function checkOrders(
   const batches = { find: (name: string) => batchIn(config.reports.path, name) };
   const { mapping, originals, unknownBatch } = await howToRead(file, source ?? '', { config, batches });
   const inspection = await inspectFile(file, mapping, { signal, originals });
-  const unknown = unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, config)];
+  const unknown = unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
   printer.onFormat(inspection.shape.format, inspection.records, [...unknown, ...inspection.warnings]);
   const checked: CheckedFile = { orders: 0, invalid: 0 };
   const preview = previewer?.file({ again: inspection.isFixFile });
@@ -106,8 +106,6 @@ async function batchIn(reports: string, name: string): Promise<{ batch: string; 
   return report && { batch: name, source: report.source };
 }
 
-function unknownBatchWarning(batch: string, source: string | undefined, { reports }: Readings['config']): string {
-  const missing = reports.path === '' ? 'no configuration names its reports' : `its report is not in ${reports.path}`;
-  const mapping = source === undefined ? 'the standard columns' : `the mapping of source ${source}`;
-  return `The file corrects batch ${batch}, but ${missing}: checked with ${mapping}, which may not be the mapping of that batch.`;
+function missingReport({ reports }: Readings['config']): string {
+  return reports.path === '' ? 'no configuration names its reports' : `its report is not in ${reports.path}`;
 }

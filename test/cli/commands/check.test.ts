@@ -121,7 +121,7 @@ First order as it would be sent:
     const other = batch.replace('erp', 'old');
     const { out } = await check({ 'fix.csv': written.replace(batch, other) }, { source: 'erp' });
     expect(out).toContain(
-      `warning: The file corrects batch ${other}, but its report is not in ${folder}: checked with the mapping of source erp`,
+      `warning: The file corrects batch ${other}, but its report is not in ${folder}: read with the mapping of source erp`,
     );
   });
 
