@@ -1,38 +1,56 @@
 import type { FaultFileInput } from '../../src/sandbox/faults/fault-file.ts';
-import { type Account, accountOf, allReported, type DroppedFile, dropOrders } from '../support/account.ts';
+import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
+import { exchange } from '../support/exchange.ts';
 import { settledBatches } from '../support/settled-batches.ts';
+import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 /** How the API is away: nobody listens, a proxy answers in its place, or it takes no orders but shows its list. */
 export type Away = 'nobody listens' | 'a proxy answers 502' | 'only the list answers';
 
-const FROM = 3_000;
 /** What three attempts with unknown outcome take at this pace at most: a timeout, two settles and the longest backoff each. */
 const SPAN = 3 * (1_000 + 2 * 1_000 + 500);
 const paceOf = (timeout: string) =>
   `attempts: 3, settle: 1s, timeout: ${timeout}, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 2s }`;
 
-/** The API is away for so many times what all attempts of an order may take. */
-export async function apiAway(
-  how: Away,
-  times: number,
-  orders: number,
-): Promise<Account & { awaySeconds: number; paused: string[]; resumed: number }> {
-  const until = FROM + Math.round(times * SPAN);
+type Outage = {
+  how: Away;
+  /** The API goes away when it has received so many calls, with more on their way. */
+  after: number;
+  /** How many times what all attempts of an order may take. */
+  times: number;
+  orders: number;
+};
+
+/** The API is away for a long time, from the middle of the work or from the first order on. */
+export async function apiAway({
+  how,
+  after,
+  times,
+  orders,
+}: Outage): Promise<Account & { awaySeconds: number; paused: string[]; resumed: number }> {
+  const span = Math.round(times * SPAN);
+  const slow = { kind: 'delay', by: '100ms' };
+  const away = { faults: [slow, faultOf(how, span)] };
   await using place = await openWorkplace({
     pace: paceOf('1s'),
-    faults: { faults: [{ kind: 'delay', by: '100ms' }, ...faultsOf(how, until)] },
+    sandbox: { record: true },
+    faults: after === 0 ? away : { faults: [slow] },
   });
   await using daemon = startDaemon(place);
   await daemon.ready();
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, orders);
-  await allReported(place, dropped, until + 120_000);
+  if (after > 0) {
+    await until('the middle of the work', () => countOf(place.events, 'received') >= after, 60_000);
+    await exchange('PUT', `${place.api.authUrl}/rehearsal/faults`, { body: JSON.stringify(away) });
+  }
+  await allReported(place, dropped, span + 120_000);
   const lines = daemon.out().split('\n');
   return {
     ...(await accountOf(place, dropped)),
-    awaySeconds: Math.round((until - FROM) / 1000),
+    awaySeconds: Math.round(span / 1000),
     paused: lines.flatMap((line) => (line.includes('"event":"delivery-paused"') ? codeIn(line) : [])),
     resumed: lines.filter((line) => line.includes('"event":"delivery-resumed"')).length,
   };
@@ -42,15 +60,16 @@ function codeIn(line: string): string {
   return (JSON.parse(line) as { code: string }).code;
 }
 
-function faultsOf(how: Away, until: number): NonNullable<FaultFileInput['faults']> {
-  const away = { from: `${FROM}ms`, until: `${until}ms` };
+/** From a moment after the fault begins to count, so that the call that sets it gets its answer. */
+function faultOf(how: Away, span: number): NonNullable<FaultFileInput['faults']>[number] {
+  const away = { from: '100ms', until: `${100 + span}ms` };
   switch (how) {
     case 'nobody listens':
-      return [{ kind: 'outage', ...away }];
+      return { kind: 'outage', ...away };
     case 'a proxy answers 502':
-      return [{ kind: 'answer', on: 'any', status: 502, body: 'html', ...away }];
+      return { kind: 'answer', on: 'any', status: 502, body: 'html', ...away };
     case 'only the list answers':
-      return [{ kind: 'answer', on: 'create', status: 502, body: 'html', ...away }];
+      return { kind: 'answer', on: 'create', status: 502, body: 'html', ...away };
   }
 }
 
