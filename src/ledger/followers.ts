@@ -1,8 +1,10 @@
+import { PoSyncError } from '../core/errors.ts';
 import type { Place } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Entry, StoredResult } from './entry.ts';
+import { ROLLED_BACK } from './identity.ts';
 import type { Follower } from './transitions/step.ts';
 
 /** A duplicate of an order in progress. `repeats` is its result if an earlier order of the same file has the number. */
@@ -19,7 +21,10 @@ export function createFollowers({ redis, keys }: { redis: Redis; keys: Keys }) {
   const followScript = readScript(new URL('./follow.lua', import.meta.url));
   const unfollowScript = readScript(new URL('./unfollow.lua', import.meta.url));
 
-  /** Lets duplicates wait; for each, false when the order that it repeats was changed meanwhile. Repeatable. */
+  /**
+   * Lets duplicates wait; for each, false when the order that it repeats was changed meanwhile. Repeatable. Throws
+   * PoSyncError `ledger-rolled-back` when Redis forgot their batch since its reader began: the file is to be read again.
+   */
   async function follow(duplicates: readonly Following[]): Promise<boolean[]> {
     if (duplicates.length === 0) return [];
     const args = duplicates.flatMap(({ entry, follower, repeats }) => [
@@ -32,6 +37,7 @@ export function createFollowers({ redis, keys }: { redis: Redis; keys: Keys }) {
       JSON.stringify(repeats),
     ]);
     const done = (await runScript(redis, followScript, [keys.followers], [keys.prefix, ...args])) as number[];
+    if (done.includes(-1)) throw new PoSyncError(ROLLED_BACK, 'Redis lost part of the ledger while a file was read.');
     return done.map((one) => one === 1);
   }
 

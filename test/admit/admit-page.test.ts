@@ -50,11 +50,11 @@ describe('admission of a page', () => {
   });
   afterAll(() => store[Symbol.asyncDispose]());
 
-  /** Admits one file with these orders. `again`: it is a fix file. */
+  /** Admits one file with these orders. `again`: it is a fix file. `no`: the number that its reader has of the batch. */
   async function drop(
     batch: string,
     orders: readonly CheckedOrder[],
-    { kind = 'inbox', again = false }: { kind?: 'inbox' | 'export'; again?: boolean } = {},
+    { kind = 'inbox', again = false, no }: { kind?: 'inbox' | 'export'; again?: boolean; no?: number } = {},
   ): Promise<void> {
     const admitPage = createAdmitPage({
       store,
@@ -64,7 +64,8 @@ describe('admission of a page', () => {
       log,
       retention: { shown: async () => undefined },
     });
-    await admitPage(await batches.begin({ ...FILE, kind, batch }, 1000), orders, { ...SIGHT, isFixFile: again });
+    const begun = await batches.begin({ ...FILE, kind, batch }, 1000);
+    await admitPage({ ...begun, no: no ?? begun.no }, orders, { ...SIGHT, isFixFile: again });
     await batches.admitted(batch, orders.length);
   }
 
@@ -150,6 +151,15 @@ describe('admission of a page', () => {
       { accepted: 1 },
     ]);
     expect(queued).toEqual(['4711', '4711', '4711']);
+  });
+
+  it("does not wait under a number that is another batch's since Redis forgot it", async () => {
+    await drop('b1', [order('4711')]);
+    await drop('b2', [order('4712')]);
+    const late = drop('b3', [order('4711', 5)], { no: 2 });
+    await expect(late).rejects.toMatchObject({ code: 'ledger-rolled-back' });
+    await sent('4711', { kind: 'accepted' });
+    expect(await counts('b2')).toEqual({});
   });
 
   it('is canceled with its own file, also within one file', async () => {

@@ -378,6 +378,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/ledger.test.ts'],
   },
   {
+    without: 'the comparison of a duplicate with the number of its batch',
+    file: 'src/ledger/follow.lua',
+    find: "string.match(mark, '^%d+')) ~= batch then",
+    replace: "string.match(mark, '^%d+')) == nil then",
+    tests: ['test/admit/admit-page.test.ts'],
+  },
+  {
     without: 'reading a file again that was read while Redis was flushed',
     file: 'src/ledger/batches/total.lua',
     find: 'epoch ~= ARGV[3] or isBehind',

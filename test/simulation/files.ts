@@ -1,4 +1,6 @@
+import { codeOf } from '../../src/core/errors.ts';
 import type { Batch } from '../../src/ledger/batches/batches.ts';
+import { ROLLED_BACK } from '../../src/ledger/identity.ts';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import type { OutcomeCounts } from '../../src/order/outcome.ts';
@@ -90,7 +92,7 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
     if (!reader.isUp()) return;
     file.reader = reader;
     admitAll(file, reader)
-      .catch(onTrouble)
+      .catch((error) => codeOf(error) === ROLLED_BACK || onTrouble(error))
       .finally(() => {
         if (file.reader === reader) file.reader = undefined;
       });

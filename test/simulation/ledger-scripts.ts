@@ -258,6 +258,10 @@ export const follow: Port = (store, [followers = ''], [prefix = '', ...args]) =>
       i,
       i + 7,
     );
+    if (store.hget(`${prefix}:batch-names`, what.slice(0, what.indexOf('/'))) !== batch) {
+      done.push(-1);
+      continue;
+    }
     const current = store.get(`${prefix}:o:${number}`);
     done.push(current !== null && versionOf(current) === version ? 1 : 0);
     if (done.at(-1) === 0) continue;
