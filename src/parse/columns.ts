@@ -22,7 +22,8 @@ export type Columns = {
   errorColumns: readonly number[];
 };
 
-const FIELDS: readonly Field[] = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'];
+/** All of them. */
+export const FIELDS: readonly Field[] = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'];
 const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**

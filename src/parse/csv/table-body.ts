@@ -1,5 +1,7 @@
 import type { Mapping } from '../../config/config.ts';
-import { hasNeededColumns } from '../columns.ts';
+import { shorten } from '../../order/text.ts';
+import { columnNamed, countFields, FIELDS, hasNeededColumns } from '../columns.ts';
+import { unreadable } from '../unreadable.ts';
 import type { Row } from './row-parser.ts';
 import { createTotalRows, type TotalRows } from './total-rows.ts';
 
@@ -23,7 +25,7 @@ const MOST_TITLES = 50;
 /**
  * The header is the row that `headerRow` names, or the first one with a column for every needed field; rows above it are
  * titles. Below it, blank rows, rules (`-----`), repeated headers, rows that match `skipRows` and proven totals are not
- * data.
+ * data. PoSyncError `unreadable-header` for a further header with the columns in another order.
  */
 export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBody {
   const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
@@ -32,6 +34,7 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
   let isSepLineDue = hasSepLine;
   let isAfterGap = false;
   let totals: TotalRows | undefined;
+  let figures: number | undefined;
   const body: TableBody = { header: undefined, take, end, warnings: () => warningsOf(counts) };
 
   function take(rows: readonly Row[]): readonly Row[] {
@@ -42,7 +45,15 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
 
   function mayBeSkipped(row: Row): boolean {
     if (patterns.length > 0 || !isPlain(row) || row.cells[0] === body.header?.cells[0]) return true;
+    if (mayBeHeader(row)) return true;
     return totals?.mayBe(row) === true;
+  }
+
+  /** A column name is in place of the quantity, which nearly always begins with a digit. */
+  function mayBeHeader({ cells }: Row): boolean {
+    if (figures === undefined) return !/\d/.test(cells[0] ?? '');
+    const code = cells[figures]?.charCodeAt(0) ?? 0;
+    return !(code >= 48 && code < 58);
   }
 
   function isData(row: Row): boolean {
@@ -64,6 +75,7 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
 
   function belowHeader(row: Row, header: Row): Skipped | undefined {
     const reason = reasonToSkip(row, header, patterns);
+    if (reason === undefined && mayBeHeader(row)) refuseOtherHeader(row, header, mapping);
     return reason === undefined && totals?.mayBe(row) && totals.is(row) ? 'total' : reason;
   }
 
@@ -73,6 +85,7 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
     if (headerRow === 'auto' ? hasNeededColumns(row.cells, mapping) : row.line >= headerRow) body.header = row;
     first ??= row;
     if (body.header === undefined && counts.title >= MOST_TITLES) body.header = first;
+    if (body.header !== undefined) figures = columnNamed('quantity', body.header.cells, mapping);
     if (body.header !== undefined) totals = createTotalRows(body.header.cells, mapping);
     return body.header === undefined ? 'title' : 'none';
   }
@@ -108,6 +121,20 @@ function isBlank({ cells }: Row): boolean {
 
 function isRule({ cells }: Row): boolean {
   return cells.every((cell) => /^[-=+|_\s]*$/.test(cell)) && cells.join('').replace(/\s/g, '').length >= 3;
+}
+
+/** The rows below such a header would be read with the columns of the first one. */
+function refuseOtherHeader({ line, cells }: Row, header: Row, mapping: Mapping): void {
+  if (countFields(cells, mapping) < 2) return;
+  const at = (names: readonly string[]) => FIELDS.map((field) => columnNamed(field, names, mapping) ?? -1).join();
+  if (at(cells) === at(header.cells)) return;
+  const message = `Line ${line} is a second header, with the columns ${shown(cells)}; the header on line ${header.line} has ${shown(header.cells)}.`;
+  const remedy = 'Drop the rows from each header on as a file of their own.';
+  throw unreadable('header', message, { line }, remedy);
+}
+
+function shown(cells: readonly string[]): string {
+  return shorten(cells.map((cell) => JSON.stringify(cell)).join(', '));
 }
 
 function isSame(row: Row, header: Row): boolean {

@@ -56,6 +56,26 @@ describe('rows of a list that are not data', () => {
     ]);
   });
 
+  test.each([
+    ['articleCode,purchaseOrderNumber,quantity', ''],
+    ['articleCode,purchaseOrderNumber,quantity', '\n'],
+    ['quantity,articleCode,purchaseOrderNumber', ''],
+    ['Purchase Order Number,quantity,Article Code', ''],
+  ])('a second header with other columns, %s, is refused with both headers', async (second, gap) => {
+    const text = `${HEADER}\n1,7,2\n${gap}${second}\n7,2,3\n`;
+    const line = gap === '' ? 3 : 4;
+    expect(await whyUnreadable(text)).toMatchObject({ code: 'unreadable-header', line });
+    const shown = second.split(',').map((name) => JSON.stringify(name));
+    const message = `Line ${line} is a second header, with the columns ${shown.join(', ')}; the header on line 1 has`;
+    await expect(readText(text)).rejects.toThrow(message);
+  });
+
+  test('a second header is found without a column for the quantity too', async () => {
+    const text = 'purchaseOrderNumber,articleCode\n1,7\narticleCode,purchaseOrderNumber\n7,2\n';
+    const mapping = mappingOf({ defaults: { quantity: '1' } });
+    await expect(readText(text, mapping)).rejects.toThrow('Line 3 is a second header');
+  });
+
   test('a table without a header is refused with its first line', async () => {
     expect(await whyUnreadable('\n1,A,1\n2,B,1\n')).toEqual({ code: 'unreadable-column-missing', line: 2 });
     expect(await whyUnreadable('x\n'.repeat(200))).toEqual({ code: 'unreadable-column-missing', line: 1 });
