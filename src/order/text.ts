@@ -34,8 +34,18 @@ const FORMULA_TEXT = /^="[^"]*"$/;
 const ERROR_VALUE =
   /^(?:#[¡¿]?[\p{L}\d/._ ]*[!?]|#\p{L}{1,2}\/\p{L}{1,2}|#(?:NV|YOK|HIÁNYZIK|PUUTTUU|SAKNAS|ZV|GETTING_DATA)|##+|(?:Err|Erreur|Error|Errore|Erro|Fehler|Fout|Fel|Błąd|Chyba|Ошибка) ?: ?\d{3})$/iu;
 
+/** What programs write for a value that is missing; no such text is longer. */
+const NOTHING = /^(?:null|none|nan|nat|n\/a|n\.a\.|undefined|\\n|\(null\)|<null>|\[null\]|[-–—?]+)$/i;
+const LONGEST_NOTHING = 9;
+
+/** Whether a text stands for no value: `NULL`, `N/A`, `-`. */
+export function isNothing(text: string): boolean {
+  return text.length <= LONGEST_NOTHING && NOTHING.test(text);
+}
+
 /** Checks a trimmed order number or article code; undefined when it may be sent. */
 export function textFault(text: string): TextFault | undefined {
+  if (isNothing(text)) return 'spreadsheet-damage';
   if (SIMPLE.test(text)) return undefined;
   if (text === '') return 'missing';
   if (isDamaged(text)) return 'spreadsheet-damage';

@@ -1,7 +1,14 @@
 import { LIMITS } from '../order/limits.ts';
 import type { QuantityFault } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
-import { characters, controlCharacterIn, hiddenCharacterIn, shorten, type TextFault } from '../order/text.ts';
+import {
+  characters,
+  controlCharacterIn,
+  hiddenCharacterIn,
+  isNothing,
+  shorten,
+  type TextFault,
+} from '../order/text.ts';
 
 /** Everything that can be wrong with a record; the word is the problem's stable code. */
 export type Fault =
@@ -97,6 +104,8 @@ function textSentence(fault: TextLike, value: string): string {
 
 /** Both readings of a value as spreadsheets damage it. */
 function damageSentence(value: string, shown: string): string {
+  if (isNothing(value))
+    return `${shown} can be the text as it is, or what a program wrote because it had no value; enter the full value`;
   const [, inner] = /^="(.*)"$/s.exec(value) ?? [];
   if (inner !== undefined)
     return `${JSON.stringify(shorten(inner, 60))} is not plain text: a formula, a date, or a number that its cell does not show exactly; format the column as text and enter the full value`;

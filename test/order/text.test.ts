@@ -34,6 +34,11 @@ describe('a number or code that is to be sent', () => {
     ['#N/A', 'spreadsheet-damage'],
     ['#wert!', 'spreadsheet-damage'],
     ['#######', 'spreadsheet-damage'],
+    ['NULL', 'spreadsheet-damage'],
+    ['n/a', 'spreadsheet-damage'],
+    ['---', 'spreadsheet-damage'],
+    ['NULL-1', undefined],
+    ['NONEX', undefined],
     ['#', undefined],
     ['#12', undefined],
   ])('may not be %j: %s', (text, fault) => {

@@ -203,6 +203,14 @@ describe('a text with two readings is held', () => {
     ['#NV', 'spreadsheet-damage', 'enter the full value'],
     ['#NAZWA?', 'spreadsheet-damage', 'enter the full value'],
     ['Err:502', 'spreadsheet-damage', 'enter the full value'],
+    ['NULL', 'spreadsheet-damage', 'had no value'],
+    ['null', 'spreadsheet-damage', 'had no value'],
+    ['None', 'spreadsheet-damage', 'had no value'],
+    ['NaN', 'spreadsheet-damage', 'had no value'],
+    ['N/A', 'spreadsheet-damage', 'had no value'],
+    ['undefined', 'spreadsheet-damage', 'had no value'],
+    ['-', 'spreadsheet-damage', 'had no value'],
+    ['?', 'spreadsheet-damage', 'had no value'],
     ['A\u200bB', 'hidden-character', 'U+200B'],
     ['A\u00adB', 'hidden-character', 'U+00AD'],
     ['\u202eAB', 'hidden-character', 'U+202E'],
@@ -214,6 +222,11 @@ describe('a text with two readings is held', () => {
       expect(orders).toMatchObject([{ valid: false, problems: [{ line: 2, code }] }]);
       expect(await messagesOf(table(row))).toEqual([expect.stringContaining(hint)]);
     }
+  });
+
+  test.each(['NULL', '-', '?'])('%s as a number puts the orders around it in doubt', async (nothing) => {
+    const { orders } = await readText(table('1,A,1', `${nothing},B,2`, '2,C,3', `${nothing},D,4`, '3,E,5'));
+    expect(orders.map(({ valid }) => valid)).not.toContain(true);
   });
 
   test.each(['12E5', '1-2', '10.10', '4711.5', '#12', 'A.0', '+49123', 'Größe', '=A1', '0012'])(

@@ -129,7 +129,7 @@ function refuseOtherHeader({ line, cells }: Row, header: Row, mapping: Mapping):
   const at = (names: readonly string[]) => FIELDS.map((field) => columnNamed(field, names, mapping) ?? -1).join();
   if (at(cells) === at(header.cells)) return;
   const message = `Line ${line} is a second header, with the columns ${shown(cells)}; the header on line ${header.line} has ${shown(header.cells)}.`;
-  const remedy = 'Drop the rows from each header on as a file of their own.';
+  const remedy = 'Split the file before each header and drop the parts.';
   throw unreadable('header', message, { line }, remedy);
 }
 
