@@ -34,7 +34,7 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
   let isSepLineDue = hasSepLine;
   let isAfterGap = false;
   let totals: TotalRows | undefined;
-  let figures: number | undefined;
+  const others = createHeaderWatch(mapping);
   const body: TableBody = { header: undefined, take, end, warnings: () => warningsOf(counts) };
 
   function take(rows: readonly Row[]): readonly Row[] {
@@ -45,15 +45,7 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
 
   function mayBeSkipped(row: Row): boolean {
     if (patterns.length > 0 || !isPlain(row) || row.cells[0] === body.header?.cells[0]) return true;
-    if (mayBeHeader(row)) return true;
-    return totals?.mayBe(row) === true;
-  }
-
-  /** A column name is in place of the quantity, which nearly always begins with a digit. */
-  function mayBeHeader({ cells }: Row): boolean {
-    if (figures === undefined) return !/\d/.test(cells[0] ?? '');
-    const code = cells[figures]?.charCodeAt(0) ?? 0;
-    return !(code >= 48 && code < 58);
+    return totals?.mayBe(row) === true || others.mayBe(row, body.header);
   }
 
   function isData(row: Row): boolean {
@@ -75,7 +67,7 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
 
   function belowHeader(row: Row, header: Row): Skipped | undefined {
     const reason = reasonToSkip(row, header, patterns);
-    if (reason === undefined && mayBeHeader(row)) refuseOtherHeader(row, header, mapping);
+    if (reason === undefined && others.mayBe(row, header)) refuseOtherHeader(row, header, mapping);
     return reason === undefined && totals?.mayBe(row) && totals.is(row) ? 'total' : reason;
   }
 
@@ -85,7 +77,6 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
     if (headerRow === 'auto' ? hasNeededColumns(row.cells, mapping) : row.line >= headerRow) body.header = row;
     first ??= row;
     if (body.header === undefined && counts.title >= MOST_TITLES) body.header = first;
-    if (body.header !== undefined) figures = columnNamed('quantity', body.header.cells, mapping);
     if (body.header !== undefined) totals = createTotalRows(body.header.cells, mapping);
     return body.header === undefined ? 'title' : 'none';
   }
@@ -121,6 +112,21 @@ function isBlank({ cells }: Row): boolean {
 
 function isRule({ cells }: Row): boolean {
   return cells.every((cell) => /^[-=+|_\s]*$/.test(cell)) && cells.join('').replace(/\s/g, '').length >= 3;
+}
+
+/** Quickly finds rows that may be a further header: a name is in place of the quantity, which begins with a digit. */
+function createHeaderWatch(mapping: Mapping) {
+  let known: Row | undefined;
+  let quantity: number | undefined;
+  return {
+    mayBe({ cells }: Row, header: Row | undefined): boolean {
+      if (header !== known) quantity = columnNamed('quantity', header?.cells ?? [], mapping);
+      known = header;
+      if (quantity === undefined) return !/\d/.test(cells[0] ?? '');
+      const code = cells[quantity]?.charCodeAt(0) ?? 0;
+      return !(code >= 48 && code < 58);
+    },
+  };
 }
 
 /** The rows below such a header would be read with the columns of the first one. */
