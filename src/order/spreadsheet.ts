@@ -25,89 +25,170 @@ function runs(text: string): boolean {
 }
 
 /**
- * Whether a cell that came back is what a spreadsheet makes of the original cell: both can be read as the same text,
- * number, date, time or truth value, the original is a formula, or the new text is an error value.
+ * Whether a cell that came back is one rendering of the original cell by a spreadsheet: the same number, date, time or
+ * truth value in the form that a spreadsheet gives it, the same text without outer blanks, or an error value.
+ * Everything else is a person's correction, or `isUnsureDamage`.
  */
 export function isSpreadsheetDamage(original: string, returned: string): boolean {
   if (original === returned) return false;
-  if (/^(?:=|[+@-]\D)/.test(original) || /^#.*[!?]$|^#N\/?[ADV]+$|^#+$/.test(returned)) return true;
-  const readings = new Set(readingsOf(original));
-  return readingsOf(returned).some((reading) => readings.has(reading)) || isShortened(original, returned);
+  if (/^#.*[!?]$|^#N\/?[ADV]+$|^#+$/.test(returned)) return true;
+  const [was, now] = [original.trim(), returned.trim()];
+  if (was.replace(/^'/, '') === now || isSameTruth(was, now) || isSameTime(was, now)) return true;
+  return isSameNumber(was, now, '.') || isSameNumber(was, now, ',') || isSameDate(was, now);
 }
 
-/** Everything that a spreadsheet may read in a text. Dates as day and month in both orders, numbers in both notations. */
-function readingsOf(text: string): string[] {
-  const plain = text.normalize('NFKC').toLowerCase().replace(/[\s']/g, '');
-  const numbers = [numberIn(plain, '.', ','), numberIn(plain, ',', '.')].filter((number) => number !== undefined);
-  const dates = datesIn(plain);
+/**
+ * Whether a cell that came back can be a correction or what some program makes of the original: a formula became a
+ * number, a decimal sign was dropped (`2.00`, `200`), or a long number has the digits of a double.
+ */
+export function isUnsureDamage(original: string, returned: string): boolean {
+  const [was, now] = [original.trim(), returned.trim()];
+  if (was === now || isSpreadsheetDamage(original, returned) || !/^-?\d[\d.,]*$/.test(now)) return false;
+  if (/^(?:=|[+@-]\D)/.test(was)) return true;
+  if (/^\d{16,}$/.test(was)) return /^\d+$/.test(now) && Number(was) === Number(now) && now.endsWith('0');
+  return /^[+-]?\d+[.,]\d+$/.test(was) && was.replace(/[+.,]/g, '') === now;
+}
+
+const TRUTH = [
+  ['true', 'wahr', 'vrai', 'verdadero', 'vero', 'waar'],
+  ['false', 'falsch', 'faux', 'falso', 'onwaar'],
+];
+
+function isSameTruth(was: string, now: string): boolean {
+  return TRUTH.some((words) => words.includes(was.toLowerCase()) && words.includes(now.toLowerCase()));
+}
+
+function isSameTime(was: string, now: string): boolean {
+  const time = timeIn(was);
+  return time !== undefined && time === timeIn(now);
+}
+
+/** Seconds since midnight. */
+function timeIn(text: string): number | undefined {
+  const [, hours, minutes, seconds = '0', half] = /^(\d{1,3}):(\d{2})(?::(\d{2}))?(?:\s?([ap])m)?$/i.exec(text) ?? [];
+  if (hours === undefined) return undefined;
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  return (hour * 60 + Number(minutes)) * 60 + Number(seconds);
+}
+
+/** A number without zeros on either side: the digits, times ten to the power of `exponent`. */
+type Decimal = { sign: string; digits: string; exponent: number };
+
+/** With one meaning of the decimal sign. A spreadsheet adds no leading zeros, and no separators to digits alone. */
+function isSameNumber(was: string, now: string, point: '.' | ','): boolean {
+  const isScientific = /\de[+-]?\d/i.test(now);
+  if (/^-?0\d/.test(now) || (/^\d+$/.test(was) && !isScientific && !/^\d+$/.test(now))) return false;
+  const [before, after] = [
+    decimalIn(was, point),
+    decimalIn(now, point) ?? (isScientific ? decimalIn(now, '.') : undefined),
+  ];
+  if (before === undefined || after === undefined || before.sign !== after.sign) return false;
+  const kept = isScientific ? (/^[^e]*/i.exec(now)?.[0] ?? '').replace(/\D/g, '').length : 15;
+  return [before, ...shortened(before, kept)].some(
+    ({ digits, exponent }) => digits === after.digits && exponent === after.exponent,
+  );
+}
+
+/** A number with its first digits only, cut and rounded. */
+function shortened({ sign, digits, exponent }: Decimal, kept: number): Decimal[] {
+  if (kept < 1 || digits.length <= kept) return [];
+  const cut = BigInt(digits.slice(0, kept));
+  const rounded = Number(digits[kept]) >= 5 ? cut + 1n : cut;
+  return [cut, rounded].map((part) => trimmed(sign, String(part), exponent + digits.length - kept));
+}
+
+function trimmed(sign: string, digits: string, exponent: number): Decimal {
+  const start = digits.replace(/^0+/, '');
+  const short = start.replace(/0+$/, '');
+  return short === ''
+    ? { sign: '', digits: '', exponent: 0 }
+    : { sign, digits: short, exponent: exponent + start.length - short.length };
+}
+
+/** Sign, currency, groups of three digits, fraction, exponent, percent and parentheses for negative numbers. */
+function decimalIn(text: string, point: '.' | ','): Decimal | undefined {
+  const [, bracket = '', sign = '', body = '', minus = '', power = '0', percent = ''] =
+    /^(\(?)([+-]?)[€$£¥]?\s?(\d[\d.,'\s]*|[.,]\d+)(-?)(?:e([+-]?\d{1,4}))?\s?[€$£¥]?(%?)\)?$/i.exec(text) ?? [];
+  const [whole = '', fraction = '', ...more] = body.trim().split(point);
+  const isGrouped = /^\d{1,3}(?:([.,'\s])\d{3})(?:\1\d{3})*$/.test(whole);
+  if (body === '' || more.length > 0 || !(isGrouped || /^\d*$/.test(whole)) || !/^\d*$/.test(fraction))
+    return undefined;
+  const isNegative = sign === '-' || bracket !== '' || minus !== '';
+  const exponent = Number(power) - fraction.length - (percent === '' ? 0 : 2);
+  return trimmed(isNegative ? '-' : '', whole.replace(/\D/g, '') + fraction, exponent);
+}
+
+type Day = { year?: number; month: number; day: number };
+type DateOrder = 'day-month' | 'month-day';
+
+/** Day and month in one order, and the year if the original has one. A program adds a year, or names the month. */
+function isSameDate(was: string, now: string): boolean {
+  if (/^\d{1,4}[-./]\d{1,4}$/.test(now) || /^[^a-z]*\p{Lu}{2}/u.test(now)) return false;
+  return (['day-month', 'month-day'] as const).some((order) => {
+    const returned = [...daysIn(now, order), ...dayOfSerial(now)];
+    return daysIn(was, order).some((one) => returned.some((other) => isSameDay(one, other)));
+  });
+}
+
+function isSameDay(was: Day, now: Day): boolean {
+  if (was.month !== now.month || was.day !== now.day) return false;
+  if (was.year === undefined) return true;
+  return (
+    now.year !== undefined &&
+    (was.year === now.year || (Math.min(was.year, now.year) < 100 && (was.year - now.year) % 100 === 0))
+  );
+}
+
+/** Every date that a spreadsheet can read in a text, with its parts in this order. */
+function daysIn(text: string, order: DateOrder): Day[] {
+  return [...namedDays(text), ...numericDays(text, order)].filter(
+    ({ month, day }) => month >= 1 && month <= 12 && day >= 1 && day <= 31,
+  );
+}
+
+const MONTHS = [
+  'jan january januar janv janvier',
+  'feb february februar févr février',
+  'mar march mär mrz märz mars',
+  'apr april avr avril',
+  'may mai',
+  'jun june juni juin',
+  'jul july juli juil juillet',
+  'aug august août',
+  'sep sept september septembre',
+  'oct october okt oktober octobre',
+  'nov november novembre',
+  'dec december dez dezember déc décembre',
+].map((names) => names.split(' '));
+
+/** `1-Mar`, `Mar 1`, `1. März 2026`; one number can also be the year. */
+function namedDays(text: string): Day[] {
+  const [, before, name = '', after, last] =
+    /^(\d{1,4})?[-./\s]*(\p{L}{3,9})[-./\s]*(\d{1,4})?(?:[-./,\s]+(\d{2,4}))?$/u.exec(text) ?? [];
+  const month = MONTHS.findIndex((names) => names.includes(name.toLowerCase())) + 1;
+  const numbers = [before, after, last].filter((part) => part !== undefined).map(Number);
+  const [first, second] = numbers;
+  if (month === 0 || first === undefined || numbers.length > 2) return [];
+  if (second !== undefined) return [{ day: first, month, year: second }];
   return [
-    `text ${plain}`,
-    ...numbers.map((number) => `number ${number.toPrecision(14)}`),
-    ...numbers.flatMap((number) => datesOfSerial(number)),
-    ...dates,
-    ...timesIn(plain),
-    ...(TRUTH.get(plain) ?? []),
+    { day: first, month },
+    { day: 1, month, year: first },
   ];
 }
 
-const TRUTH = new Map<string, readonly string[]>([
-  ...['true', 'wahr', 'vrai', 'verdadero', 'vero', 'waar'].map((word) => [word, ['truth yes']] as [string, string[]]),
-  ...['false', 'falsch', 'faux', 'falso', 'onwaar'].map((word) => [word, ['truth no']] as [string, string[]]),
-]);
-
-/** Sign, currency, thousands, fraction, exponent, percent and parentheses for negative numbers. */
-function numberIn(text: string, point: '.' | ',', group: '.' | ','): number | undefined {
-  const [, bracket = '', sign = '', body = '', exponent = '', percent = ''] =
-    /^(\(?)([+-]?)[€$£¥]?([\d.,]*\d[\d.,]*?)-?(e[+-]?\d+)?[€$£¥]?(%?)\)?$/.exec(text) ?? [];
-  if (body === '') return undefined;
-  const [whole = '', fraction = '', ...more] = body.split(point);
-  if (more.length > 0 || fraction.includes(group)) return undefined;
-  const number = Number(`${whole.replaceAll(group, '')}.${fraction}${exponent}`);
-  if (!Number.isFinite(number)) return undefined;
-  const isNegative = sign === '-' || bracket !== '' || /\d-$/.test(text);
-  return (isNegative ? -number : number) / (percent === '' ? 1 : 100);
-}
-
-const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
-const GERMAN: Readonly<Record<string, string>> = { mär: 'mar', mrz: 'mar', mai: 'may', okt: 'oct', dez: 'dec' };
-
-/** A date by day and month: programs add the year. */
-function datesIn(text: string): string[] {
-  const named = /^(\d{1,4})?[-./]?([a-zä]{3})[a-z]*[-./]?(\d{1,4})?$/.exec(text);
-  if (named) {
-    const [, before, name = '', after] = named;
-    const month = MONTHS.indexOf(GERMAN[name] ?? name) + 1;
-    return month === 0
-      ? []
-      : [before, after].flatMap((day) => (day === undefined ? [] : [`date ${month} ${Number(day)}`]));
-  }
-  const parts =
-    /^(\d{1,4})[-./](\d{1,2})(?:[-./](\d{0,4}))?$/
-      .exec(text)
-      ?.slice(1)
-      .map((part) => Number(part)) ?? [];
-  const [first = 0, second = 0, third = 0] = parts;
-  if (first > 31) return [`date ${second} ${third}`];
-  return parts.length === 0 ? [] : [`date ${first} ${second}`, `date ${second} ${first}`];
+/** `1-2`, `1.2.2026`, `2026-02-01`, and `2026-02` for its first day. */
+function numericDays(text: string, order: DateOrder): Day[] {
+  const [, year, month, day = '1'] = /^(\d{4})[-./](\d{1,2})(?:[-./](\d{1,2}))?$/.exec(text) ?? [];
+  if (year !== undefined) return [{ year: Number(year), month: Number(month), day: Number(day) }];
+  const [, first, second, last] = /^(\d{1,2})[-./](\d{1,2})(?:[-./](\d{4}|\d{2})?)?$/.exec(text) ?? [];
+  const [dayPart, monthPart] = order === 'day-month' ? [first, second] : [second, first];
+  if (first === undefined) return [];
+  return [{ day: Number(dayPart), month: Number(monthPart), ...(last !== undefined && { year: Number(last) }) }];
 }
 
 /** A number as the date that a spreadsheet counts from 1900. */
-function datesOfSerial(number: number): string[] {
-  if (!Number.isInteger(number) || number < 20_000 || number > 80_000) return [];
-  const date = new Date(Date.UTC(1899, 11, 30 + number));
-  return [`date ${date.getUTCMonth() + 1} ${date.getUTCDate()}`];
-}
-
-function timesIn(text: string): string[] {
-  const [, hours, minutes, seconds = '0'] = /^(\d{1,3}):(\d{2})(?::(\d{2}))?(?:am|pm)?$/.exec(text) ?? [];
-  return hours === undefined ? [] : [`time ${Number(hours) % 12} ${Number(minutes)} ${Number(seconds)}`];
-}
-
-/** Scientific notation with few digits, or digits that end in zeros after the fifteenth. */
-function isShortened(original: string, returned: string): boolean {
-  const long = numberIn(original.replace(/\s/g, ''), '.', ',');
-  const short = numberIn(returned.toLowerCase().replace(/\s/g, '').replace(',', '.'), '.', ',');
-  if (long === undefined || short === undefined || long === 0) return false;
-  const isScientific = /\de[+-]?\d/i.test(returned) || /\d{15}0+$/.test(returned);
-  return isScientific && Math.abs(long - short) <= Math.abs(long) * 0.005;
+function dayOfSerial(text: string): Day[] {
+  if (!/^[2-7]\d{4}$/.test(text)) return [];
+  const date = new Date(Date.UTC(1899, 11, 30 + Number(text)));
+  return [{ year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() }];
 }

@@ -3,7 +3,7 @@ import { openRegularFile, stampOf } from '../core/regular-file.ts';
 import { errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
-import { isSpreadsheetDamage } from '../order/spreadsheet.ts';
+import { isSpreadsheetDamage, isUnsureDamage, restore } from '../order/spreadsheet.ts';
 import { isGzip, readStart } from './bytes.ts';
 import { isUncertain } from './code-pages.ts';
 import type { Columns } from './columns.ts';
@@ -85,13 +85,22 @@ export function createFixColumns({ names, at, errorColumns }: Columns, originals
     const original = isOther ? undefined : originals?.rows.get(number);
     const isUnknown = mayBeChanged && originals !== undefined && original === undefined;
     const guessed = isOther ? undefined : originals?.guessed.get(`line ${number}`);
-    const isUnproved = isUnknown || isStillGuessed(textsInRow(own(cells), at), cells[code], guessed);
+    const isUnsure = mayBeChanged && original !== undefined && isUnsureRow(own(cells).map(restore), original);
+    const isUnproved = isUnknown || isUnsure || isStillGuessed(textsInRow(own(cells), at), cells[code], guessed);
     return {
       ...(fixTarget && { fixTarget }),
       ...(number > 0 && { line: number }),
       ...(mayBeChanged && original && { original }),
       ...(isUnproved && { isUnproved }),
     };
+  }
+
+  function isUnsureRow(cells: readonly string[], original: readonly string[]): boolean {
+    return SENT.some((field) => {
+      const [column, before] = [at[field], originals?.at[field]];
+      if (column === undefined || before === undefined) return false;
+      return isUnsureDamage(original[before] ?? '', cells[column] ?? '');
+    });
   }
 
   /** The column of each cell that a spreadsheet changed, with what it was. */
@@ -179,13 +188,20 @@ export function restoreObject(
   if (!isObject(original)) return 'unproved';
   const own = [fields.purchaseOrderNumber, fields.articleCode, fields.quantity];
   let count = restoreIn(value, original, own);
+  let isUnsure = isUnsureIn(value, original, own);
   const [items, before] = [find(value, fields.items).value, find(original, fields.items).value];
-  if (!Array.isArray(items) || !Array.isArray(before)) return count;
+  if (!Array.isArray(items) || !Array.isArray(before)) return isUnsure ? 'unproved' : count;
   for (const [index, item] of items.entries()) {
     const was: unknown = before[index];
-    if (isObject(item) && isObject(was)) count += restoreIn(item, was, [fields.articleCode, fields.quantity]);
+    if (!isObject(item) || !isObject(was)) continue;
+    count += restoreIn(item, was, [fields.articleCode, fields.quantity]);
+    isUnsure ||= isUnsureIn(item, was, [fields.articleCode, fields.quantity]);
   }
-  return count;
+  return isUnsure ? 'unproved' : count;
+}
+
+function isUnsureIn(now: object, was: object, fields: readonly (readonly string[])[]): boolean {
+  return fields.some((names) => isUnsureDamage(shownText(find(was, names).value), shownText(find(now, names).value)));
 }
 
 function restoreIn(now: Record<string, unknown>, was: object, fields: readonly (readonly string[])[]): number {
