@@ -3,9 +3,11 @@ import { PoSyncError } from '../core/errors.ts';
 import { fixNote, placeText, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { type CheckedOrder, createPager, type Item } from '../order/order.ts';
-import { parseExactly } from '../order/quantity.ts';
+import { parseExactly, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
+import { trimBlanks } from '../order/text.ts';
+import { isBlank, isObject } from '../parse/find-key.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import type { CheckedRow } from './check-row.ts';
 import type { LateRecords } from './late-records.ts';
@@ -136,7 +138,7 @@ function orderOf(
   }
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
-  const repeat = mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows) : undefined;
+  const repeat = mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows, mapping) : undefined;
   if (items.length === rows.length && items.length <= LIMITS.items && doubt === undefined && repeat === undefined) {
     const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items };
     return { ordinal, number, place, records, valid: true, order };
@@ -156,16 +158,32 @@ function hasOneArticleTwice(items: readonly Item[]): boolean {
   return new Set(items.map(({ articleCode }) => articleCode)).size < items.length;
 }
 
-/** A row that is equal to an earlier one of the order in every value, with the place of that. */
-function repeatedRow(rows: readonly CheckedRow[]): { place: Place; first: Place } | undefined {
+/** A row that is equal to an earlier one of the order in what is sent and in every other value, with the place of that. */
+function repeatedRow(rows: readonly CheckedRow[], mapping: Mapping): { place: Place; first: Place } | undefined {
   const known = new Map<string, Place>();
-  for (const { record } of rows) {
-    const text = record.kind === 'row' ? record.cells.join('\n') : JSON.stringify(record.value);
+  for (const { record, item } of rows) {
+    const value = record.kind === 'row' ? record.cells : record.value;
+    const text = JSON.stringify(comparable(value, item?.quantity, mapping));
     const first = known.get(text);
     if (first !== undefined) return { place: record.place, first };
     known.set(text, record.place);
   }
   return undefined;
+}
+
+/** A value without the differences that are not sent: blanks around a text, the form of the quantity, the place of a key. */
+function comparable(value: unknown, quantity: number | undefined, mapping: Mapping): unknown {
+  if (Array.isArray(value)) return value.map((one) => comparable(one, quantity, mapping));
+  if (isObject(value)) {
+    const filled = Object.entries(value).filter(([, one]) => !isBlank(one));
+    const alike = filled.map(([key, one]) => [key, comparable(one, quantity, mapping)] as const);
+    return alike.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  }
+  const text = typeof value === 'string' ? trimBlanks(value) : (sourceOfNumber(value) ?? value);
+  if (quantity === undefined || typeof text !== 'string') return text;
+  const decimal = typeof value === 'string' ? mapping.decimal : '.';
+  const read = readQuantity(text, decimal, mapping.quantity === 'integer');
+  return 'value' in read && read.value === quantity ? String(quantity) : text;
 }
 
 /** A record as text, with what is doubtful about its order. */

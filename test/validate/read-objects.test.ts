@@ -62,6 +62,12 @@ describe('objects without items', () => {
     expect(orders).not.toContainEqual(order('PO-1', ['A', 1]));
   });
 
+  test('that are equal in what is sent are held, whatever the place of their keys', async () => {
+    const second = { quantity: '1.0', articleCode: 'A ', note: null, purchaseOrderNumber: 1 };
+    const { orders } = await readText(JSON.stringify([row('1', 'A', 1), second]));
+    expect(inShort(orders)).toEqual([{ 1: ['1 repeated-row'] }]);
+  });
+
   test('that are equal are not sent', async () => {
     const { orders } = await readText(JSON.stringify([row('1', 'A', 1), row('1', 'A', 1)]));
     expect(inShort(orders)).toEqual([{ 1: ['1 repeated-row'] }]);

@@ -55,6 +55,19 @@ describe('rows of a table', () => {
     expect(inShort(orders)).toEqual([2, 3, 4].map((line) => ({ '': [`${line} purchaseOrderNumber missing`] })));
   });
 
+  test.each([
+    ['4,NEW,A ,1', []],
+    ['4,NEW,A,1.0', []],
+    [' 4,NEW,A, 1', []],
+    ['4,NEW,A,2', [1, 2]],
+  ])('that are sent alike as 4,NEW,A,1 and %s are held', async (second, sent) => {
+    const { orders } = await readText(table('4,NEW,A,1', second));
+    expect(orders).toHaveLength(1);
+    const [one] = orders;
+    expect(one?.valid ? one.order.items.map(({ quantity }) => quantity) : []).toEqual(sent);
+    if (one?.valid === false) expect(one.problems.map(({ code }) => code)).toEqual(['repeated-row']);
+  });
+
   test('with too few or too many fields are invalid, and hold their order', async () => {
     const { orders } = await readText(table('1,NEW,A', '1,NEW,A,1', '2,NEW,A,1,x'));
     expect(inShort(orders)).toEqual([{ 1: ['2 too-few-fields', '2 row-in-doubt'] }, { 2: ['4 too-many-fields'] }]);
