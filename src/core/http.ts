@@ -177,12 +177,19 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
   }
 
   onResponseStart(
-    _: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
+    // A server that is full answers as soon as it accepts a connection. Such an answer says nothing about the request.
+    if (this.#writtenAt === undefined) {
+      controller.abort(new Error('the server answered before the request was written'));
+      return;
+    }
     this.#idleTimer?.refresh();
     this.#status = status;
+    // Informational answers that came before are not part of this one.
+    this.#headers = {};
     for (const name in headers) {
       const value = headers[name];
       if (value !== undefined) this.#headers[name] = Array.isArray(value) ? value.join(', ') : value;

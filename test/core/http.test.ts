@@ -177,6 +177,32 @@ describe('http', () => {
     expect([connections(), received()]).toEqual([1, '']);
   });
 
+  it.each(['503 Busy', '400 Bad Request', '201 Created', '408 Request Timeout'])(
+    'is unsent when the server answers %s before the request was written',
+    async (status) => {
+      const { url, received } = await server((socket) =>
+        socket.write(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\n{}`),
+      );
+      const prepare = () => new Promise<boolean>((resolve) => setTimeout(resolve, 200, true));
+      expect(await post(url, { prepare })).toMatchObject({ kind: 'unsent' });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(received()).toBe('');
+    },
+  );
+
+  it('keeps the headers of an informational answer apart', async () => {
+    const { url } = await server((socket) =>
+      socket.once('data', () =>
+        socket.write(
+          'HTTP/1.1 103 Early Hints\r\nretry-after: 500\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}',
+        ),
+      ),
+    );
+    const end = await post(url, { prepare: async () => true });
+    expect(end).toMatchObject({ kind: 'answered', answer: { status: 201 } });
+    expect(end.kind === 'answered' && end.answer.headers['retry-after']).toBeUndefined();
+  });
+
   it('is unsent when it cannot be prepared in time', async () => {
     const { url, received } = await server(() => undefined);
     const http = openHttp({ connections: 1 });

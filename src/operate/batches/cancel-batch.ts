@@ -15,6 +15,8 @@ export type Cancelled = { cancelled: number; underWay: number; reading: boolean 
 /** A page that was being admitted when the batch was canceled is complete after this many milliseconds. */
 const LOOK_AGAIN = 300;
 const LOOKS = 20;
+/** An order with an intent that is not used is given back within this many milliseconds (`deliver/places.ts`). */
+const GIVEN_BACK = 1_200;
 
 /**
  * Cancels every order of a batch that was certainly never sent, and the part of its file that is not admitted yet.
@@ -34,6 +36,10 @@ export async function cancelBatch({ batch: name, no }: Batch, context: OperatorC
     const isAdmitting = (await batches.find(name))?.state === 'reading' && (await batches.isHeld(name));
     if (found === 0 && !isAdmitting) break;
     if (isAdmitting) await clock.sleep(LOOK_AGAIN);
+  }
+  if ((await countUnderWay(name, context)) > 0) {
+    await clock.sleep(GIVEN_BACK);
+    cancelled += await cancelUnsent(name, context);
   }
   const state = (await batches.find(name))?.state;
   return { cancelled, underWay: await countUnderWay(name, context), reading: state === 'reading' };
