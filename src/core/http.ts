@@ -97,14 +97,10 @@ function openPool(origin: string, connections: number, connectTimeout: number): 
 
 function dispatch({ pool, path }: Target, call: HttpCall, exchange: Exchange): void {
   const { method, body = '', prepare } = call;
-  if (prepare)
-    pool.dispatch({ path, method, headers: withLength(call.headers, body), body: asBody(exchange) }, exchange);
+  // undici accepts any async iterable; its types name only some of them.
+  const pieces = exchange as AsyncIterable<string> as Readable;
+  if (prepare) pool.dispatch({ path, method, headers: withLength(call.headers, body), body: pieces }, exchange);
   else pool.dispatch({ path, method, headers: call.headers, body: call.body ?? null }, exchange);
-}
-
-/** undici accepts any async iterable; its types name only some of them. */
-function asBody(pieces: AsyncIterable<string>): Readable {
-  return pieces as Readable;
 }
 
 /** Names and values in turn. undici would send a body of unknown length in chunks. */
@@ -181,11 +177,8 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // A server that is full answers as soon as it accepts a connection. Such an answer says nothing about the request.
-    if (this.#writtenAt === undefined) {
-      controller.abort(new Error('the server answered before the request was written'));
-      return;
-    }
+    // A server that is full answers at once. Such an answer says nothing about the request.
+    if (this.#writtenAt === undefined) return controller.abort(new Error('answered before the request was written'));
     this.#idleTimer?.refresh();
     this.#status = status;
     // Informational answers that came before are not part of this one.
