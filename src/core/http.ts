@@ -178,7 +178,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     // A server that is full answers at once. Such an answer says nothing about the request.
-    if (this.#writtenAt === undefined) return controller.abort(new Error('answered before the request was written'));
+    if (this.#writtenAt === undefined) return void controller.abort(new Error('answered before the request was written'));
     this.#idleTimer?.refresh();
     this.#status = status;
     // Informational answers that came before are not part of this one.
