@@ -63,9 +63,7 @@ export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd 
   }
 
   function targetOf(url: URL): Target {
-    const known = targets.get(url);
-    if (known !== undefined) return known;
-    const target = { pool: poolOf(url.origin), path: url.pathname + url.search };
+    const target = targets.get(url) ?? { pool: poolOf(url.origin), path: url.pathname + url.search };
     targets.set(url, target);
     return target;
   }
@@ -178,7 +176,10 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     // A server that is full answers at once. Such an answer says nothing about the request.
-    if (this.#writtenAt === undefined) return void controller.abort(new Error('answered before the request was written'));
+    if (this.#writtenAt === undefined) {
+      controller.abort(new Error('answered before the request was written'));
+      return;
+    }
     this.#idleTimer?.refresh();
     this.#status = status;
     // Informational answers that came before are not part of this one.
@@ -239,7 +240,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<string> {
   }
 }
 
-/** One function for all timers, instead of one for each call. */
+/** One for all timers. */
 function giveUpLate(exchange: Exchange): void {
   exchange.timeOut();
 }
