@@ -2,12 +2,13 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
-import type { PoSyncError } from '../core/errors.ts';
+import { codeOf, type PoSyncError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { BatchError } from '../ledger/batches/batch-control.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { DeadLetter } from '../order/dead-letter.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { inspectFile } from '../parse/inspect.ts';
@@ -32,7 +33,7 @@ export function createReportAndPutAway(context: SettlementContext) {
   const reports = config.reports.path;
   const putAway = createPutAway(context);
   const reportOf = createReportOfBatch({ breaker, config, clock });
-  const reported = (batch: string) => readDeadLetters(join(reports, batch));
+  const reported = (batch: string) => readDeadLettersIfAny(join(reports, batch));
   const fixedDeps = { batches, ledger, ...store, reported };
 
   async function settleFinished(batch: Batch): Promise<void> {
@@ -120,6 +121,15 @@ function errorOf({ code, message, remedy, facts }: PoSyncError): NonNullable<Rep
 }
 
 async function* nothing(): AsyncGenerator<never> {}
+
+/** A report that expired or that somebody removed has no dead letters to close; the batch that names it still ends. */
+async function* readDeadLettersIfAny(folder: string): AsyncGenerator<DeadLetter> {
+  try {
+    yield* readDeadLetters(folder);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
 
 async function exists(path: string): Promise<boolean> {
   return access(path).then(

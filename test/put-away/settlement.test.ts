@@ -18,13 +18,13 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 
 /** Two daemons with one folder and one Redis, and a file whose only order is counted. */
-async function openPlace() {
+async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO-1,,1\n') {
   await using stack = new AsyncDisposableStack();
   const store = stack.use(await openTestRedis());
   const { path: folder } = stack.use(await makeTempFolder());
   const [inbox, reports] = [path.join(folder, 'inbox'), path.join(folder, 'reports')];
   await mkdir(inbox);
-  await writeFile(path.join(inbox, 'orders.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,,1\n');
+  await writeFile(path.join(inbox, 'orders.csv'), content);
   const source = inboxSource(inbox);
   const file = await claimFile(path.join(inbox, 'orders.csv'), source, new Date());
   if (file === 'taken') throw new Error('nobody else is here');
@@ -115,6 +115,18 @@ describe('settlement', () => {
     expect(await place.report()).toMatchObject({ state: 'running' });
     await place.settled(settlement);
     expect(await place.report()).toMatchObject({ state: 'finished', counts: { orders: 1, invalid: 1 }, open: 1 });
+  });
+
+  it('a batch that corrects another one ends although the report of that one was removed', async () => {
+    const old = '20261121T071500Z-inbox-orders-3f2a91c0';
+    const header = 'purchaseOrderNumber,articleCode,quantity,_error_line,_error_code,_error_message,_error_check';
+    await using place = await openPlace(`${header}\nPO-1,,1,2,missing,is empty (line 2 of batch ${old}),01.000\n`);
+    const { batches, settlement } = place.daemon('first');
+    await batches.begin({ batch: old, source: 'inbox', kind: 'inbox', name: 'old.csv', path: '/none' }, 1);
+    await batches.done(old);
+    await place.settled(settlement);
+    expect(await place.report()).toMatchObject({ state: 'finished', counts: { invalid: 1 } });
+    await settlement[Symbol.asyncDispose]();
   });
 
   it('a batch whose report another daemon writes is skipped, not waited for', async () => {
