@@ -34,7 +34,9 @@ type Fields = Record<string, unknown>;
 
 const ERROR_KEY = '_error_';
 
-/** Removes the keys that a fix file adds; with `fillDown`, a row without a number gets the number above it. */
+/**
+ * Removes the keys that a fix file adds; with `fillDown`, a row gets the number above it, but not across a record
+ * without any field. */
 function createOwnObjects(mapping: Mapping, originals: Originals | undefined): OwnObjects {
   let hasErrorKeys = false;
   let restored = 0;
@@ -44,13 +46,17 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
     const found = find(value, mapping.fields.purchaseOrderNumber);
     const isEmpty = isBlank(found.value);
     if (!isEmpty) above = textOf(found.value);
-    else if (above !== undefined && isRow(value, mapping)) value[found.name] = above;
+    else if (!isRow(value, mapping)) above = undefined;
+    else if (above !== undefined) value[found.name] = above;
   }
 
   return {
     recordOf({ line, pointer, value }) {
       const place = { line, pointer };
-      if (!isObject(value)) return { kind: 'object', place, value };
+      if (!isObject(value)) {
+        above = undefined;
+        return { kind: 'object', place, value };
+      }
       const errorKeys = takeErrorKeys(value);
       if (mapping.fillDown) fill(value);
       if (errorKeys === undefined) return { kind: 'object', place, value };

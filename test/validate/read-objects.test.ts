@@ -56,6 +56,12 @@ describe('objects without items', () => {
     expect(orders).toEqual([order('1', ['A', 1], ['B', 2], ['C', 3]), order('2', ['D', 4])]);
   });
 
+  test.each([{}, { note: 'x' }, null, []])('get no number across %j with fillDown', async (gap) => {
+    const { orders } = await ordersIn(array([row('1', 'A', 1), gap as never, row(null, 'B', 2)]), { fillDown: true });
+    expect(orders).not.toContainEqual(order('1', ['A', 1], ['B', 2]));
+    expect(JSON.stringify(orders.at(-1))).toContain('purchaseOrderNumber missing');
+  });
+
   test('with a hidden character in the number put the order with the number that it looks like in doubt', async () => {
     const { orders } = await ordersIn(array([row('PO-1', 'A', 1), row('PO-2', 'B', 2), row('PO\u200b-1', 'C', 3)]));
     expect(orders[0]).toEqual({ 'PO-1': ['2 row-in-doubt'] });
