@@ -23,11 +23,17 @@ const PROPERTIES = [
 
 /** Files that `npm test` leaves to `npm run test:process`, because they take long. */
 const LONG = [
+  'test/admin/metrics.test.ts',
   'test/end-to-end/rehearse.test.ts',
   'test/parse/xlsx/raw-workbook.test.ts',
   'test/sandbox/conformance/part-8-limits.test.ts',
+  'test/sandbox/faults/fault-control.test.ts',
   'test/sandbox/list-text.test.ts',
+  'test/sandbox/switches.test.ts',
 ];
+
+/** Files that `npm test` leaves to `npm run test:properties`, which runs them with more cases. */
+const LEFT_TO_PROPERTIES = ['test/parse/xlsx/workbook.test.ts', 'test/sandbox/fuzz.test.ts'];
 
 const common = {
   setupFiles: ['test/support/fixed-seed.ts'],
@@ -49,14 +55,14 @@ export default defineConfig({
           name: 'fast',
           provide: { isThorough: false },
           include: ['test/**/*.test.ts'],
-          exclude: [...SLOW.map((folder) => `test/${folder}/**`), ...LONG],
+          exclude: [...SLOW.map((folder) => `test/${folder}/**`), ...LONG, ...LEFT_TO_PROPERTIES],
           // Tests clean up after themselves, so files can share a worker and what it has loaded.
           isolate: false,
           // More than two cores: most of these tests wait for a process, a disk or a timer.
           maxWorkers: 5,
         },
       },
-      { test: { ...common, name: 'process', include: ['test/process/**/*.test.ts', ...LONG] } },
+      { test: { ...common, name: 'process', maxWorkers: 3, include: ['test/process/**/*.test.ts', ...LONG] } },
       {
         test: {
           ...common,
