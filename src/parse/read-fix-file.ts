@@ -83,7 +83,10 @@ export function createFixColumns({ names, at, errorColumns }: Columns, originals
     const mayBeChanged = state === 'rewritten' || (state === 'missing' && number > 0);
     const isOther = fixTarget !== undefined && fixTarget.batch !== originals?.batch;
     const original = isOther ? undefined : originals?.rows.get(number);
-    const isUnknown = mayBeChanged && originals !== undefined && original === undefined;
+    const isUnknown =
+      originals === undefined
+        ? state === 'rewritten' && textsInRow(own(cells), at).some(mayHaveLostZeros)
+        : mayBeChanged && original === undefined;
     const guessed = isOther ? undefined : originals?.guessed.get(`line ${number}`);
     const isUnsure = mayBeChanged && original !== undefined && isUnsureRow(own(cells).map(restore), original);
     const isUnproved = isUnknown || isUnsure || isStillGuessed(textsInRow(own(cells), at), cells[code], guessed);
@@ -116,6 +119,11 @@ export function createFixColumns({ names, at, errorColumns }: Columns, originals
   }
 
   return { read, changed };
+}
+
+/** Whether a number or article of a file that a program rewrote may have had zeros before it. */
+function mayHaveLostZeros(text: string): boolean {
+  return /^\s*\d[\d.,\s]*(?:e[+-]?\d+)?\s*$/i.test(text);
 }
 
 const SENT = ['purchaseOrderNumber', 'articleCode', 'quantity'] as const;
@@ -182,8 +190,10 @@ export function restoreObject(
   const { value } = record;
   const key = placeNamedBy(record);
   const isOther = record.fixTarget !== undefined && record.fixTarget.batch !== originals?.batch;
-  if (originals === undefined || key === undefined || isOther || !isObject(value)) return 0;
-  if (readFixCheck(typeof check === 'string' ? check : shownText(check)) === 'intact') return 0;
+  const state = readFixCheck(typeof check === 'string' ? check : shownText(check));
+  if (originals === undefined)
+    return state === 'rewritten' && textsInObject(value, fields).some(mayHaveLostZeros) ? 'unproved' : 0;
+  if (state === 'intact' || key === undefined || isOther || !isObject(value)) return 0;
   const original = originals.objects.get(key);
   if (!isObject(original)) return 'unproved';
   const own = [fields.purchaseOrderNumber, fields.articleCode, fields.quantity];

@@ -109,6 +109,27 @@ describe('a fix file', () => {
     expect(orders.at(-1)).toEqual({ 990: ['6 spreadsheet-rewrite'] });
   });
 
+  test('that a spreadsheet saved is held where zeros may be lost if no original row is known', async () => {
+    await rm(path.join(folder.path, BATCH), { recursive: true });
+    const row = (number: string, article: string, line: number, check = '1000') =>
+      `${number},${article},1,${line},missing,"${note(line)}",${check}`;
+    const header = HEADER.replaceAll(';', ',');
+    const lines = [
+      header,
+      row('987', 'A-1', 2),
+      row('P-1', '123', 3),
+      row('P-2', 'A-1', 4),
+      row('989', '123', 5, '01.000'),
+    ];
+    const { orders } = await comesBack(`${lines.join('\n')}\n`);
+    expect(orders).toEqual([
+      { 987: ['2 spreadsheet-rewrite'] },
+      { 'P-1': ['3 spreadsheet-rewrite'] },
+      order('P-2', ['A-1', 1]),
+      order('989', ['123', 1]),
+    ]);
+  });
+
   test('with guessed characters is held until they are corrected', async () => {
     const written = [HEADER, `1;Schr\x84ge;1;2;encoding-unsure;${note(2)};01,000`, ''].join('\n');
     await writeFile(path.join(folder.path, BATCH, 'dead-letters.csv'), Buffer.from(written, 'latin1'));
@@ -180,6 +201,20 @@ describe('a JSON fix file', () => {
   test('that a program rewrote is held if the original is not known', async () => {
     const { orders } = await comesBack([entry(987, '/7', items(123, 2), '1000')]);
     expect(orders).toEqual([{ 987: ['1 spreadsheet-rewrite'] }]);
+  });
+
+  test('that a program rewrote is held where zeros may be lost if no original is known', async () => {
+    await rm(path.join(folder.path, BATCH), { recursive: true });
+    const { orders } = await comesBack([
+      entry(987, '/0', items('A-1', 2), '1000'),
+      entry('P-1', '/1', items(123, 2), '1000'),
+      entry('P-2', '/2', items('A-1', 2), '1000'),
+    ]);
+    expect(orders).toEqual([
+      { 987: ['1 spreadsheet-rewrite'] },
+      { 'P-1': ['1 spreadsheet-rewrite'] },
+      order('P-2', ['A-1', 2]),
+    ]);
   });
 
   const unsure = (article: string, code = 'encoding-unsure') => [
