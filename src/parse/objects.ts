@@ -36,7 +36,8 @@ const ERROR_KEY = '_error_';
 
 /**
  * Removes the keys that a fix file adds; with `fillDown`, a row gets the number above it, but not across a record
- * without any field. */
+ * without any field.
+ */
 function createOwnObjects(mapping: Mapping, originals: Originals | undefined): OwnObjects {
   let hasErrorKeys = false;
   let restored = 0;

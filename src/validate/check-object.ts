@@ -5,7 +5,7 @@ import type { Item } from '../order/order.ts';
 import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { shorten, textFault, trimBlanks } from '../order/text.ts';
+import { pointerStep, shorten, textFault, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
 import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
 import type { LineOf } from '../parse/format.ts';
@@ -33,6 +33,7 @@ export function checkObject(record: ObjectRecord, rules: ObjectRules): CheckedOb
   const number = textIn(value, 'purchaseOrderNumber', place, rules, problems);
   stateIn(value, place, rules.mapping, problems);
   const items = itemsIn(value, place, rules, problems);
+  nestedIn(value, number, place, rules, problems);
   return problems.length === 0 ? { number, items, problems } : { number, problems: placed(problems, place, rules) };
 }
 
@@ -57,6 +58,7 @@ export function checkObjectRow(record: ObjectRecord, rules: ObjectRules): Checke
   if (record.isUnproved) found.push(problemOf('spreadsheet-rewrite', place, '', ''));
   const number = textIn(value, 'purchaseOrderNumber', place, rules, found);
   stateIn(value, place, rules.mapping, found);
+  nestedIn(value, number, place, rules, found);
   const [item] = itemOf(value, place, rules, found);
   const isTotal = [number, item?.articleCode ?? ''].find((text) => faultOf(text, rules.mapping) === 'total-row');
   if (isTotal !== undefined) found.push(problemOf('total-row', place, '', isTotal));
@@ -128,6 +130,67 @@ function itemOf(item: unknown, place: Place, rules: ObjectRules, problems: Probl
   if ('value' in read) return [{ articleCode, quantity: read.value }];
   problems.push(problemAt(read.fault, found, place, isAbsent(found) ? '' : shown(found.value)));
   return [];
+}
+
+/** Reports orders and items in places that no field leads to, and items that name another order. */
+function nestedIn(value: object, number: string, place: Place, rules: ObjectRules, problems: Problem[]): void {
+  const { fields } = rules.mapping;
+  const list = find(value, fields.items);
+  const from = place.pointer ?? '';
+  const own = [list, ...TEXT_FIELDS.map((field) => find(value, fields[field]))].map(({ pointer }) => from + pointer);
+  lookInto(value, from, (inner, pointer) => {
+    if (own.some((one) => one.startsWith(`${pointer}/`))) return true;
+    const isItem = pointer.startsWith(`${from}${list.pointer}/`) && Array.isArray(list.value);
+    const depth = pointer.slice(from.length + list.pointer.length).split('/').length - 1;
+    if (isItem && depth === 1) ownOrder(inner, pointer, number, place, rules, problems);
+    else if (isRecord(inner, rules.mapping)) {
+      problems.push(problemOf('nested', { ...place, pointer }, '', pointer));
+      return false;
+    }
+    return true;
+  });
+}
+
+const TEXT_FIELDS = ['purchaseOrderNumber', 'articleCode', 'quantity'] as const;
+/** Keys that name other things in an item, such as its position. */
+const GENERAL = new Set(['id', 'no', 'nr', 'number', 'name', 'key', 'code', 'state', 'status']);
+
+/** An item with an own order number or state. */
+function ownOrder(
+  item: object,
+  pointer: string,
+  number: string,
+  place: Place,
+  { mapping }: ObjectRules,
+  problems: Problem[],
+): void {
+  const at = { ...place, pointer };
+  const named = (names: readonly string[]) => names.filter((name) => !GENERAL.has(name.toLowerCase()));
+  const other = find(item, named(mapping.fields.purchaseOrderNumber));
+  const text = textOf(other.value) ?? shown(other.value);
+  if (!isAbsent(other) && text !== number) problems.push(problemAt('other-order', other, at, text));
+  stateIn(
+    item,
+    at,
+    { ...mapping, fields: { ...mapping.fields, orderState: named(mapping.fields.orderState) } },
+    problems,
+  );
+}
+
+/** Whether an object has an article with a quantity, or an order number with items. */
+function isRecord(value: object, { fields }: Mapping): boolean {
+  const has = (names: readonly string[]) => !isAbsent(find(value, names));
+  if (has(fields.articleCode) && has(fields.quantity)) return true;
+  return has(fields.purchaseOrderNumber) && (has(fields.items) || has(fields.articleCode) || has(fields.quantity));
+}
+
+/** Calls `look` for each inner object, and for those within it unless that returns false; not beyond any likely depth. */
+function lookInto(value: unknown, pointer: string, look: (inner: object, pointer: string) => boolean, depth = 0): void {
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value) || depth > 100) return;
+  for (const [key, inner] of Object.entries(value)) {
+    const at = `${pointer}${pointerStep(key)}`;
+    if (!isObject(inner) || look(inner, at)) lookInto(inner, at, look, depth + 1);
+  }
 }
 
 function quantityOf(found: Found, mapping: Mapping): QuantityText | { fault: Fault } {

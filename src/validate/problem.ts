@@ -29,6 +29,8 @@ export type Fault =
   | 'repeated-number'
   | 'repeated-row'
   | 'total-row'
+  | 'nested'
+  | 'other-order'
   | 'spreadsheet-rewrite';
 
 /**
@@ -158,6 +160,10 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
       return `is equal to ${value} in every value: either the row was copied by mistake, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one. If both count, set repeatedRows: allow in the mapping of the source`;
     case 'total-row':
       return `${shown} is either a value or the label of a totals row; remove a totals row, or name it in skipRows. If it is a value, set totalRows: allow in the mapping of the source`;
+    case 'nested':
+      return `contains a further order or item at ${value}, which no field leads to and which would not be sent; give it a place in the list of its kind, or remove it`;
+    case 'other-order':
+      return `${shown} is another number than that of the order around the item; correct one of them, or move the item to its order`;
     case 'repeated-number':
       return `is also the number of another order in this file with different content (${value}); keep one of them`;
     case 'spreadsheet-rewrite':

@@ -97,6 +97,33 @@ describe('objects without items', () => {
   });
 });
 
+describe('an order is held', () => {
+  const item = { articleCode: 'A', quantity: 1 };
+  const inner = { purchaseOrderNumber: '2', items: [item] };
+  test.each([
+    ['children', { children: [inner] }, 'nested'],
+    ['an order in an object', { group: { order: inner } }, 'nested'],
+    ['items in an item', { items: [{ ...item, items: [item] }] }, 'nested'],
+    ['an item in an item', { items: [{ ...item, part: item }] }, 'nested'],
+    ['an item of another order', { items: [{ ...item, purchaseOrderNumber: '2' }] }, 'other-order'],
+    ['an item in another state', { items: [{ ...item, orderState: 'CLOSED' }] }, 'wrong-state'],
+  ])('with %s', async (_, more, code) => {
+    const { orders } = await readText(JSON.stringify([{ purchaseOrderNumber: '1', items: [item], ...more }]));
+    expect(orders).toMatchObject([{ number: '1', valid: false, problems: [{ code }] }]);
+  });
+
+  test('with an order element in it', async () => {
+    const line = '<items><item><articleCode>A</articleCode><quantity>1</quantity></item></items>';
+    const numbered = (number: string, more = '') =>
+      `<order><purchaseOrderNumber>${number}</purchaseOrderNumber>${line}${more}</order>`;
+    const { orders } = await readText(`<orders>${numbered('1', numbered('2'))}${numbered('3')}</orders>`);
+    expect(orders).toMatchObject([
+      { number: '1', valid: false, problems: [{ code: 'nested' }] },
+      { number: '3', valid: true },
+    ]);
+  });
+});
+
 describe('records', () => {
   const deep = (list: object[]) => JSON.stringify({ meta: { orders: [1] }, data: { Orders: list }, errors: [] });
 
