@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export async function until<T>(
   what: string,
   check: () => T | Promise<T>,
-  within = 20_000,
+  within = 60_000,
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = performance.now() + within;
   for (;;) {
