@@ -24,19 +24,23 @@ async function openRig() {
 }
 
 describe('the queue', () => {
-  // Since 2026-11-22 05:10 the first fetch of this worker does not come in this test, on any commit: to be examined.
-  it.skip('gives what a stopping worker hands back to the next one, whatever the clock of the host says', async () => {
+  it('gives what a stopping worker hands back to the next one, whatever the clock of the host says', async () => {
     await using rig = await openRig();
     const { queue } = rig;
     const seen: Job[] = [];
     await queue.add([{ id: queue.nameJob(), name: 'orders 1–3', batch: 'b1', numbers: ['1', '2', '3'] }]);
-    {
-      await using _ = queue.work(LIMITS, async (job) => {
-        seen.push(job);
-        return seen.length === 1 ? ['2', '3'] : [];
-      });
-      await until('the first run', () => seen.length === 1);
-    }
+    const stopping = Promise.withResolvers<void>();
+    const first = queue.work(LIMITS, async (job) => {
+      seen.push(job);
+      // A worker that goes on would take the job again at once.
+      await stopping.promise;
+      return ['2', '3'];
+    });
+    await until('the first run', () => seen.length === 1);
+    const stopped = first[Symbol.asyncDispose]();
+    stopping.resolve();
+    await stopped;
+    expect(seen).toHaveLength(1);
     const before = Date.now;
     vi.spyOn(Date, 'now').mockImplementation(() => before() - 3_600_000);
     await using _ = queue.work(LIMITS, async (job) => {
