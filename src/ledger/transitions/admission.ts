@@ -1,5 +1,3 @@
-import type { Order } from '../../order/order.ts';
-import type { Place } from '../../order/record.ts';
 import { type Compact, type Entry, isSameContent, type Listed, versionAfter } from '../entry.ts';
 
 /** What the ledger knows about a number. */
@@ -88,15 +86,7 @@ function underWay({ batchNo, digest, order }: Entry): Admission {
 }
 
 /** Where an order comes from, and the job that carries it. */
-export type Arrival = {
-  order: Order;
-  digest: string;
-  batch: string;
-  batchNo: number;
-  ordinal: number;
-  place: Place;
-  job: string;
-};
+export type Arrival = Pick<Entry, 'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'>;
 
 /** The entry of a new or corrected order. It keeps the attempt number of the dead letter that it replaces. */
 export function entered(arrival: Arrival, before: Entry | undefined, at: number): Entry {
