@@ -139,16 +139,37 @@ function orderOf(
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
   const repeat = mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows, mapping) : undefined;
-  if (items.length === rows.length && items.length <= LIMITS.items && doubt === undefined && repeat === undefined) {
+  const twice = correctedTwice(records);
+  const isSound = doubt === undefined && repeat === undefined && twice === undefined;
+  if (items.length === rows.length && items.length <= LIMITS.items && isSound) {
     const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items };
     return { ordinal, number, place, records, valid: true, order };
   }
   const problems = rows.flatMap((row) => row.problems ?? []);
   if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
   if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', placeText(repeat.first)));
+  if (twice !== undefined) problems.push(problemOf('fix-row-twice', twice.place, '', '', placeText(twice.first)));
   if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   return { ordinal, number, place: faulty, records, valid: false, problems };
+}
+
+/** A row of a fix file that names the same row as an earlier one of the order, or another batch: two copies were joined. */
+function correctedTwice(records: readonly SourceRecord[]): { place: Place; first: Place } | undefined {
+  const known = new Map<string, Place>();
+  let named: { batch: string; place: Place } | undefined;
+  for (const { kind, place, line, fixTarget } of records) {
+    if (fixTarget !== undefined && named !== undefined && named.batch !== fixTarget.batch)
+      return { place, first: named.place };
+    if (fixTarget !== undefined) named ??= { batch: fixTarget.batch, place };
+    // All objects of a file can be on one line; the note names their pointer.
+    const from = kind === 'row' && line !== undefined ? `line ${line}` : fixTarget?.place;
+    if (from === undefined) continue;
+    const first = known.get(from);
+    if (first !== undefined) return { place, first };
+    known.set(from, place);
+  }
+  return undefined;
 }
 
 /** Rows that are equal have equal articles, which are quicker to compare. */

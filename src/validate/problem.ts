@@ -28,6 +28,7 @@ export type Fault =
   | 'encoding-unsure'
   | 'repeated-number'
   | 'repeated-row'
+  | 'fix-row-twice'
   | 'total-row'
   | 'nested'
   | 'other-order'
@@ -158,6 +159,8 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
       return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, end its last line, or set finalNewline: optional in the mapping`;
     case 'repeated-row':
       return `is equal to ${value} in every value: either the row was copied by mistake, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one. If both count, set repeatedRows: allow in the mapping of the source`;
+    case 'fix-row-twice':
+      return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':
       return `${shown} is either a value or the label of a totals row; remove a totals row, or name it in skipRows. If it is a value, set totalRows: allow in the mapping of the source`;
     case 'nested':

@@ -760,6 +760,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: NEXT,
   },
   {
+    without: 'the hold of a row that is corrected twice',
+    file: 'src/validate/group-rows.ts',
+    find: 'doubt === undefined && repeat === undefined && twice === undefined',
+    replace: 'doubt === undefined && repeat === undefined',
+    tests: ['test/validate/fix-file-rewritten.test.ts'],
+  },
+  {
     without: 'held batches being left alone',
     file: 'src/deliver/may-begin.ts',
     find: 'line.guards.held.has(attempt.entry.batch) || !(await intend(line, attempt))',

@@ -77,6 +77,42 @@ describe('a fix file', () => {
     expect(warnings).toEqual([]);
   });
 
+  describe('in which copies were joined', () => {
+    const corrected = (quantity: number, batch = BATCH) =>
+      `00988;1-2;${quantity};4;not-a-number;MATNR: is empty (line 4 of batch ${batch});01,000`;
+    const OTHER = '20261121T071600Z-erp-orders-11111111';
+
+    test('holds an order whose row is there twice, adjacent or not', async () => {
+      expect((await comesBack(`${HEADER}\n${corrected(3)}\n${corrected(4)}\n`)).orders).toEqual([
+        { '00988': ['3 fix-row-twice'] },
+      ]);
+      const apart = `${HEADER}\n${corrected(3)}\n00990;A-2;1;6;;;01,000\n${corrected(4)}\n`;
+      expect(JSON.stringify((await comesBack(apart)).orders)).toContain('4 fix-row-twice');
+    });
+
+    test('holds an order with rows of two batches', async () => {
+      const { orders } = await comesBack(`${HEADER}\n${corrected(3)}\n${corrected(5, OTHER)}\n`);
+      expect(orders).toEqual([{ '00988': ['3 fix-row-twice'] }]);
+    });
+
+    test('sends a row that a person added without error columns', async () => {
+      const { orders } = await comesBack(`${HEADER}\n${corrected(3)}\n00988;NEW-1;4;;;;\n`);
+      expect(orders).toEqual([order('00988', ['1-2', 3], ['NEW-1', 4])]);
+    });
+
+    test('holds flat JSON objects that name one object', async () => {
+      const object = (quantity: number) => ({
+        PO_NO: '00988',
+        MATNR: 'A-1',
+        MENGE: quantity,
+        _error_line: 1,
+        _error_message: `is empty (/0 of batch ${BATCH})`,
+      });
+      const { orders } = await comesBack(JSON.stringify([object(3), object(4)]));
+      expect(JSON.stringify(orders)).toContain('1 fix-row-twice');
+    });
+  });
+
   /** As a spreadsheet in the United States saves it, with the same corrections. */
   const SAVED = [
     HEADER.replaceAll(';', ','),
