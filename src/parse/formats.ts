@@ -1,7 +1,9 @@
 import type { Mapping } from '../config/config.ts';
+import { openRegularFile } from '../core/regular-file.ts';
 import { csvFormat } from './csv/csv-format.ts';
-import type { Format } from './format.ts';
-import type { FormatName } from './inspection.ts';
+import { readContent } from './decoder.ts';
+import type { Format, OpenFile, RecordPage } from './format.ts';
+import type { FormatName, Inspection, Reading } from './inspection.ts';
 import { jsonFormat } from './json/json-format.ts';
 import { unreadable } from './unreadable.ts';
 import { xlsxFormat } from './xlsx/xlsx-format.ts';
@@ -30,4 +32,22 @@ export function formatOf(start: string, { format }: Mapping): FormatName {
       ? `The file is an Excel workbook or another zip archive; the mapping says ${format}.`
       : 'The file is not an Excel workbook.';
   throw unreadable('format', message, { line: 1 }, `${remedy}, or set format: ${found} in the mapping.`);
+}
+
+/**
+ * The second pass: the records of an inspected file with their places, page by page, in the file's order.
+ * PoSyncError `file-changed` when the file changed since it was inspected.
+ */
+export async function* readRecords(
+  path: string,
+  { stamp, bytes, reading, mapping }: Inspection,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RecordPage> {
+  await using handle = await openRegularFile(path);
+  const text = () => readContent(handle, stamp, { ...reading, signal });
+  yield* pagesOf({ handle, stamp, text, bytes: text, start: '', size: bytes, signal }, reading, mapping);
+}
+
+function pagesOf<Name extends FormatName>(file: OpenFile, reading: Reading<Name>, mapping: Inspection['mapping']) {
+  return FORMATS[reading.format].read(file, reading, mapping);
 }

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
@@ -7,7 +7,44 @@ import type { Retention } from '../ledger/retention.ts';
 import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
 import { ordersForgotten } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
+import { closingsOf } from '../order/dead-letter.ts';
+import { refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
+import { refreshReport } from '../report/refresh-report.ts';
+
+/**
+ * Rewrites the reports whose dead letters were closed since, with the copies next to their files. Batches that are not
+ * settled yet keep their report. Can be repeated; one process at a time works on a batch. Throws `report-not-written`.
+ */
+export async function refreshReports({ batches, reports }: { batches: Batches; reports: string }): Promise<void> {
+  let failed: Error | undefined;
+  // A report that cannot be written must not delay the others.
+  for (const name of await batches.toRefresh()) {
+    await refreshOne(name, batches, reports).catch((error: unknown) => {
+      failed ??= toError(error);
+    });
+  }
+  if (failed) throw failed;
+}
+
+async function refreshOne(name: string, batches: Batches, reports: string): Promise<void> {
+  const lease = await batches.lease(name);
+  if (lease === undefined) return;
+  try {
+    // Closings come first: one that is added after this line asks for another refresh.
+    const closings = await batches.closings(name);
+    const batch = await batches.find(name);
+    if (batch && batch.state !== 'done') return;
+    if (batch) {
+      const folder = join(reports, name);
+      const refresh = () => refreshReport(folder, batch.open, closingsOf(closings));
+      await (batch.settledPath === undefined ? refresh() : refreshBeside(batch.settledPath, folder, refresh));
+    }
+    await batches.refreshed(name, closings.length);
+  } finally {
+    await lease.release();
+  }
+}
 
 type Deps = { config: Config; batches: Batches; retention: Retention; clock: Clock; log: Log };
 

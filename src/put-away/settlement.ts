@@ -5,8 +5,8 @@ import { createSemaphore } from '../core/semaphore.ts';
 import { type Batch, type BatchRight, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
 import { writeProgress } from '../report/write-report.ts';
+import { refreshReports } from './housekeeping.ts';
 import type { SettlementContext } from './put-batch-away.ts';
-import { refreshReports } from './refresh-reports.ts';
 import { createReportAndPutAway } from './report-and-put-away.ts';
 
 /** Pause before a lease is asked for again. Milliseconds. */

@@ -3,9 +3,9 @@ import { type Config, type Mapping, mappingFor, plainMapping } from '../config/c
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { SourceRecord } from '../order/record.ts';
+import { readRecords } from '../parse/formats.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import { batchNamedIn, fixMapping, type Originals, placeNamedBy, uncertainTextsIn } from '../parse/read-fix-file.ts';
-import { readRecords } from '../parse/records.ts';
 
 /**
  * How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects. `unknownBatch`:

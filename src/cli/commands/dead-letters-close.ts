@@ -11,7 +11,7 @@ import {
   type Resolution,
   resolveOrder,
 } from '../../operate/orders/resolve-order.ts';
-import { refreshReports } from '../../put-away/refresh-reports.ts';
+import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type ActingArgs, deadLetterFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';

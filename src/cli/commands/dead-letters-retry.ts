@@ -9,7 +9,7 @@ import {
 } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { checkList, type ListCheck } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
-import { refreshReports } from '../../put-away/refresh-reports.ts';
+import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type ActingArgs, deadLetterFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';

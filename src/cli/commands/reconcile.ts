@@ -9,7 +9,7 @@ import {
   repairable,
 } from '../../operate/delivery/reconcile-ledger.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
-import { refreshReports } from '../../put-away/refresh-reports.ts';
+import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, type Format, formatOf, printJson } from '../terminal/print.ts';

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
-import { refreshReports } from '../../src/put-away/refresh-reports.ts';
+import { refreshReports } from '../../src/put-away/housekeeping.ts';
 import { writeReport } from '../../src/report/write-report.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { dead, inputOf, reportOf, rows } from '../support/reported.ts';
