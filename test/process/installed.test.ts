@@ -1,0 +1,98 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CREDENTIALS } from '../support/sandbox-process.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { openWorkplace } from '../support/workplace.ts';
+import { textRows, writeWorkbook } from '../support/write-workbook.ts';
+
+const run = promisify(execFile);
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const NODE = path.dirname(process.execPath);
+
+let folder: Awaited<ReturnType<typeof makeTempFolder>>;
+let installed: string;
+let launcher: string;
+
+/** `npm pack`, then a global installation into an empty prefix. */
+beforeAll(async () => {
+  folder = await makeTempFolder();
+  await run('npm', ['pack', '--pack-destination', folder.path], { cwd: ROOT });
+  const prefix = path.join(folder.path, 'prefix');
+  const archive = path.join(folder.path, 'po-sync-0.1.0.tgz');
+  // The Node.js that this test runs on takes the place of the optional package, which has 190 MB.
+  const flags = ['--global', '--prefix', prefix, '--offline', '--omit=optional', '--loglevel=error'];
+  await run('npm', ['install', ...flags, archive], { cwd: folder.path });
+  installed = path.join(prefix, 'lib/node_modules/po-sync');
+  launcher = path.join(prefix, 'bin/po-sync');
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+const env = { PATH: `${NODE}:${process.env['PATH'] ?? ''}`, HOME: '/nonexistent' };
+const versionIn = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, 'utf8')).version;
+
+test('an installed package has the exact version of each library that was tested', async () => {
+  const { dependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
+  const lock = JSON.parse(await readFile(path.join(ROOT, 'package-lock.json'), 'utf8')).packages;
+  for (const [name, version] of Object.entries(dependencies)) {
+    expect(await versionIn(path.join(installed, 'node_modules', name, 'package.json')), name).toBe(version);
+  }
+  const { stdout } = await run('npm', ['ls', '--all', '--parseable', '--long', '--omit=dev', '--omit=optional'], {
+    cwd: installed,
+  });
+  const found = stdout.split('\n').filter((line) => line.includes('/po-sync/node_modules/'));
+  expect(found.length).toBeGreaterThan(40);
+  for (const line of found) {
+    const [place = '', named = ''] = line.split(':');
+    const name = place.slice(place.indexOf('/po-sync/node_modules/') + '/po-sync/'.length);
+    expect(named, name).toMatch(new RegExp(`@${lock[name]?.version}$`));
+  }
+});
+
+test('an installed po-sync checks a workbook, which a separate process reads', async () => {
+  const file = path.join(folder.path, 'orders.xlsx');
+  const rows = [
+    ['purchaseOrderNumber', 'articleCode', 'quantity'],
+    ['PO-1', '0007', '3'],
+  ];
+  await writeFile(file, await writeWorkbook(textRows(rows)));
+  const { stdout } = await run(launcher, ['check', file, '--json'], { cwd: folder.path, env });
+  expect(stdout).toContain('"articleCode":"0007"');
+});
+
+test('an installed po-sync delivers a file with its private Redis', async () => {
+  await using place = await openWorkplace({ redis: 'private', launcher });
+  await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-2,B,2\n');
+  const { code, err } = await place.spawn(['start', '--once'], { PATH: env.PATH }).ended;
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(place.stored()).toEqual(
+    new Map([
+      ['PO-1', 1],
+      ['PO-2', 1],
+    ]),
+  );
+});
+
+test('an installed po-sync starts the sandbox, which stores orders in a separate thread', async () => {
+  const args = ['sandbox', '--environment', 'staging', '--data', path.join(folder.path, 'sandbox')];
+  const child = spawn(launcher, args, { env: { ...env, ...CREDENTIALS }, stdio: ['ignore', 'pipe', 'ignore'] });
+  const closed = once(child, 'close');
+  try {
+    const [line] = await once(createInterface(child.stdout), 'line');
+    const { baseUrl } = JSON.parse(String(line));
+    expect((await fetch(`${baseUrl}/purchase-orders`)).status).toBe(401);
+  } finally {
+    child.kill('SIGTERM');
+    expect(await closed).toEqual([0, null]);
+  }
+});
+
+test('an installed po-sync prints its completion and its version', async () => {
+  const { stdout } = await run(launcher, ['completion', 'bash'], { env });
+  expect(stdout).toContain('_po_sync');
+  expect((await run(launcher, ['--version'], { env })).stdout.trim()).toBe('0.1.0');
+});
