@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
@@ -159,4 +159,36 @@ function endRaw(socket: Duplex, status: number, message: string): void {
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
   cutLater(socket);
+}
+
+/** Returns whether a peer may call. */
+export type AllowList = (peer: { readonly remoteAddress?: string | undefined }) => boolean;
+
+/**
+ * Reads CIDR ranges (`10.0.0.0/8`, `::1/128`) and single addresses; an empty list admits every peer.
+ * Throws PoSyncError `sandbox-allow-ip-invalid`.
+ */
+export function allowList(ranges: readonly string[]): AllowList {
+  if (ranges.length === 0) return () => true;
+  const list = new BlockList();
+  for (const range of ranges) addRange(list, range);
+  return ({ remoteAddress }) => {
+    if (remoteAddress === undefined) return false;
+    const plain = remoteAddress.replace(/^::ffff:(?=\d+\.)/, '');
+    return list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+  };
+}
+
+function addRange(list: BlockList, range: string): void {
+  const [address = '', prefix, ...rest] = range.trim().split('/');
+  const version = isIP(address);
+  const longest = version === 6 ? 128 : 32;
+  const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
+  if (version === 0 || rest.length > 0 || bits < 0 || bits > longest) {
+    throw new PoSyncError('sandbox-allow-ip-invalid', `"${range}" is not an address range.`, {
+      remedy: 'Use a range such as 10.0.0.0/8, 192.168.1.17 or fd00::/8.',
+      facts: { value: range },
+    });
+  }
+  list.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4');
 }

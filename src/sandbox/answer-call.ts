@@ -1,6 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { toError } from '../core/errors.ts';
-import { authenticate } from './authenticate.ts';
 import type { Context } from './context.ts';
 import { createPurchaseOrder, listPurchaseOrders } from './purchase-orders.ts';
 import { REHEARSAL_PATH, type Rehearsal } from './rehearsal.ts';
@@ -9,6 +8,7 @@ import { failure, type Reply, sendReply } from './reply.ts';
 import { type Call, callOf } from './request.ts';
 import type { Operation } from './sandbox-options.ts';
 import { answerToken, tokenCrash } from './token-endpoint.ts';
+import { authenticate } from './token-store.ts';
 
 /** Answers every call to one address; a call that fails with an unexpected error gets a 500. */
 export function listener(role: Role, context: Context): RequestListener {

@@ -1,4 +1,4 @@
-import type { AllowList } from './authenticate.ts';
+import type { AllowList } from './address.ts';
 import type { FaultControl } from './faults/fault-control.ts';
 import type { Tasks } from './faults/rehearse.ts';
 import type { OrderStore } from './order-store.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { headersOf, type Reply } from './reply.ts';
+import { JSON_TYPE, type Reply } from './reply.ts';
 
 /** One call with its answer; `status` is 0 without an answer. Secrets and tokens are replaced by `[redacted]`. */
 export type Exchange = {
@@ -90,6 +90,12 @@ async function* observed(
     see(chunk);
     yield chunk;
   }
+}
+
+/** The headers of a reply, before Node adds its own. */
+function headersOf(reply: Reply): Readonly<Record<string, string>> {
+  if (reply.kind === 'drop') return {};
+  return { 'content-type': JSON_TYPE, ...(reply.kind === 'complete' ? reply.headers : {}) };
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { PoSyncError, toError } from '../core/errors.ts';
-import { unusable } from './database.ts';
-import { createOrderTable, openOrderFile, orderFileName } from './order-table.ts';
+import { createOrderTable, openOrderFile, orderFileName, unusable } from './database.ts';
 import type { TableAnswer, TableCall, TableOpening } from './order-thread.ts';
 
 // The worker thread that stores the orders of an environment, so that waiting for the disk delays no call.

@@ -1,5 +1,5 @@
 import { toError } from '../core/errors.ts';
-import type { OrderTable, Range, Row } from './order-table.ts';
+import type { OrderTable, Range, Row } from './database.ts';
 
 /** Whether an order is durable now, or its number already existed. */
 export type Stored = 'stored' | 'taken';

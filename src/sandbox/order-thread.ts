@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type ErrorFacts, PoSyncError, toError } from '../core/errors.ts';
+import type { OrderTable } from './database.ts';
 import type { RemoteTable } from './order-store.ts';
-import type { OrderTable } from './order-table.ts';
 
 /** Which orders the thread stores; with `unique` each number is stored only once. */
 export type TableOpening = { folder: string | undefined; environment: string; unique: boolean; reset?: boolean };

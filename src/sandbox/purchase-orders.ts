@@ -1,14 +1,14 @@
 import { toError } from '../core/errors.ts';
-import { type Caller, revoked, withoutScope } from './authenticate.ts';
 import type { Context } from './context.ts';
+import type { Row } from './database.ts';
 import type { Plan } from './faults/plan-faults.ts';
 import { rehearse } from './faults/rehearse.ts';
 import type { NewOrder, Stored } from './order-store.ts';
-import type { Row } from './order-table.ts';
 import type { ReadOrder } from './read-order.ts';
 import { failure, type Reply, success } from './reply.ts';
 import { type Call, readBody, refuseHeaders } from './request.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
+import { type Caller, revoked, withoutScope } from './token-store.ts';
 
 type Known = Extract<Caller, { known: true }>;
 type ListSettings = Pick<SandboxSettings, 'listShape' | 'listKey' | 'listItems' | 'listedState'>;
@@ -68,11 +68,8 @@ function store(read: ReadOrder, context: Context, done: Answered): void {
 
 function answerTo({ number, state }: NewOrder, outcome: Stored, { emit, settings }: Context): Reply {
   if (outcome === 'taken') {
-    const { duplicateStatus } = settings;
-    return failure(
-      duplicateStatus,
-      `A purchase order with the purchaseOrderNumber ${JSON.stringify(number)} already exists.`,
-    );
+    const message = `A purchase order with the purchaseOrderNumber ${JSON.stringify(number)} already exists.`;
+    return failure(settings.duplicateStatus, message);
   }
   emit?.({ type: 'stored', at: Date.now(), order: number });
   return success(settings.createdStatus, `{"purchaseOrderNumber":${JSON.stringify(number)},"orderState":"${state}"}`);

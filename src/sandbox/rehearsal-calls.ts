@@ -1,7 +1,7 @@
 import { PoSyncError } from '../core/errors.ts';
 import type { Context } from './context.ts';
+import type { Row } from './database.ts';
 import { NO_FAULTS } from './faults/fault-control.ts';
-import type { Row } from './order-table.ts';
 import { REHEARSAL_PATH, type Rehearsal } from './rehearsal.ts';
 import { failure, type Reply } from './reply.ts';
 import { type Body, type Call, readBody } from './request.ts';

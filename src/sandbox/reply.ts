@@ -68,12 +68,6 @@ function sendComplete(response: ServerResponse, reply: Extract<Reply, { kind: 'c
   response.end(reply.body);
 }
 
-/** The headers of a reply, before Node adds its own. */
-export function headersOf(reply: Reply): Readonly<Record<string, string>> {
-  if (reply.kind === 'drop') return {};
-  return { 'content-type': JSON_TYPE, ...(reply.kind === 'complete' ? reply.headers : {}) };
-}
-
 async function sendStream(
   response: ServerResponse,
   { status, chunks }: Extract<Reply, { kind: 'stream' }>,

@@ -1,8 +1,8 @@
 import { PoSyncError } from '../core/errors.ts';
-import { type Address, openAddress } from './address.ts';
+import { type Address, allowList, openAddress } from './address.ts';
 import { API_PREFIX, listener } from './answer-call.ts';
-import { allowList } from './authenticate.ts';
 import type { Context } from './context.ts';
+import { openTokenFile } from './database.ts';
 import { createExchanges, type Exchanges } from './exchanges.ts';
 import { openFaultControl } from './faults/fault-control.ts';
 import { openTasks } from './faults/rehearse.ts';
@@ -11,7 +11,7 @@ import { openOrderThread } from './order-thread.ts';
 import { createOrderReader } from './read-order.ts';
 import { createRehearsal } from './rehearsal.ts';
 import { type Emit, type SandboxOptions, type SandboxSettings, settingsOf } from './sandbox-options.ts';
-import { createTokenStore, openTokenFile, type TokenStore } from './token-store.ts';
+import { createTokenStore, type TokenStore } from './token-store.ts';
 
 /** A running reference API of one environment. */
 export type Sandbox = {

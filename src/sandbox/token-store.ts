@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { openDatabase } from './database.ts';
-import type { Scope } from './sandbox-options.ts';
-import { SCOPES } from './sandbox-options.ts';
+import { failure, type Reply } from './reply.ts';
+import { SCOPES, type Scope } from './sandbox-options.ts';
 
 /** The scopes of a bearer token and its expiry (milliseconds since 1970). */
 export type Grant = { scopes: ReadonlySet<Scope>; expiresAt: number };
@@ -16,18 +15,7 @@ export type TokenStore = {
   revoke(token: string): void;
 };
 
-const COLUMNS = `(
-  hash BLOB PRIMARY KEY,
-  client BLOB NOT NULL,
-  scopes TEXT NOT NULL,
-  expires_at INTEGER NOT NULL
-) WITHOUT ROWID`;
 const CACHE_SIZE = 1000;
-
-/** Opens or creates the token file. Throws like `openDatabase`. */
-export function openTokenFile(folder: string | undefined, environment: string, reset = false): DatabaseSync {
-  return openDatabase(folder, `${environment}.tokens.sqlite`, { table: 'tokens', columns: COLUMNS, reset });
-}
 
 /**
  * The tokens of one environment and its clients. The file contains only hashes, so it reveals no token.
@@ -70,4 +58,51 @@ export function createTokenStore(file: DatabaseSync, clientIds: readonly string[
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** A caller with a valid token, or the refusal it gets. */
+export type Caller = { known: true; token: string; grant: Grant } | { known: false; refusal: Reply };
+
+/** Checks the Authorization header (API part 5, rules 1 and 2; challenges of RFC 6750 section 3). */
+export function authenticate(header: string | undefined, tokens: TokenStore, realm: string): Caller {
+  if (header === undefined) return stranger(realm, 'The header Authorization: Bearer <ACCESS_TOKEN> is missing.');
+  const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1];
+  if (token === undefined)
+    return stranger(realm, 'The header Authorization must be: Bearer <ACCESS_TOKEN>.', 'invalid_token');
+  const grant = tokens.find(token);
+  if (grant === undefined)
+    return stranger(realm, 'The access token is not known in this environment.', 'invalid_token');
+  if (grant.expiresAt <= Date.now()) return stranger(realm, 'The access token has expired.', 'invalid_token');
+  return { known: true, token, grant };
+}
+
+/** The refusal of a token that lacks a scope, or undefined if it has the scope (`admin` includes all). */
+export function withoutScope(grant: Grant, scope: Scope, realm: string): Reply | undefined {
+  if (grant.scopes.has(scope) || grant.scopes.has('admin')) return undefined;
+  const message = `The access token lacks the scope ${scope}.`;
+  return failure(403, message, {
+    'www-authenticate': challenge(realm, { error: 'insufficient_scope', message, scope }),
+  });
+}
+
+/** The 401 for a token that was valid until now. */
+export function revoked(realm: string): Reply {
+  return refusal(realm, 'The access token was revoked.', 'invalid_token');
+}
+
+function stranger(realm: string, message: string, error?: string): Caller {
+  return { known: false, refusal: refusal(realm, message, error) };
+}
+
+function refusal(realm: string, message: string, error?: string): Reply {
+  // RFC 6750 section 3.1: the answer to a request without credentials contains no error code.
+  const more = error === undefined ? {} : { error, message };
+  return failure(401, message, { 'www-authenticate': challenge(realm, more) });
+}
+
+function challenge(realm: string, more: { error?: string; message?: string; scope?: string }): string {
+  const parts = [`realm="${realm}"`];
+  if (more.error !== undefined) parts.push(`error="${more.error}"`, `error_description="${more.message}"`);
+  if (more.scope !== undefined) parts.push(`scope="${more.scope}"`);
+  return `Bearer ${parts.join(', ')}`;
 }

@@ -1,4 +1,4 @@
-import { createOrderTable, openOrderFile } from '../../src/sandbox/order-table.ts';
+import { createOrderTable, openOrderFile } from '../../src/sandbox/database.ts';
 import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';

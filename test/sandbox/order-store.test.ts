@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createOrderTable, type OrderTable } from '../../src/sandbox/database.ts';
 import { createOrderStore, type NewOrder, type RemoteTable, type Stored } from '../../src/sandbox/order-store.ts';
-import { createOrderTable, type OrderTable } from '../../src/sandbox/order-table.ts';
 import { openTestOrderFile } from '../support/order-file.ts';
 import { until } from '../support/until.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createTokenStore, openTokenFile } from '../../src/sandbox/token-store.ts';
+import { openTokenFile } from '../../src/sandbox/database.ts';
+import { createTokenStore } from '../../src/sandbox/token-store.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 test('a token is valid for its own client, also after a restart, until it is revoked', async () => {

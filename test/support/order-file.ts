@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { openOrderFile } from '../../src/sandbox/order-table.ts';
+import { openOrderFile } from '../../src/sandbox/database.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 /** The sandbox's file of orders for `staging` in a folder of its own; gone with it when disposed. */

@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Report } from '../../src/report/report.ts';
-import { createOrderTable, openOrderFile } from '../../src/sandbox/order-table.ts';
+import { createOrderTable, openOrderFile } from '../../src/sandbox/database.ts';
 import { countOf } from './account.ts';
 import { startDaemon } from './daemon.ts';
 import { type LargeKind, writeLarge } from './large-files.ts';

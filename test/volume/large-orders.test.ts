@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { createOrderTable, openOrderFile } from '../../src/sandbox/order-table.ts';
+import { createOrderTable, openOrderFile } from '../../src/sandbox/database.ts';
 import { exchange } from '../support/exchange.ts';
 import { bearerHeaders, CLIENT_ID, CLIENT_SECRET, formOf } from '../support/open-sandbox.ts';
 import { startSandboxProcess } from '../support/sandbox-process.ts';

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createOrderTable } from '../../src/sandbox/order-table.ts';
-import { openTokenFile } from '../../src/sandbox/token-store.ts';
+import { createOrderTable, openTokenFile } from '../../src/sandbox/database.ts';
 import { openTestOrderFile } from '../support/order-file.ts';
 
 let opened: Awaited<ReturnType<typeof openTestOrderFile>>;
