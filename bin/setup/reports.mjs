@@ -34,16 +34,20 @@ export async function reportBatches(folder, signal, report, progress = () => und
 /** What earlier runs left for a person, one line a batch, the newest five. */
 export async function waitingReports(folder) {
   const waiting = (await batchesIn(folder, ({ open }) => open > 0)).map((batch) => {
-    const orders = `${batch.open} ${batch.open === 1 ? 'order needs' : 'orders need'} a person`;
+    const orders = `${count(batch.open)} ${batch.open === 1 ? 'order needs' : 'orders need'} a person`;
     return { sentence: `${batch.file}: ${orders}`, page: path.join(folder, batch.batch, 'report.html') };
   });
   return { shown: waiting.slice(-5), more: Math.max(0, waiting.length - 5) };
 }
 
+/** `4,000`. */
+function count(number) {
+  return number.toLocaleString('en-US');
+}
+
 /** `large.csv: 12,000 of 50,000 orders done`. */
 function progressOf({ file, counts, state, held }) {
   if (state === 'held') return `${file}: held for a person: ${held?.reason ?? ''}`;
-  const count = (number) => number.toLocaleString('en-US');
   const done = OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
   if (counts.orders === 0) return `${file}: is being read, ${count(done)} orders done`;
   return `${file}: ${count(done)} of ${count(counts.orders)} orders done`;
@@ -51,12 +55,14 @@ function progressOf({ file, counts, state, held }) {
 
 /** One line for a person: `orders.csv: 12 orders, 10 accepted, 1 invalid, 1 refused; 2 need a person`. */
 export function sentenceOf(report) {
-  if (report.state === 'unreadable')
-    return `${report.file}: cannot be read, no order was sent. ${report.error?.message ?? ''}`;
-  const { counts, open, file } = report;
-  const parts = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => `${counts[outcome]} ${outcome}`);
-  const orders = `${counts.orders} ${counts.orders === 1 ? 'order' : 'orders'}`;
-  const person = open > 0 ? `; ${open} ${open === 1 ? 'needs' : 'need'} a person` : '';
+  const { counts, open, file, state, error } = report;
+  const sent = counts.orders === 0 ? 'no order was sent' : `${count(counts.orders)} orders were admitted before`;
+  if (state === 'unreadable') return `${file}: cannot be read, ${sent}. ${error?.message ?? ''}`.trimEnd();
+  const parts = OUTCOMES.filter((outcome) => counts[outcome] > 0).map(
+    (outcome) => `${count(counts[outcome])} ${outcome === 'inDoubt' ? 'in doubt' : outcome}`,
+  );
+  const orders = `${count(counts.orders)} ${counts.orders === 1 ? 'order' : 'orders'}`;
+  const person = open > 0 ? `; ${count(open)} ${open === 1 ? 'needs' : 'need'} a person` : '';
   return `${file}: ${[orders, ...parts].join(', ')}${person}`;
 }
 

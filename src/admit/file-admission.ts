@@ -103,10 +103,17 @@ async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): P
       batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
       return { end: 'unreadable', sha256: await deps.onUnreadable(batch, inspection) };
     }
-    const { sha256, bytes, records, shape } = inspection;
+    const { sha256, bytes, records, orders, shape } = inspection;
     const warnings = [...aboutBatch(how, file.source), ...inspection.warnings];
     keepInspection(deps.inspections, file.batch, inspection);
-    await batches.inspected(file.batch, { sha256, bytes, records, shape, warnings });
+    await batches.inspected(file.batch, {
+      sha256,
+      bytes,
+      records,
+      ...(orders !== undefined && { orders }),
+      shape,
+      warnings,
+    });
     fileInspected(log, { ...named(file), records, bytes });
     await deps.onProgress(file.batch);
     const total = await admitAll(file, batch, inspection, signal, deps);

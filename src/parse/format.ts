@@ -32,6 +32,8 @@ export type OpenFile = {
 /** What the first pass finds out. `shape` is completed with encoding and compression. */
 export type Inspected<Name extends FormatName> = {
   records: number;
+  /** Orders that they form; undefined when they are too many to count. */
+  orders: number | undefined;
   reading: Readings[Name];
   isFixFile: boolean;
   warnings: string[];

@@ -77,6 +77,7 @@ async function pass(
   return {
     shape: { ...found.shape, format, ...(mark > 0 && { bom: true }) },
     records: found.records,
+    ...(found.orders !== undefined && { orders: found.orders }),
     bytes: size,
     sha256: hash.digest('hex'),
     warnings: [...sniffed.warnings, ...weak, ...found.warnings],

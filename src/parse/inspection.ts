@@ -12,6 +12,8 @@ export type Inspection = {
   shape: FileShape;
   /** Rows or objects; empty rows do not count. */
   records: number;
+  /** Orders that they form; absent when they are too many to count in the first pass. */
+  orders?: number;
   /** Size of the file as dropped. */
   bytes: number;
   /** Of the file as dropped, in hexadecimal. */

@@ -105,6 +105,8 @@ export function createObjectPages(
 /** The first pass over the objects of one list. */
 export type ObjectWatch = {
   records: number;
+  /** Orders that they form; undefined when they are too many to count. */
+  orders(): number | undefined;
   /** Some object has the order number. */
   hasNumbers: boolean;
   look(object: ObjectRecord): void;
@@ -132,13 +134,18 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   const repeats = watchRepeats(bytes);
   const rows = watchRows(bytes, mapping);
   const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
-  const watch: ObjectWatch = { records: 0, hasNumbers: false, look, objects, isFixFile: own.hasErrorKeys, warnings };
+  const isFixFile = own.hasErrorKeys;
+  const watch: ObjectWatch = { records: 0, hasNumbers: false, look, objects, orders, isFixFile, warnings };
 
   function look(object: ObjectRecord): void {
     watch.records += 1;
     if (watch.records > LIMITS.records) throw tooManyRecords();
     const { value } = own.recordOf(object) as Extract<SourceRecord, { kind: 'object' }>;
-    if (!isObject(value)) return;
+    // What is no object ends the run of rows above it.
+    if (!isObject(value)) {
+      rows.look({}, '', object);
+      return;
+    }
     const found = find(value, mapping.fields.purchaseOrderNumber);
     const number = textOf(found.value) ?? '';
     if (found.value !== undefined) watch.hasNumbers = true;
@@ -151,6 +158,10 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   function warnings(): string[] {
     const count = own.restored();
     return count === 0 ? [] : [`A program changed ${count} values, which were restored.`];
+  }
+
+  function orders(): number | undefined {
+    return first.row === undefined ? watch.records : rows.orders();
   }
 
   function objects(): Objects {
@@ -215,6 +226,7 @@ function watchRows(bytes: number, { fields }: Mapping) {
       shifted.look(cells, row);
     },
     found: () => ({ apart: runs.apart(), shifted: shifted.numbers }),
+    orders: runs.orders,
   };
 }
 

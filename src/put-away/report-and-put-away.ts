@@ -7,7 +7,7 @@ import { iso } from '../core/format.ts';
 import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { BatchError } from '../ledger/batches/batch-control.ts';
-import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
@@ -160,7 +160,7 @@ function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
       finishedAt: ended ? iso(lastAt) : null,
       state,
       ...(state === 'held' && held ? { held: { reason: held.reason, since: iso(held.since) } } : {}),
-      counts: { records: inspection?.records ?? 0, orders: batch.total ?? 0, ...counts },
+      counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? 0, ...counts },
       ...(inbox === undefined ? {} : { inbox }),
       open: batch.open,
       warnings: inspection?.warnings ?? [],

@@ -243,6 +243,15 @@ it('shows times in the zone of the reader, with UTC on hover', async () => {
   expect(await page.evaluate(`document.querySelector('[data-zone]').textContent`)).not.toBe('');
 });
 
+it('on a phone every part of a value is to the right of its label', async () => {
+  const page = await browser.show(path.join(temp.path, 'fixed', 'report.html'), { width: 390, height: 844 });
+  const lefts = await page.evaluate<number[]>(
+    `[...document.querySelectorAll('.wide td > div, .wide td .item, .wide td time')].map((one) => one.getBoundingClientRect().left)`,
+  );
+  expect(lefts.length).toBeGreaterThan(10);
+  expect(Math.min(...lefts)).toBeGreaterThan(100);
+});
+
 it('prints what a screen shows after a click', async () => {
   const page = await browser.show(path.join(temp.path, 'fixed', 'report.html'), {
     width: 720,

@@ -24,8 +24,15 @@ test('a finished batch is one line whose numbers add up', () => {
 });
 
 test('an unreadable file reports why', () => {
-  const report = { file: 'a.json', state: 'unreadable', error: { code: 'x', message: 'Ends in the middle, line 3.' } };
+  const report = {
+    file: 'a.json',
+    state: 'unreadable',
+    counts: { records: 0, orders: 0, ...none },
+    error: { code: 'x', message: 'Ends in the middle, line 3.' },
+  };
   expect(sentenceOf(report)).toBe('a.json: cannot be read, no order was sent. Ends in the middle, line 3.');
+  const counts = { records: 0, orders: 4_000, ...none };
+  expect(sentenceOf({ ...report, counts })).toContain('cannot be read, 4,000 orders were admitted before. Ends');
 });
 
 test('a batch that takes longer shows its progress, then its result; a held one shows why', async () => {
@@ -49,7 +56,7 @@ test('a batch that takes longer shows its progress, then its result; a held one 
   expect(lines).toEqual([
     'large.csv: 12,000 of 50,000 orders done',
     'wrong.csv: held for a person: refused alike',
-    'large.csv: 50000 orders, 50000 accepted',
+    'large.csv: 50,000 orders, 50,000 accepted',
   ]);
 });
 

@@ -16,7 +16,7 @@ export function mappingOf(settings: Parameters<typeof mappingSchema.parse>[0] = 
 
 export type ReadFile = { inspection: Inspection; orders: CheckedOrder[] };
 
-/** Both passes over a file with this content. */
+/** Both passes over a file with this content. Throws when the first pass counted other orders than the second one reads. */
 export async function readText(content: string | Buffer, mapping?: Mapping): Promise<ReadFile> {
   await using folder = await makeTempFolder();
   const file = path.join(folder.path, 'orders');
@@ -24,6 +24,8 @@ export async function readText(content: string | Buffer, mapping?: Mapping): Pro
   const inspection = await inspectFile(file, mapping);
   const orders: CheckedOrder[] = [];
   for await (const order of readOrders(file, inspection)) orders.push(order);
+  if (inspection.orders !== orders.length)
+    throw new Error(`the first pass counted ${inspection.orders} orders, the second one read ${orders.length}`);
   return { inspection, orders };
 }
 

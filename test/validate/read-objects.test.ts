@@ -175,3 +175,10 @@ describe('records', () => {
     expect((await ordersIn(text, { records: 'orders' })).orders).toEqual([order('1', ['A', 1])]);
   });
 });
+
+test('rows of one order around something that is no object are one order, and it is held', async () => {
+  const row = (article: string) => ({ purchaseOrderNumber: 'A', articleCode: article, quantity: 1 });
+  const { inspection, orders } = await readText(JSON.stringify([row('X'), 5, row('Y')]));
+  expect(inspection.orders).toBe(2);
+  expect(inShort(orders)).toEqual([{ '': ['1 not-an-object'] }, { A: ['1 row-in-doubt'] }]);
+});

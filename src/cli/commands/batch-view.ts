@@ -1,4 +1,5 @@
 import { ago, count, counted, iso, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
+import { totalOrders } from '../../ledger/batches/batches.ts';
 import { type BatchStanding, type BatchView, neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
 import { countSettled, OUTCOMES } from '../../order/outcome.ts';
 import { type Format, printable, type Tone } from '../terminal/print.ts';
@@ -17,7 +18,7 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     sha256: inspection?.sha256,
     bytes: inspection?.bytes,
     format: inspection?.shape.format,
-    counts: { records: inspection?.records ?? 0, orders: batch.total ?? null, ...batch.counts },
+    counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? null, ...batch.counts },
     open: batch.open,
     error,
     held: held && { reason: held.reason, since: iso(held.since) },
@@ -55,15 +56,17 @@ const TONES: Record<BatchStanding, Tone> = {
   unreadable: 'bad',
 };
 
-/** `150/5,000`; `150/≤5,000` while the file is read again and only its records are counted, `150/?` before that. */
+/** `150/5,000`; `150/?` before the file was inspected; `150/≤5,000` for a file with too many orders to count at once. */
 function progressOf({ batch, standing }: BatchView): string {
   if (standing === 'unreadable') return '–';
   return `${count(settledIn(batch))}/${totalOf(batch)}`;
 }
 
 /** An order has at least one record. */
-function totalOf({ total, inspection }: BatchView['batch']): string {
-  if (total !== undefined) return count(total);
+function totalOf(batch: BatchView['batch']): string {
+  const { inspection } = batch;
+  const orders = totalOrders(batch);
+  if (orders !== undefined) return count(orders);
   return inspection === undefined ? '?' : `≤${count(inspection.records)}`;
 }
 

@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
-import type { Batch } from '../../ledger/batches/batches.ts';
+import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { type Cancelled, cancelBatch, releaseBatch } from '../../operate/batches/cancel-batch.ts';
 import { findBatch, listBatches, settledIn, viewOf } from '../../operate/batches/list-batches.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
@@ -71,8 +71,8 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
 
 /** Orders without an outcome; their number is unknown while the file is read. */
 function remaining(batch: Batch): string {
-  if (batch.total === undefined) return 'the rest of its file';
-  return `up to ${counted(batch.total - settledIn(batch), 'order')}`;
+  const orders = totalOrders(batch);
+  return orders === undefined ? 'the rest of its file' : `up to ${counted(orders - settledIn(batch), 'order')}`;
 }
 
 function cancelledText({ batch, counts }: Batch, { cancelled, underWay, reading }: Cancelled): string {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { count, cutText, duration, orders, outcomeWord, textWidth } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
-import type { Batch } from '../../ledger/batches/batches.ts';
+import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import { pauseEndText } from './pause-view.ts';
@@ -70,27 +70,29 @@ function lineOf({ batch, pace }: LiveState['batches'][number], name: number, pau
 
 /** Aligns the lines: all bars have the same length, as long as the longest line allows. */
 function inColumns(lines: readonly Line[], columns: number): Part[][] {
-  const counted = lines.filter(({ batch }) => batch.total !== undefined);
+  const counted = lines.filter(({ batch }) => totalOrders(batch) !== undefined);
   const widest = Math.max(0, ...counted.map(({ progress: { text } }) => text.length));
   const free = counted.map(({ head, facts }) => {
     return columns - 1 - [head, ...facts].reduce((sum, { text }) => sum + textWidth(text) + 2, widest + 2);
   });
   const bar = Math.min(BAR.most, ...free);
   return lines.map(({ batch, head, progress: { tone, text }, facts }) => {
-    if (batch.total === undefined) return [head, { tone, text }, ...facts];
-    const bars = bar < BAR.least ? [] : [barOf(batch, batch.total, bar)];
+    const total = totalOrders(batch);
+    if (total === undefined) return [head, { tone, text }, ...facts];
+    const bars = bar < BAR.least ? [] : [barOf(batch, total, bar)];
     return [head, ...bars, { tone, text: text.padEnd(widest) }, ...facts];
   });
 }
 
 function progress(batch: Batch): string {
   const settled = settledIn(batch);
-  if (batch.total === undefined) {
+  const total = totalOrders(batch);
+  if (total === undefined) {
     const most = batch.inspection === undefined ? '' : ` of at most ${count(batch.inspection.records)}`;
     return settled === 0 ? 'reading' : `reading, ${count(settled)}${most} done`;
   }
-  const percent = `${Math.floor(share(settled, batch.total) * 100)}%`.padStart(4);
-  return `${percent}  ${count(settled)}/${count(batch.total)}`;
+  const percent = `${Math.floor(share(settled, total) * 100)}%`.padStart(4);
+  return `${percent}  ${count(settled)}/${count(total)}`;
 }
 
 function speed(batch: Batch, pace: number | undefined): Part[] {
@@ -99,8 +101,9 @@ function speed(batch: Batch, pace: number | undefined): Part[] {
     tone: 'quiet',
     text: pace >= 1 ? `${count(Math.round(pace))}/s` : `${count(Math.round(pace * 60))}/min`,
   };
-  if (batch.total === undefined) return [rate];
-  const left = ((batch.total - settledIn(batch)) * 1000) / pace;
+  const total = totalOrders(batch);
+  if (total === undefined) return [rate];
+  const left = ((total - settledIn(batch)) * 1000) / pace;
   return [rate, { tone: 'quiet', text: `${duration(left)} left` }];
 }
 

@@ -27,10 +27,17 @@ export type Batch = {
   startedAt: number;
   lastAt: number;
   /** What the first pass found. */
-  inspection?: { sha256: string; bytes: number; records: number; shape: FileShape; warnings: string[] };
+  inspection?: {
+    sha256: string;
+    bytes: number;
+    records: number;
+    orders?: number;
+    shape: FileShape;
+    warnings: string[];
+  };
   /** SHA-256 of the content whose orders were admitted; absent before the first. */
   begunWith?: string;
-  /** Orders in all; absent while reading. */
+  /** Orders that were admitted; absent while reading. */
   total?: number;
   /** It waits for a person, and why. */
   held?: { reason: string; since: number };
@@ -195,6 +202,11 @@ function createAftermath(redis: Redis, keys: Keys) {
   }
 
   return { toRefresh, closings, refreshed, forget };
+}
+
+/** How many orders a batch has, as admitted or, before that, as the first pass counted them; undefined while unknown. */
+export function totalOrders({ total, inspection }: Pick<Batch, 'total' | 'inspection'>): number | undefined {
+  return total ?? inspection?.orders;
 }
 
 /** Whether every order of a batch that is not settled yet has its outcome. */

@@ -13,6 +13,7 @@ import { createTableBody, type TableBody } from './table-body.ts';
 /** What the first pass finds out about a table. */
 export type InspectedTable = {
   records: number;
+  orders: number | undefined;
   reading: TableReading;
   delimiter: string;
   newline?: '\n' | '\r\n' | '\r';
@@ -117,7 +118,8 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     };
     const signs = mapping.decimal === 'auto' ? decimals.warnings() : [];
     const warnings = [...body.warnings(), ...signs, ...ownCells.warnings()];
-    return { records: runs.records, reading, ...(sign !== undefined && { decimal: sign }), warnings };
+    const counts = { records: runs.records, orders: runs.orders() };
+    return { ...counts, reading, ...(sign !== undefined && { decimal: sign }), warnings };
   }
 
   /** The line of a last row whose last value is sent, but may be cut off. */

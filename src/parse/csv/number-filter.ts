@@ -70,3 +70,56 @@ function fold(words: Uint32Array, length: number): Uint32Array {
   for (let at = length; at < words.length; at++) folded[at % length] = (folded[at % length] ?? 0) | (words[at] ?? 0);
   return folded;
 }
+
+/** Counts distinct numbers. */
+export type NumberCount = {
+  add(number: string): void;
+  /** How many distinct numbers were added; undefined when they were too many to count. */
+  size(): number | undefined;
+};
+
+const LEAST_SLOTS = 2 ** 10;
+/** 16 MiB for about a million and a half numbers. */
+const MOST_SLOTS = 2 ** 21;
+/** Of the slots that may be used. */
+const LOAD = 0.75;
+
+/** Keeps two hashes of each number in a table of bounded size; that two numbers share both is unlikely enough for a total that is shown. */
+export function createNumberCount(): NumberCount {
+  let slots = new Uint32Array(LEAST_SLOTS * 2);
+  let used = 0;
+  let isOver = false;
+
+  function add(number: string): void {
+    if (isOver) return;
+    if (!put(slots, textHash(number, 0x811c9dc5), textHash(number, 0x9747b28c) || 1)) return;
+    used += 1;
+    if (used > (slots.length / 2) * LOAD) grow();
+  }
+
+  function grow(): void {
+    const old = slots;
+    isOver = old.length >= MOST_SLOTS * 2;
+    slots = new Uint32Array(isOver ? 0 : old.length * 2);
+    for (let at = 0; at < old.length && !isOver; at += 2) {
+      const rest = old[at + 1] ?? 0;
+      if (rest !== 0) put(slots, old[at] ?? 0, rest);
+    }
+  }
+
+  return { add, size: () => (isOver ? undefined : used) };
+}
+
+/** Puts two hashes into the first free slot from the place of the first on; false when they are there. `rest` is not 0. */
+function put(slots: Uint32Array, first: number, rest: number): boolean {
+  const mask = slots.length / 2 - 1;
+  for (let slot = first & mask; ; slot = (slot + 1) & mask) {
+    const found = slots[slot * 2 + 1];
+    if (found === 0) {
+      slots[slot * 2] = first;
+      slots[slot * 2 + 1] = rest;
+      return true;
+    }
+    if (found === rest && slots[slot * 2] === first) return false;
+  }
+}

@@ -3,7 +3,7 @@ import { LIMITS } from '../../order/limits.ts';
 import { shorten, trimBlanks } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
-import { createNumberFilter, type NumberFilter } from './number-filter.ts';
+import { createNumberCount, createNumberFilter, type NumberFilter } from './number-filter.ts';
 import type { Row } from './row-parser.ts';
 
 /**
@@ -13,6 +13,8 @@ import type { Row } from './row-parser.ts';
 export type Runs = {
   columns: Columns;
   records: number;
+  /** Orders that its rows form: a row without a number is one. Undefined when they are too many to count. */
+  orders(): number | undefined;
   /** Call once, after the last row. */
   apart(): NumberFilter;
   add(cells: readonly string[], row: Row): void;
@@ -24,12 +26,19 @@ const BUCKETS = 2 ** 16;
 /** Runs over the rows of a table of about `expected` rows; when there are more, more numbers count as apart. */
 export function createRuns(columns: Columns, expected: number): Runs {
   const seen = createNumberFilter(Math.min(LIMITS.records, expected));
+  const distinct = createNumberCount();
+  let unnumbered = 0;
   let apart: NumberFilter | undefined;
   const sizes = new Float64Array(BUCKETS);
   let currentCell = '';
   let current = '';
   let bucket = 0;
-  const runs: Runs = { columns, records: 0, add, apart: () => apart?.folded() ?? NONE };
+  const runs: Runs = { columns, records: 0, orders, add, apart: () => apart?.folded() ?? NONE };
+
+  function orders(): number | undefined {
+    const numbers = distinct.size();
+    return numbers === undefined ? undefined : numbers + unnumbered;
+  }
 
   function add(cells: readonly string[], row: Row): void {
     runs.records += 1;
@@ -39,14 +48,17 @@ export function createRuns(columns: Columns, expected: number): Runs {
       currentCell = cell;
       follow(trimBlanks(cell));
     }
-    if (current !== '') weigh(row);
+    if (current === '') unnumbered += 1;
+    else weigh(row);
   }
 
   function follow(number: string): void {
     if (number === current) return;
     current = number;
     bucket = textHash(number, 0) % BUCKETS;
-    if (number === '' || !seen.add(number)) return;
+    if (number === '') return;
+    distinct.add(number);
+    if (!seen.add(number)) return;
     apart ??= createNumberFilter(Math.min(LIMITS.records, expected));
     apart.add(number);
   }

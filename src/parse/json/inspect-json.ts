@@ -10,7 +10,13 @@ import { createJsonParser, type JsonWatch } from './json-records.ts';
 import type { Frame, Start } from './json-scanner.ts';
 
 /** What the first pass finds out about a JSON file. */
-export type InspectedJson = { records: number; reading: Readings['json']; isFixFile: boolean; warnings: string[] };
+export type InspectedJson = {
+  records: number;
+  orders: number | undefined;
+  reading: Readings['json'];
+  isFixFile: boolean;
+  warnings: string[];
+};
 
 /** Reads a JSON file to its end and finds where its orders are. */
 export async function inspectJson(
@@ -38,6 +44,7 @@ export async function inspectJson(
   const { layout, objects, warnings } = search.found();
   return {
     records: objects.records,
+    orders: objects.orders(),
     reading: { layout, objects: objects.objects(), ...(originals && { originals }) },
     isFixFile: objects.isFixFile(),
     warnings: [...nextPage.warnings(), ...warnings, ...objects.warnings()],

@@ -16,11 +16,12 @@ export const xlsxFormat: Format<'xlsx'> = {
       const isHeader = headerRow === 'auto' ? hasNeededColumns(cells, mapping) : line === headerRow;
       return isHeader ? resolveColumns(cells, line, mapping).at : undefined;
     });
-    const { reading, records, warnings } = await inspectRows(rows, file.size, mapping, originals);
+    const { reading, records, orders, warnings } = await inspectRows(rows, file.size, mapping, originals);
     for await (const _ of file.bytes());
     const { header, errorColumns } = reading.columns;
     return {
       records,
+      orders,
       reading: { ...reading, sheet, decimal },
       isFixFile: errorColumns.length > 0,
       warnings: [...hiddenWarning(workbook.hiddenRows), ...warnings],

@@ -22,7 +22,8 @@ export const xmlFormat: Format<'xml'> = {
     if (others.length > 0) throw severalPlaces([path, ...others]);
     if (objects.records === 0 && around.hasElements()) throw nothingThere(path, around);
     const reading = { path, objects: objects.objects() };
-    return { records: objects.records, reading, isFixFile: false, warnings: [], shape: { format: { type: 'xml' } } };
+    const [records, orders] = [objects.records, objects.orders()];
+    return { records, orders, reading, isFixFile: false, warnings: [], shape: { format: { type: 'xml' } } };
   },
 
   async *read(file, { path }, mapping) {

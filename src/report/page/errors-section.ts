@@ -7,6 +7,8 @@ const MOST_ROWS = 2000;
 /** Rows of a group that are visible without a click. */
 const ROWS_AT_ONCE = 10;
 const MOST_GROUPS_SHOWN = 100;
+/** Characters of a number, a field or an item. */
+const MOST_NAME = 100;
 /** The list of all entries. */
 const ENTRY_LIST = 'dead-letters.json';
 
@@ -33,7 +35,7 @@ function groupCard(group: ErrorGroup, most: number): Html {
   return html`<article class="group${isSettled ? ' settled' : ''}">
 <header><p class="tally"><b>${count(group.count)}</b> ${group.count === 1 ? 'order' : 'orders'} <span class="tag">${outcomeWord(group.kind)}</span>${settledTag(group)}</p>
 <h3>${sampleOf(group)}</h3>
-<p class="soft"><code>${group.code}</code> ${seen(group)}</p></header>
+<p class="soft"><code>${visible(group.code, MOST_NAME)}</code> ${seen(group)}</p></header>
 ${listing(first, columns)}
 ${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
 ${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${reportLink(ENTRY_LIST)}.</p>` : undefined}
@@ -46,9 +48,14 @@ function settledTag(group: ErrorGroup): Html | undefined {
 }
 
 function sampleOf(group: ErrorGroup): string {
-  const field = group.orders[0]?.field ?? '';
+  const [first, ...others] = group.orders;
+  const field = first?.field ?? '';
   const sample = visible(group.message, 300);
-  return field === '' || !group.orders.every((order) => order.field === field) ? sample : `${field}: ${sample}`;
+  const isOne = others.every((order) => order.message === first?.message);
+  const message = isOne ? sample : `${sample} (and similar)`;
+  return field === '' || others.some((order) => order.field !== field)
+    ? message
+    : `${visible(field, MOST_NAME)}: ${message}`;
 }
 
 function seen({ firstAt, lastAt }: ErrorGroup): Html {
@@ -65,12 +72,18 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   const hasKnown = rows.some((order) => order.knownItems.length > 0);
   const columns: [Column, isShown: boolean][] = [
     [{ name: 'Line', show: (order) => data(String(order.line)), kind: 'figure' }, true],
-    [{ name: 'Order', show: (order) => data(order.number), kind: 'data' }, true],
-    [{ name: 'Place', show: (order) => data(order.pointer), kind: 'data' }, occurs((order) => order.pointer)],
-    [{ name: 'Field', show: (order) => data(order.field), kind: 'data' }, differs((order) => order.field)],
+    [{ name: 'Order', show: (order) => data(visible(order.number, MOST_NAME)), kind: 'data' }, true],
+    [
+      { name: 'Place', show: (order) => data(visible(order.pointer, MOST_NAME)), kind: 'data' },
+      occurs((order) => order.pointer),
+    ],
+    [
+      { name: 'Field', show: (order) => data(visible(order.field, MOST_NAME)), kind: 'data' },
+      differs((order) => order.field),
+    ],
     [{ name: 'Value', show: (order) => data(visible(order.value, 200)), kind: 'data' }, occurs((order) => order.value)],
-    [{ name: 'In this file', show: (order) => itemList(order.items), kind: 'data' }, hasKnown],
-    [{ name: 'Already known', show: (order) => itemList(order.knownItems), kind: 'data' }, hasKnown],
+    [{ name: 'In this file', show: ({ items, knownItems }) => itemList(items, knownItems), kind: 'data' }, hasKnown],
+    [{ name: 'Already known', show: ({ items, knownItems }) => itemList(knownItems, items), kind: 'data' }, hasKnown],
     [{ name: 'Message', show: (order) => prose(order.message, 300), kind: 'prose' }, differs((order) => order.message)],
     [{ name: 'Also wrong', show: (order) => prose(order.also, 200), kind: 'prose' }, occurs((order) => order.also)],
     [{ name: 'Settled', show: settled, kind: 'prose' }, rows.some((order) => order.closed !== undefined)],
@@ -78,10 +91,10 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
 }
 
-/** The items as a list; no line break occurs inside an item. */
-function itemList(items: readonly string[]): Html {
+/** One item a line; what the other order does not have is bold. */
+function itemList(items: readonly string[], others: readonly string[]): Html {
   if (items.length === 0) return html`<span class="soft">not available</span>`;
-  return html`${items.map((item, index) => html`<bdi class="item">${item}${index < items.length - 1 ? ',' : ''}</bdi> `)}`;
+  return html`${items.map((item) => html`<bdi class="${others.includes(item) ? 'item' : 'item other'}">${visible(item, MOST_NAME)}</bdi> `)}`;
 }
 
 /** Who or what settled a dead letter, and when. */
@@ -118,7 +131,7 @@ function prose(text: string, longest: number): Html | undefined {
 /** A table, or a compact list when line and number are the only columns. */
 function listing(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
   if (columns.length > 2) return table(rows, columns);
-  return html`<ul class="orders">${rows.map((row) => html`<li><span class="soft">line ${row.line}</span> ${data(row.number)}</li>\n`)}</ul>`;
+  return html`<ul class="orders">${rows.map((row) => html`<li><span class="soft">line ${row.line}</span> ${data(visible(row.number, MOST_NAME))}</li>\n`)}</ul>`;
 }
 
 function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
@@ -131,5 +144,5 @@ function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html
 }
 
 function cell(row: AffectedOrder, { name, show, kind }: Column): Html {
-  return html`<td data-label="${name}" class="${kind}">${show(row)}</td>`;
+  return html`<td data-label="${name}" class="${kind}"><div>${show(row)}</div></td>`;
 }

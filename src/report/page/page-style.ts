@@ -6,13 +6,13 @@ export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
   --paper: #f7f7f5; --sheet: #ffffff; --ink: #1c2227; --soft: #5a646d; --rule: #e0e2e0;
-  --done: #2a7458; --care: #b04a1c; --care-tint: #fdf3ec; --care-rule: #ecc9b3; --idle: #8a949c; --stripe: #d98a5f;
+  --done: #2a7458; --care: #b3302b; --care-tint: #fdf1f0; --care-rule: #ecc0bd; --idle: #8a949c; --stripe: #d9807c;
   --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #14181b; --sheet: #1b2024; --ink: #e6e9ea; --soft: #9ba6ae; --rule: #30373c;
-    --done: #58b08d; --care: #ec8f5e; --care-tint: #2a211b; --care-rule: #5c4130; --idle: #78838b; --stripe: #a85a2f;
+    --done: #58b08d; --care: #f0857e; --care-tint: #2b1f1f; --care-rule: #5e3b39; --idle: #78838b; --stripe: #a5504b;
   }
 }
 * { box-sizing: border-box; }
@@ -32,7 +32,8 @@ a:focus-visible, summary:focus-visible { outline: 2px solid var(--ink); outline-
 section, footer { margin-top: 2.75rem; }
 .soft { color: var(--soft); font-size: 0.9rem; }
 time { white-space: nowrap; }
-.item { display: inline-block; max-width: 100%; }
+.item { display: block; }
+.other { font-weight: 700; }
 
 .where { display: flex; gap: 0.6rem; align-items: baseline; color: var(--soft); font-size: 0.9rem; margin-bottom: 1.1rem; }
 .environment { color: var(--ink); border: 1px solid var(--rule); border-radius: 3px; padding: 0 0.5rem; background: var(--sheet); }
@@ -85,10 +86,9 @@ th.figure, td.figure { text-align: right; font-variant-numeric: tabular-nums; wh
 td.figure { color: var(--soft); }
 td.data { font-family: var(--mono); font-size: 0.85rem; }
 td.data .soft { font-family: system-ui, sans-serif; }
-col.figure { width: 4.5rem; } col.data { width: 24%; } .slim col:last-child { width: auto; }
+col.figure { width: 4.5rem; } col.data { width: 24%; } col:last-child { width: auto; }
 details thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .orders { list-style: none; padding: 0; display: grid; gap: 0.2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); font: 0.85rem/1.6 var(--mono); }
-.orders li { }
 .orders .soft { font: 0.8rem/1 system-ui, sans-serif; display: inline-block; min-width: 4.5rem; }
 .command { display: block; margin-top: 0.3rem; width: fit-content; max-width: 100%; }
 .command span { display: inline-block; max-width: 100%; }
@@ -127,7 +127,7 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
 }
 
 @media print {
-  :root { --paper: #fff; --sheet: #fff; --ink: #000; --soft: #444; --rule: #bbb; --done: #2a7458; --care: #8f3a12; --care-tint: #fff; --care-rule: #8f3a12; --idle: #777; --stripe: #e3b08f; color-scheme: light; }
+  :root { --paper: #fff; --sheet: #fff; --ink: #000; --soft: #444; --rule: #bbb; --done: #2a7458; --care: #96211c; --care-tint: #fff; --care-rule: #96211c; --idle: #777; --stripe: #e3a5a2; color-scheme: light; }
   @page { margin: 16mm; }
   body { font-size: 10pt; }
   main { max-width: none; padding: 0; }
@@ -136,7 +136,7 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   .bar, .swatch, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .next, .group { padding: 0.6rem 0 0; border: 0; border-top: 1px solid var(--rule); border-radius: 0; }
   .next .command, .next code { padding-inline: 0; }
-  .group header, h2, tr, .next li { break-inside: avoid; }
+  .group header, h2, tr, .next li, footer { break-inside: avoid; }
   h2, .group header { break-after: avoid; }
   details::details-content { content-visibility: visible; height: auto; }
   summary { display: none; }

@@ -66,7 +66,7 @@ ${reasonHeld(report)}${problem(report)}
 
 function reasonHeld({ held }: Report): Html | undefined {
   if (held === undefined) return undefined;
-  return html`<p class="problem">${held.reason} <span class="soft">Held since ${timeText(held.since)}.</span></p>`;
+  return html`<p class="problem">${visible(held.reason, 500)} <span class="soft">Held since ${timeText(held.since)}.</span></p>`;
 }
 
 function problem({ error }: Report): Html | undefined {
@@ -83,7 +83,7 @@ function warnings(report: Report): Html | undefined {
   const shown = report.warnings.slice(0, 50);
   return html`<section aria-labelledby="warnings">
 <h2 id="warnings">Warnings</h2>
-<ul>${shown.map((warning) => html`<li>${warning}</li>`)}</ul>
+<ul>${shown.map((warning) => html`<li>${visible(warning, 500)}</li>`)}</ul>
 </section>`;
 }
 

@@ -1,7 +1,7 @@
 import { counted, duration } from '../../core/format.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
-import { type Html, html, reportLink, shortTime, timeText, ZONE } from './html.ts';
+import { type Html, html, reportLink, shortTime, timeText, visible, ZONE } from './html.ts';
 
 const MOST_PAUSES = 20;
 
@@ -43,7 +43,7 @@ function took(from: string, to: string): string {
 
 function stopOfPause({ from, to, reason }: Report['pauses'][number]): Stop {
   const length = to === null ? 'since then' : `for ${duration(Date.parse(to) - Date.parse(from))}`;
-  return { at: from, text: `Paused ${length}: ${reason}`, paused: true };
+  return { at: from, text: visible(`Paused ${length}: ${reason}`, 300), paused: true };
 }
 
 /** The duration as a line with a dot for each stop and a band for each pause. */

@@ -72,6 +72,15 @@ describe('a batch in progress', () => {
     ]);
   });
 
+  it('shows the total that the first pass counted, while the file is still being admitted', () => {
+    const { total: _, ...reading } = batchOf();
+    const shape = { format: { type: 'csv' as const } };
+    const inspection = { sha256: '', bytes: 9, records: 6000, orders: 5000, shape, warnings: [] };
+    expect(linesOf({ batches: [{ batch: { ...reading, inspection }, pace: 55 }] }, 80)).toEqual([
+      'orders.csv  ██████░░░░░░░░   45%  2,250/5,000  55/s  50 s left  3 need a person',
+    ]);
+  });
+
   it('says that it is held and why', () => {
     const held = batchOf({ held: { reason: '40 of the last 40 answers refuse alike', since: 0 } });
     expect(linesOf({ batches: [{ batch: held, pace: undefined }] }, 140)[0]).toContain(

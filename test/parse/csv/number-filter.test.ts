@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createNumberFilter } from '../../../src/parse/csv/number-filter.ts';
+import { createNumberCount, createNumberFilter } from '../../../src/parse/csv/number-filter.ts';
 
 const number = (i: number) => `PO-2026-${i}`;
 
@@ -31,5 +31,19 @@ describe('a set of numbers', () => {
     const filter = createNumberFilter(10);
     for (let i = 0; i < 5_000; i++) filter.add(number(i));
     for (let i = 0; i < 5_000; i++) expect(filter.has(number(i))).toBe(true);
+  });
+});
+
+describe('a count of distinct numbers', () => {
+  test('is exact, however often a number is repeated', () => {
+    const distinct = createNumberCount();
+    for (let i = 0; i < 600_000; i++) distinct.add(number(i % 200_000));
+    expect(distinct.size()).toBe(200_000);
+  });
+
+  test('ends where its table would become too large', () => {
+    const distinct = createNumberCount();
+    for (let i = 0; i < 1_600_000; i++) distinct.add(number(i));
+    expect(distinct.size()).toBeUndefined();
   });
 });
