@@ -28,12 +28,13 @@ import { type Context, makeFolders, openStore } from './redis/store.ts';
 export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const { config, clock, signal } = input;
   await using resources = new AsyncDisposableStack();
-  const stopping = new AbortController();
+  const stop = new AbortController();
+  const stopping = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
   await makeFolders(config);
-  const store = resources.use(await openStore(config, { clock, log: input.log, ...(signal ? { signal } : {}) }));
+  const store = resources.use(await openStore(config, { clock, log: input.log, signal: stopping }));
   const { log, metricsRoute } = createMetrics(input, store);
   const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
-  const context: Context = { config, store, owner: randomUUID(), clock, log, stopping: stopping.signal };
+  const context: Context = { config, store, owner: randomUUID(), clock, log, stopping };
   const parts = await openParts(input, context, resources);
   const { sources, delivery, queue, breaker, book, partner, reconciliation } = parts;
   const checks = createReadiness({ ...store, folders: { data: config.data, reports: config.reports.path }, sources });
@@ -42,7 +43,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   // What this machine lacks is noticed before the API is asked for anything.
   await partner.tokens.first();
   await reconciliation.establish();
-  await reconciliation.rebuild.first(stopping.signal);
+  await reconciliation.rebuild.first(stopping);
   // A Redis that comes back may be another one, or an older state of the same.
   store.redis.on('ready', () => void reconciliation.establish().catch(onTrouble));
   for (const [pause, tick] of roundsOf(parts, context)) {
@@ -50,7 +51,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   }
   // Last, so that it stops first, and so that nothing was sent when the start fails.
   resources.use(queue.work(config.delivery, delivery.deliverJob));
-  resources.defer(() => stopping.abort());
+  resources.defer(() => stop.abort());
   const kept = resources.move();
   return {
     adminPort: admin?.port,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Queue, type Job as QueueJob, WaitingError, Worker } from 'bullmq';
-import { toError } from '../core/errors.ts';
 import type { Job } from '../ledger/job.ts';
 import { redisTrouble } from '../log/events/delivery.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -18,6 +18,9 @@ export type WorkLimits = { concurrency: number; timeout: number };
 
 /** Milliseconds after the last call for recording its outcome. */
 const DRAIN_MARGIN = 5_000;
+/** Milliseconds for closing the connections of a worker without work. */
+const CLOSING = 10_000;
+const STEADY_EVERY = 50;
 const QUEUE = 'orders';
 const KEEP_NOTHING = { count: 0 };
 
@@ -82,7 +85,13 @@ function startWorker(
   work: Work,
   onTrouble: (error: Error) => void,
 ) {
-  const worker = new Worker<JobData>(QUEUE, (job, token) => runJob(job, token, work), {
+  const running = new Set<Promise<void>>();
+  const run = async (job: QueueJob<JobData>, token: string | undefined) => {
+    const one = runJob(job, token, work);
+    running.add(one);
+    await one.finally(() => running.delete(one));
+  };
+  const worker = new Worker<JobData>(QUEUE, run, {
     ...shared,
     concurrency,
     // Short, so that a dead daemon's jobs come back soon; a live one that loses its lock is stopped by the ledger.
@@ -99,16 +108,33 @@ function startWorker(
   return {
     /** Takes no new job and waits for the calls in progress. The remaining work stays in the queue. */
     async [Symbol.asyncDispose](): Promise<void> {
-      // close() does not end while Redis is away.
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<'late'>((resolve) => {
-        timer = setTimeout(() => resolve('late'), timeout + DRAIN_MARGIN);
-      });
-      const end = await Promise.race([worker.close().then(() => 'closed' as const), late]);
-      clearTimeout(timer);
-      if (end === 'late') await worker.close(true).catch(toError);
+      await worker.pause(true);
+      const haveEnded = await within(timeout + DRAIN_MARGIN, Promise.allSettled(running));
+      await within(CLOSING, untilSteady(worker));
+      await within(CLOSING, worker.close(!haveEnded).catch(onTrouble));
     },
   };
+}
+
+/** Resolves when no connection of the worker is about to reconnect: close() would cancel that and wait for it forever. */
+async function untilSteady({ backend }: Pick<Worker<JobData>, 'backend'>): Promise<void> {
+  // One that never connected is not about to.
+  const clients = await Promise.allSettled([backend.client, backend.blockingClient]);
+  const statuses = () => clients.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value.status] : []));
+  while (!statuses().every((status) => status === 'ready' || status === 'end')) {
+    await delay(STEADY_EVERY, undefined, { ref: false });
+  }
+}
+
+/** False when it took longer than `ms`. */
+async function within(ms: number, task: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const isInTime = await Promise.race([task.then(() => true), late]);
+  clearTimeout(timer);
+  return isInTime;
 }
 
 async function runJob(job: QueueJob<JobData>, token: string | undefined, work: Work): Promise<void> {

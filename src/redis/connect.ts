@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { withoutCredentials } from '../config/problem.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
@@ -17,6 +18,9 @@ const QUIET = 60_000;
 
 /** A primary that became a replica behind the same address, also when a script meets it. */
 const READ_ONLY = /\bREADONLY\b/;
+/** After the signal, in milliseconds: how long Redis may not answer before its connection ends, and how often it is asked. */
+const AWAY = 5_000;
+const ASK_EVERY = 250;
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password)/;
 
 type ConnectOptions = {
@@ -28,22 +32,27 @@ type ConnectOptions = {
   probe?: string;
   /** Milliseconds, instead of ten seconds. */
   within?: number;
+  /** Ends the wait for Redis, and later the connection itself if Redis is away then. */
+  signal?: AbortSignal | undefined;
 };
 
 /**
  * Opens a connection that survives outages and failovers: commands wait for a writable Redis instead of failing.
+ * After `signal`, a Redis that does not answer for five seconds ends this connection and its duplicates: commands fail then.
  * Throws PoSyncError `redis-unreachable` when Redis does not answer within ten seconds, `redis-read-only` when it
- * answers as a replica for that long, and `redis-refused` when user, password or permissions do not fit.
+ * answers as a replica for that long, `redis-refused` when user, password or permissions do not fit, and `interrupted`.
  */
 export async function connectRedis(url: string, options: ConnectOptions = {}): Promise<Redis> {
   const trouble = createTrouble(options.onTrouble);
   let readOnly = 0;
+  let isGivenUp = false;
   const redis = new Redis(url, {
     connectionName: 'po-sync',
     lazyConnect: true,
     maxRetriesPerRequest: null,
     enableAutoPipelining: options.plain !== true,
-    retryStrategy: (times) => growingWait(Math.max(times, readOnly), RECONNECT),
+    // Duplicates share this closure.
+    retryStrategy: (times) => (isGivenUp ? null : growingWait(Math.max(times, readOnly), RECONNECT)),
     // After a failover the address leads to the new primary: reconnect and send the command again.
     reconnectOnError: (error) => {
       if (!READ_ONLY.test(error.message)) return false;
@@ -58,7 +67,30 @@ export async function connectRedis(url: string, options: ConnectOptions = {}): P
   });
   redis.on('error', (error: unknown) => trouble.report(toError(error)));
   await reach(redis, url, options, trouble.last);
+  onAbort(options.signal, async () => {
+    await untilAway(redis);
+    isGivenUp = true;
+    // A disconnect between two attempts would cancel the next one, and with it the end of waiting commands.
+    if (redis.status !== 'reconnecting') redis.disconnect();
+  });
   return redis;
+}
+
+function onAbort(signal: AbortSignal | undefined, act: () => Promise<void>): void {
+  if (signal?.aborted) void act();
+  else signal?.addEventListener('abort', () => void act(), { once: true });
+}
+
+/** Resolves when Redis has not answered for some seconds, or the connection has ended. Never rejects, keeps no process alive. */
+async function untilAway(redis: Redis): Promise<void> {
+  let answeredAt = performance.now();
+  const answered = () => {
+    answeredAt = performance.now();
+  };
+  while (redis.status !== 'end' && performance.now() - answeredAt < AWAY) {
+    redis.ping().then(answered, () => undefined);
+    await delay(ASK_EVERY, undefined, { ref: false });
+  }
 }
 
 /** Remembers the last error and reports repeated ones with growing gaps. */
@@ -83,7 +115,8 @@ function createTrouble(onTrouble: ((error: Error) => void) | undefined) {
   };
 }
 
-async function reach(redis: Redis, url: string, { probe, within }: ConnectOptions, last: () => Error): Promise<void> {
+async function reach(redis: Redis, url: string, options: ConnectOptions, last: () => Error): Promise<void> {
+  const { probe, within, signal } = options;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(unreachable(url, last())), within ?? REACHABLE_WITHIN);
@@ -93,9 +126,12 @@ async function reach(redis: Redis, url: string, { probe, within }: ConnectOption
       if (REFUSED.test(toError(error).message)) reject(redisRefused(url, error));
     });
   });
+  const interrupted = new Promise<never>((_, reject) => {
+    onAbort(signal, async () => reject(new PoSyncError('interrupted', 'Interrupted while waiting for Redis.')));
+  });
   try {
     redis.connect().catch(() => undefined);
-    await Promise.race([tryOut(redis, probe), late, refused]);
+    await Promise.race([tryOut(redis, probe), late, refused, interrupted]);
   } catch (error) {
     redis.disconnect();
     if (error instanceof PoSyncError) throw error;

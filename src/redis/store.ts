@@ -32,6 +32,7 @@ export type Context = {
   stopping: AbortSignal;
 };
 
+/** `signal`: the process has to stop. It waits no longer for Redis then. */
 type Deps = { clock: Clock; log: Log; signal?: AbortSignal };
 
 /**
@@ -62,7 +63,12 @@ export async function openStore(config: Config, { clock, log, signal }: Deps): P
   }
 
   async function connect(address: string, isPlain: boolean): Promise<Redis> {
-    const connection = await connectRedis(address, { plain: isPlain, onTrouble, probe: `${keys.prefix}:probe` });
+    const connection = await connectRedis(address, {
+      plain: isPlain,
+      onTrouble,
+      probe: `${keys.prefix}:probe`,
+      signal,
+    });
     resources.defer(() => quit(connection));
     return connection;
   }

@@ -15,6 +15,8 @@ export type TestRedis = AsyncDisposable & {
   folder: string;
   /** Ends the server (SIGKILL unless told otherwise) and resolves when it is gone; its data stay. */
   kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Stops it from answering, while its connections stay open. */
+  freeze(): void;
   /** Starts it again on the same port with the same data; resolves when it answers. */
   restart(): Promise<void>;
 };
@@ -36,6 +38,7 @@ export async function startTestRedis({ databases = 16 } = {}): Promise<TestRedis
     port,
     folder,
     kill,
+    freeze: () => void server.kill('SIGSTOP'),
     async restart() {
       await kill();
       server = await startServer(folder, port, databases);

@@ -2,6 +2,7 @@ import { once as eventOnce } from 'node:events';
 import type { Config } from '../../config/config.ts';
 import { loadAdminTokens, loadSecrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
+import { codeOf } from '../../core/errors.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import { configWarning, daemonReady, daemonStarting, daemonStopped, daemonStopping } from '../../log/events/daemon.ts';
@@ -53,7 +54,17 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     notices: { env: shell.env, redactLine: (line: string) => redaction.redactLine(line) },
     adminTokens,
   };
-  return args.once ? startOnce(input, args, shell, live) : runDaemon(input, shell, live);
+  try {
+    return await (args.once ? startOnce(input, args, shell, live) : runDaemon(input, shell, live));
+  } catch (error) {
+    if (codeOf(error) !== 'interrupted') throw error;
+    daemonStopped(log, { environment: config.environment });
+    return args.once ? interruptedBy(shell.signal) : 0;
+  }
+}
+
+function interruptedBy(signal: AbortSignal): number {
+  return signal.reason === 'SIGINT' ? 130 : 143;
 }
 
 /** A person who watches `--once` sees progress and results; only errors come between. */
@@ -167,7 +178,7 @@ export async function runUntilDone(
 function exitCodeOf(end: End, batches: readonly SettledBatch[], signal: AbortSignal): number {
   switch (end) {
     case 'interrupted':
-      return signal.reason === 'SIGINT' ? 130 : 143;
+      return interruptedBy(signal);
     case 'held':
     case 'waited':
       return 2;
