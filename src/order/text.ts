@@ -87,9 +87,10 @@ export function plainName(name: string): string {
   return name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
 }
 
-/** One step of a JSON pointer (RFC 6901). */
+/** One step of a JSON pointer (RFC 6901). Few keys have a character to escape. */
 export function pointerStep(key: string | number): string {
-  return `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  if (typeof key === 'number' || !/[~/]/.test(key)) return `/${key}`;
+  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /** Cc: control characters, line ends and tabs included. */

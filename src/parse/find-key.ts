@@ -19,16 +19,36 @@ export type Found = {
  * name exists.
  */
 export function find(object: object, names: readonly string[]): Found {
+  return findOnly(object, names) ?? findAmong(object, names);
+}
+
+/** What most objects need: at most one key with one of the names, and no name with dots. */
+function findOnly(object: object, names: readonly string[]): Found | undefined {
+  const wanted = plainKeysOf(names);
+  if (wanted === undefined) return undefined;
+  let only: string | undefined;
+  for (const key in object) {
+    if (!wanted.has(plainKey(key))) continue;
+    if (only !== undefined) return undefined;
+    only = key;
+  }
+  if (only === undefined) return absent(names);
+  const value: unknown = Reflect.get(object, only);
+  return { value: ownText(value), name: only, pointer: pointerStep(only), isAmbiguous: false, keys: '' };
+}
+
+function findAmong(object: object, names: readonly string[]): Found {
   const matches = names.flatMap((name) => follow(object, name));
   const [match] = matches;
-  if (match === undefined) {
-    const [first = ''] = names;
-    return { value: undefined, name: first, pointer: pointerStep(first), isAmbiguous: false, keys: '' };
-  }
+  if (match === undefined) return absent(names);
   const found = { ...match, value: ownText(match.value) };
   if (matches.length === 1) return { ...found, isAmbiguous: false, keys: '' };
   const pointers = new Set(matches.map(({ pointer }) => pointer));
   return { ...found, isAmbiguous: pointers.size > 1, keys: [...pointers].join(', ') };
+}
+
+function absent([first = '']: readonly string[]): Found {
+  return { value: undefined, name: first, pointer: pointerStep(first), isAmbiguous: false, keys: '' };
 }
 
 /** The text of a JSON value: trimmed, or the digits of a whole number as long as those are exact. */
@@ -66,6 +86,16 @@ function matchOf(object: object, key: string): Match {
 function keysLike(object: object, name: string): string[] {
   const plain = plainKey(name);
   return Object.keys(object).filter((key) => key === name || plainKey(key) === plain);
+}
+
+/** The names of each field of a mapping without case and spacing; undefined for a name that leads through objects. */
+const wantedKeys = new WeakMap<readonly string[], ReadonlySet<string> | undefined>();
+
+function plainKeysOf(names: readonly string[]): ReadonlySet<string> | undefined {
+  if (wantedKeys.has(names)) return wantedKeys.get(names);
+  const plain = names.some((name) => name.includes('.')) ? undefined : new Set(names.map(plainName));
+  wantedKeys.set(names, plain);
+  return plain;
 }
 
 /** The objects of a file have the same few keys again and again. */

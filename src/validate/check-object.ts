@@ -99,8 +99,14 @@ function notText(found: Found): Fault {
   return isAbsent(found) ? 'missing' : 'not-text';
 }
 
-function stateIn(value: object, place: Place, mapping: Mapping, problems: Problem[]): void {
-  const found = find(value, mapping.fields.orderState);
+function stateIn(
+  value: object,
+  place: Place,
+  mapping: Mapping,
+  problems: Problem[],
+  names = mapping.fields.orderState,
+): void {
+  const found = find(value, names);
   const preset = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = isAbsent(found) ? preset : textOf(found.value);
   if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
@@ -155,6 +161,15 @@ const TEXT_FIELDS = ['purchaseOrderNumber', 'articleCode', 'quantity'] as const;
 /** Keys that name other things in an item, such as its position. */
 const GENERAL = new Set(['id', 'no', 'nr', 'number', 'name', 'key', 'code', 'state', 'status']);
 
+const specific = new WeakMap<readonly string[], readonly string[]>();
+
+/** The names of a field that an item has for nothing else. */
+function specificNames(names: readonly string[]): readonly string[] {
+  const known = specific.get(names) ?? names.filter((name) => !GENERAL.has(name.toLowerCase()));
+  specific.set(names, known);
+  return known;
+}
+
 /** An item with an own order number or state. */
 function ownOrder(
   item: object,
@@ -165,16 +180,10 @@ function ownOrder(
   problems: Problem[],
 ): void {
   const at = { ...place, pointer };
-  const named = (names: readonly string[]) => names.filter((name) => !GENERAL.has(name.toLowerCase()));
-  const other = find(item, named(mapping.fields.purchaseOrderNumber));
-  const text = textOf(other.value) ?? shown(other.value);
-  if (!isAbsent(other) && text !== number) problems.push(problemAt('other-order', other, at, text));
-  stateIn(
-    item,
-    at,
-    { ...mapping, fields: { ...mapping.fields, orderState: named(mapping.fields.orderState) } },
-    problems,
-  );
+  const other = find(item, specificNames(mapping.fields.purchaseOrderNumber));
+  const text = isAbsent(other) ? number : (textOf(other.value) ?? shown(other.value));
+  if (text !== number) problems.push(problemAt('other-order', other, at, text));
+  stateIn(item, at, mapping, problems, specificNames(mapping.fields.orderState));
 }
 
 /** Whether an object has an article with a quantity, or an order number with items. */
@@ -187,7 +196,9 @@ function isRecord(value: object, { fields }: Mapping): boolean {
 /** Calls `look` for each inner object, and for those within it unless that returns false; not beyond any likely depth. */
 function lookInto(value: unknown, pointer: string, look: (inner: object, pointer: string) => boolean, depth = 0): void {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value) || depth > 100) return;
-  for (const [key, inner] of Object.entries(value)) {
+  for (const key in value) {
+    const inner: unknown = Reflect.get(value, key);
+    if (typeof inner !== 'object' || inner === null) continue;
     const at = `${pointer}${pointerStep(key)}`;
     if (!isObject(inner) || look(inner, at)) lookInto(inner, at, look, depth + 1);
   }
