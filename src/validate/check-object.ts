@@ -104,7 +104,7 @@ function stateIn(
   place: Place,
   mapping: Mapping,
   problems: Problem[],
-  names = mapping.fields.orderState,
+  names: readonly string[] = mapping.fields.orderState,
 ): void {
   const found = find(value, names);
   const preset = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
@@ -118,11 +118,22 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
   const list = found.value;
   if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
   else if (isAbsent(found)) problems.push(problemAt('no-items', found, place, '', keysBeside(value, found)));
-  else if (!Array.isArray(list)) problems.push(problemAt('not-a-list', found, place, shown(list)));
+  else if (!Array.isArray(list)) problems.push(problemAt('not-a-list', found, place, shown(list), shapeOf(list)));
   else if (list.length === 0) problems.push(problemAt('no-items', found, place, '[]'));
   else if (list.length > LIMITS.items) problems.push(problemAt('too-many-items', found, place, String(list.length)));
   else return list.flatMap((item: unknown, index) => itemOf(item, within(place, found, index), rules, problems));
   return [];
+}
+
+/** What is in place of a list: `the text "5"`, or `an object with count "3", item (2)`. */
+function shapeOf(value: unknown): string {
+  if (!isObject(value))
+    return typeof value === 'string' ? `the text ${JSON.stringify(shorten(value, 60))}` : shown(value);
+  const keys = Object.entries(value).map(([key, inner]) => {
+    if (Array.isArray(inner)) return `${key} (${inner.length})`;
+    return isObject(inner) ? key : `${key} ${shown(inner)}`;
+  });
+  return `an object with ${shorten(keys.slice(0, SHOWN_KEYS).join(', '), 120)}`;
 }
 
 function itemOf(item: unknown, place: Place, rules: ObjectRules, problems: Problem[]): Item[] {
@@ -146,6 +157,7 @@ function nestedIn(value: object, number: string, place: Place, rules: ObjectRule
   const own = [list, ...TEXT_FIELDS.map((field) => find(value, fields[field]))].map(({ pointer }) => from + pointer);
   lookInto(value, from, (inner, pointer) => {
     if (own.some((one) => one.startsWith(`${pointer}/`))) return true;
+    if (pointer === `${from}${list.pointer}`) return false;
     const isItem = pointer.startsWith(`${from}${list.pointer}/`) && Array.isArray(list.value);
     const depth = pointer.slice(from.length + list.pointer.length).split('/').length - 1;
     if (isItem && depth === 1) ownOrder(inner, pointer, number, place, rules, problems);

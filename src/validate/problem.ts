@@ -97,12 +97,19 @@ function textSentence(fault: TextLike, value: string): string {
     case 'spreadsheet-damage':
       return damageSentence(value, shown);
     case 'not-text':
-      return `${shown} is not text; put it in quotes`;
+      return notTextSentence(value, shown);
     case 'wrong-state':
       return `orders cannot be created in state ${shown}; use NEW`;
     case 'encoding-unsure':
       return `can be read as ${value}, because the encoding of the file is not certain; set encoding in the mapping of the source, then drop the file again`;
   }
+}
+
+function notTextSentence(value: string, shown: string): string {
+  if (value.startsWith('[')) return `is there several times (${shorten(value, 60)}); keep one value`;
+  if (value.startsWith('{'))
+    return `has values within it (${shorten(value, 60)}); name one of them in the mapping, such as name.inner`;
+  return `${shown} is not text, and a program may have changed it; put it in quotes`;
 }
 
 /** Both readings of a value as spreadsheets damage it. */
@@ -152,7 +159,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'no-items':
       return `has no items; at least one is needed${value === '' || value === '[]' ? '' : `; the object has ${value}`}`;
     case 'not-a-list':
-      return `${shown} is not a list of items; write [ … ]`;
+      return `is ${value}, not a list of items that is complete; put every item in one list, [ … ] in JSON, and correct the number of items where the file gives it`;
     case 'row-in-doubt':
       return `may lack a row: ${value} and may belong to this order; correct that row, or complete this order`;
     case 'cut-off':

@@ -183,6 +183,34 @@ describe('JSON is unreadable', () => {
   });
 });
 
+describe('JSON is unreadable with what to do', () => {
+  test.each([
+    ['single quotes', "[{'a':1}]", 'straight double quotes'],
+    ['a comment', '[\n// the orders\n{"a":1}]', 'Remove the comment'],
+    ['NaN', '[{"a":1},\nNaN]', 'no NaN'],
+    ['a key without quotes', '{"x":1,\na:1}', 'keys in double quotes'],
+    ['a missing comma', '[{"a":1}\n{"a":2}]', 'comma or a quote that is missing'],
+    ['a comma too many', '[{"a":1},]', 'Remove the comma'],
+    ['a line end within a text', '[{"a":"x\ny"}]', '\\n'],
+    ['a number with a leading zero', '[{"a":007}]', 'in double quotes'],
+  ])('%s', async (_, text, remedy) => {
+    await expect(readText(text)).rejects.toMatchObject({
+      code: 'unreadable-json',
+      remedy: expect.stringContaining(remedy),
+    });
+  });
+
+  test.each([
+    ['data.*', 'is an object, not a list: write one of its keys there, "a"'],
+    ['data.b', '/data has "a"'],
+  ])('records %s', async (records, message) => {
+    await expect(readText('{"data":{"a":[]}}', mappingOf({ records }))).rejects.toMatchObject({
+      code: 'unreadable-records',
+      message: expect.stringContaining(message),
+    });
+  });
+});
+
 describe('gzip is unreadable', () => {
   const packed = gzipSync(`${HEADER}\n${rows(100_000, 'A', '\n')}`);
 

@@ -32,6 +32,18 @@ describe('objects without items', () => {
     expect(records).toBe(5);
   });
 
+  test('may be lines of files that were joined, each with a byte order mark', async () => {
+    const joined = `\ufeff${lines([row('1', 'A', 1)])}\r\n\ufeff${lines([row('2', 'B', 2)]).trimEnd()}`;
+    expect((await ordersIn(joined)).orders).toEqual([order('1', ['A', 1]), order('2', ['B', 2])]);
+    expect(await whyUnreadable(`[\ufeff${JSON.stringify(row('1', 'A', 1))}]`)).toMatchObject({ line: 1, column: 2 });
+  });
+
+  test.each(['auto', 'ndjson'])('may be where records leads to in each line, format %s', async (format) => {
+    const text = lines([{ data: [row('1', 'A', 1)] }, { data: [] }, { data: [row('2', 'B', 2)] }]);
+    const { orders } = await ordersIn(text, { records: 'data', format });
+    expect(orders).toEqual([order('1', ['A', 1]), order('2', ['B', 2])]);
+  });
+
   test('may be a single one', async () => {
     expect((await ordersIn(JSON.stringify(row('1', 'A', 1, { items: null })))).orders).toEqual([order('1', ['A', 1])]);
   });

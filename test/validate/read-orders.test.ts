@@ -286,6 +286,7 @@ describe('JSON', () => {
     ['{}', 'purchaseOrderNumber missing', 'items no-items'],
     ['{"purchaseOrderNumber":12345678901234567890,"items":[]}', 'purchaseOrderNumber not-text', 'items no-items'],
     ['{"purchaseOrderNumber":"1","items":{}}', 'items not-a-list'],
+    ['{"purchaseOrderNumber":"1","items":{"articleCode":"A","quantity":1}}', 'items not-a-list'],
     ['{"purchaseOrderNumber":"\\ud800","items":[1]}', 'purchaseOrderNumber lone-surrogate', ' not-an-object'],
     ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":true}]}', 'quantity not-a-number'],
     ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":1e400}]}', 'quantity not-a-number'],

@@ -34,7 +34,7 @@ export async function inspectJson(
           () => watchObjects(bytes, mapping, originals),
           format === 'ndjson' ? { kind: 'sequence' } : undefined,
         )
-      : followPath(path.split('.'), watchObjects(bytes, mapping, originals));
+      : followPath(path.split('.'), format, watchObjects(bytes, mapping, originals));
   const parser = createJsonParser(search.layout, { ...search.watch, onScalar: nextPage.onScalar });
   for await (const chunk of content) {
     search.onChunk?.(chunk);
@@ -178,22 +178,26 @@ function keepFirst() {
 }
 
 /** Finds the orders where the mapping says. */
-function followPath(path: readonly string[], objects: ObjectWatch): Search {
+function followPath(path: readonly string[], format: Mapping['format'], objects: ObjectWatch): Search {
   const layout: JsonLayout = { kind: 'list', path };
   let roots = 0;
+  let first: Start['opens'];
   let missing: { line: number; message: string } | undefined;
   let misses = 0;
 
-  function onRoot({ place }: Start): void {
+  /** One document, or one on each line. */
+  function onRoot({ place, opens }: Start): void {
     roots += 1;
-    if (roots > 1) throw continues(place.line);
+    if (roots === 1) first = opens;
+    const mayFollow = format === 'ndjson' || (format !== 'json' && first === '{' && opens === '{');
+    if (roots > 1 && !mayFollow) throw continues(place.line);
   }
 
   function onMissing({ isArray, keys, pointer, place: { line } }: Frame, step: string): void {
     if (isArray && step === '*') return;
     misses += 1;
     const where = pointer === '' ? 'the file' : pointer;
-    const has = isArray ? 'is a list: write * there' : keys.size === 0 ? 'is empty' : `has ${shownKeys(keys)}`;
+    const has = isArray ? 'is a list: write * there' : keys.size === 0 ? 'is empty' : hasKeys(keys, step);
     missing ??= { line, message: `Line ${line}: records ${path.join('.')} leads to no orders; ${where} ${has}.` };
   }
 
@@ -211,6 +215,12 @@ function followPath(path: readonly string[], objects: ObjectWatch): Search {
   }
 
   return { layout, watch: { onRoot, onMissing }, look: (record) => objects.look(record), found };
+}
+
+function hasKeys(keys: ReadonlySet<string>, step: string): string {
+  return step === '*'
+    ? `is an object, not a list: write one of its keys there, ${shownKeys(keys)}`
+    : `has ${shownKeys(keys)}`;
 }
 
 const SHOWN_KEYS = 10;

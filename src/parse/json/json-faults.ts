@@ -11,8 +11,20 @@ const AGAIN = 'Drop the complete file again.';
 export function notExpected({ line, column }: JsonPlace, found: string, expected: Expected) {
   const shown = JSON.stringify(shorten(found, 20));
   const message = `Line ${line}, column ${column}: ${shown} where ${sayExpected(expected)} is expected.`;
-  const isAfterComma = (found === '}' || found === ']') && (expected === 'value' || expected === 'key');
-  return unreadable('json', message, { line, column }, isAfterComma ? 'Remove the comma before it.' : undefined);
+  return unreadable('json', message, { line, column }, remedyOf(found[0] ?? '', expected));
+}
+
+function remedyOf(found: string, expected: Expected): string {
+  if ((found === '}' || found === ']') && (expected === 'value' || expected === 'key'))
+    return 'Remove the comma before it.';
+  if (expected === 'comma or end' && /["[{\w-]/.test(found))
+    return 'Check for a comma or a quote that is missing before it.';
+  if (found === "'" || found === '\u201c' || found === '\u201d')
+    return 'Write texts and keys in straight double quotes (").';
+  if (found === '/' || found === '#') return 'Remove the comment: JSON has none.';
+  if (/[A-Za-z_$+.]/.test(found))
+    return `Write ${expected.startsWith('key') ? 'keys' : 'texts'} in double quotes; JSON has no other words than true, false and null, and no NaN.`;
+  return 'Correct the file there, or let its program write JSON.';
 }
 
 function sayExpected(expected: Expected): string {
@@ -37,13 +49,14 @@ export function repeatedKey({ line, column }: JsonPlace, key: string, pointer: s
 
 export function tooDeep({ line }: JsonPlace) {
   const message = `Line ${line} nests deeper than ${LIMITS.jsonDepth} levels.`;
-  return unreadable('json-depth', message, { line, limit: LIMITS.jsonDepth });
+  return unreadable('json-depth', message, { line, limit: LIMITS.jsonDepth }, 'Give the orders as a plain list.');
 }
 
 /** A record, or a single text, beyond the limit. */
 export function tooLarge(line: number) {
   const message = `What begins on line ${line} is longer than ${LIMITS.recordBytes} bytes.`;
-  return unreadable('too-large', message, { line, limit: LIMITS.recordBytes });
+  const remedy = 'Check for a quote or a bracket that is never closed; if the order is that large, split it.';
+  return unreadable('too-large', message, { line, limit: LIMITS.recordBytes }, remedy);
 }
 
 export function endsWithin({ line, column }: JsonPlace) {
@@ -64,7 +77,10 @@ export function scalarOf(text: string, { line, column }: JsonPlace): unknown {
     const at = faultIn(text);
     const place = { line, column: column + Buffer.byteLength(text.slice(0, at)) };
     const found = JSON.stringify(shorten(text.slice(at, at + 20), 20));
-    throw unreadable('json', `Line ${line}, column ${place.column}: ${found} is not expected there.`, place);
+    const remedy = text.startsWith('"')
+      ? 'Write line ends, tabs and backslashes within a text as \\n, \\t and \\\\.'
+      : 'Write a number as in 12, 1.5 or -3, and every other text in double quotes.';
+    throw unreadable('json', `Line ${line}, column ${place.column}: ${found} is not expected there.`, place, remedy);
   }
 }
 

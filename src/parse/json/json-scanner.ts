@@ -46,6 +46,7 @@ export type JsonVisitor = {
 
 const [TAB, LF, CR, BLANK, QUOTE, COMMA, COLON] = [9, 10, 13, 32, 34, 44, 58];
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [91, 93, 123, 125];
+const BOM = Buffer.from('\ufeff');
 /** What a number, `true`, `false` or `null` begins with. */
 const LITERAL_STARTS = new Set(Buffer.from('-0123456789tfn'));
 /** Keys of one object around the records. */
@@ -106,6 +107,7 @@ export class JsonScanner {
 
   /** The index behind the token, or behind the value that begins with it. */
   #token(byte: number, chunk: Buffer, at: number): number {
+    if (byte === BOM[0] && this.#isBetweenFiles(chunk, at)) return at + BOM.length;
     switch (byte) {
       case OBJECT:
       case ARRAY:
@@ -120,6 +122,11 @@ export class JsonScanner {
       default:
         return this.#scalar(byte, chunk, at);
     }
+  }
+
+  /** Files that were joined begin with a byte order mark each. */
+  #isBetweenFiles(chunk: Buffer, at: number): boolean {
+    return this.#stack.length === 0 && chunk.subarray(at, at + BOM.length).equals(BOM);
   }
 
   #scalar(byte: number, chunk: Buffer, at: number): number {

@@ -4,7 +4,7 @@ import { find, isObject, setAt } from '../find-key.ts';
 import type { Format } from '../format.ts';
 import { createObjectPages, type ObjectRecord, watchObjects } from '../objects.ts';
 import { unreadable } from '../unreadable.ts';
-import { createXmlRecords, MIXED_KEY, textBetween } from './xml-records.ts';
+import { attributesOf, createXmlRecords, isNil, MIXED_KEY, textBetween } from './xml-records.ts';
 
 /** XML: elements that are orders with items, or flat rows. */
 export const xmlFormat: Format<'xml'> = {
@@ -44,12 +44,29 @@ function withItemList(record: ObjectRecord, { fields }: Mapping): ObjectRecord {
   if (Array.isArray(found)) refuseMixed(record, found);
   if (isAmbiguous || !isObject(found)) return record;
   const isItem = [fields.articleCode, fields.quantity].some((names) => find(found, names).value !== undefined);
-  const [inner, ...others] = Object.values(found);
-  const isList = !isItem && others.length === 0 && typeof inner === 'object';
-  const list = isList ? [inner].flat() : [found];
-  refuseMixed(record, list);
-  setAt(value, pointer, list);
+  const list = isItem ? [found] : elementsIn(found);
+  refuseMixed(record, [found, ...list]);
+  if (isComplete(found, list)) setAt(value, pointer, list);
   return record;
+}
+
+/** The items in an element: those within it, or itself if it has something else. */
+function elementsIn(found: Record<string, unknown>): unknown[] {
+  const own = attributesOf(found);
+  const inner = Object.entries(found).filter(([key]) => !own.includes(key));
+  const [only, ...others] = inner.map(([, value]) => value);
+  if (only === undefined && own.every((name) => COUNT.test(name))) return [];
+  return others.length === 0 && typeof only === 'object' ? [only].flat() : [found];
+}
+
+/** `<items count="2">`, as some programs write before a list. */
+const COUNT = /(?:count|size|length|number|anzahl)$/i;
+
+/** Whether an element has as many items as its attributes say. Otherwise it stays an object, which no check takes for a list. */
+function isComplete(found: Record<string, unknown>, list: readonly unknown[]): boolean {
+  if (isNil(found)) return false;
+  const counts = attributesOf(found).filter((name) => COUNT.test(name) && /^\d+$/.test(String(found[name])));
+  return counts.every((name) => Number(found[name]) === list.length);
 }
 
 /** An order and its items have no text between their elements; a description in them may have. */

@@ -23,7 +23,7 @@ type Element = {
   name: string;
   fields: Fields;
   hasElements: boolean;
-  hasAttributes: boolean;
+  attributes: readonly string[];
   text: string;
   line: number;
 };
@@ -122,6 +122,13 @@ function createPath(path: readonly string[]) {
   };
 }
 
+const attributes = new WeakMap<object, readonly string[]>();
+
+/** The keys of an element's object that were attributes. */
+export function attributesOf(element: object): readonly string[] {
+  return attributes.get(element) ?? [];
+}
+
 /** Builds one record after the other from its elements. */
 function createBuilder() {
   const open: Element[] = [];
@@ -136,17 +143,17 @@ function createBuilder() {
     throw unreadable('too-large', message, { line: start.line, limit: LIMITS.recordBytes });
   }
 
-  function push(name: string, attributes: ReadonlyMap<string, string>, line: number): void {
+  function push(name: string, given: ReadonlyMap<string, string>, line: number): void {
     const fields: Fields = {};
-    let hasAttributes = false;
-    for (const [key, value] of attributes) {
+    const own: string[] = [];
+    for (const [key, value] of given) {
       if (isNamespace(key)) continue;
-      hasAttributes = true;
+      own.push(localName(key));
       put(fields, localName(key), value);
       add(key.length + value.length + OVERHEAD);
     }
     add(name.length + OVERHEAD);
-    open.push({ name, fields, hasElements: false, hasAttributes, text: '', line });
+    open.push({ name, fields, hasElements: false, attributes: own, text: '', line });
   }
 
   return {
@@ -169,6 +176,7 @@ function createBuilder() {
       const element = open.pop();
       if (element === undefined) return undefined;
       const value = contentOf(element, open.length === 0);
+      if (typeof value === 'object' && element.attributes.length > 0) attributes.set(value, element.attributes);
       if (typeof value === 'object') lines.set(value, element.line);
       const parent = open.at(-1);
       if (parent) {
@@ -195,12 +203,17 @@ function put(fields: Fields, name: string, value: unknown): void {
 }
 
 /** A record is always an object. */
-function contentOf({ fields, hasElements, hasAttributes, text: all }: Element, isRecord: boolean): string | Fields {
+function contentOf({ fields, hasElements, attributes: own, text: all }: Element, isRecord: boolean): string | Fields {
   const text = all.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
   if (hasElements) return text === '' ? fields : { ...fields, [MIXED_KEY]: text };
-  if (!hasAttributes && !isRecord) return text;
-  if (text === '' && fields['nil'] === 'true') return '';
+  if (own.length === 0 && !isRecord) return text;
+  if (isNil(fields)) return text === '' && !isRecord ? '' : { ...fields, [MIXED_KEY]: text };
   return text === '' ? fields : { ...fields, [TEXT_KEY]: text };
+}
+
+/** `xsi:nil`: the element has no value. */
+export function isNil(fields: Fields): boolean {
+  return fields['nil'] === 'true' || fields['nil'] === '1';
 }
 
 /** The line of the last element with a line on the way to a value. */

@@ -52,6 +52,36 @@ describe('XML', () => {
     expect((await ordersIn('<Orders/>', NESTED)).orders).toEqual([]);
   });
 
+  test.each([
+    ['a count', '<Items count="2">', [order('1', ['A', 1], ['B', 2])]],
+    ['a type', '<Items xsi:type="list" soap:arrayType="Item[2]">', [order('1', ['A', 1], ['B', 2])]],
+    ['a wrong count', '<Items count="3">', [{ 1: ['1 Items not-a-list'] }]],
+    ['no value, but items', '<Items xsi:nil="true">', [{ 1: ['1 Items not-a-list'] }]],
+  ])('may have %s beside its items', async (_, start, expected) => {
+    const text = `<a><r number="1">${start}<Item Article="A" Qty="1"/><Item Article="B" Qty="2"/></Items></r></a>`;
+    expect((await ordersIn(text, NESTED)).orders).toEqual(expected);
+  });
+
+  test('says how many items an order has and how many it should have', async () => {
+    const text = '<a><r number="1"><Items count="3"><Item/><Item/></Items></r></a>';
+    const { orders } = await readText(text, mappingOf(NESTED));
+    const [problem] = orders[0]?.valid === false ? orders[0].problems : [];
+    expect(problem?.message).toContain('an object with count 3, Item (2)');
+  });
+
+  test.each([
+    ['true', ''],
+    ['1', ' lang="de"'],
+  ])('with xsi:nil="%s" has no value', async (nil, more) => {
+    const state = `<orderState xsi:nil="${nil}"${more}/>`;
+    const text = (rest: string) => `<a><r number="1" Article="A">${rest}</r></a>`;
+    expect((await ordersIn(text(`${state}<Qty>1</Qty>`), NESTED)).orders).toEqual([order('1', ['A', 1])]);
+    const without = (await ordersIn(text(`<Qty xsi:nil="${nil}"${more}/>`), NESTED)).orders;
+    expect(without).toEqual([{ 1: ['1 Qty missing'] }]);
+    const both = (await ordersIn(text(`<Qty xsi:nil="${nil}"${more}>5</Qty>`), NESTED)).orders;
+    expect(both).toEqual([{ 1: ['1 Qty not-a-number'] }]);
+  });
+
   test('has its orders where records leads to', async () => {
     const rows = '<r number="1" Article="A" Qty="1"/><x/><r number="2" Article="B" Qty="2"/>';
     const text = `<Envelope><Head><number>7</number></Head><Body><List>${rows}</List></Body></Envelope>`;
@@ -118,6 +148,15 @@ describe('XML', () => {
       code,
       facts: { line: expect.any(Number) },
     });
+  });
+
+  test.each([
+    ['a document type', '<!DOCTYPE a SYSTEM "a.dtd"><a><r number="1"/></a>', 'Remove the document type'],
+    ['an unknown entity', '<a><r number="1"><Qty>1&nbsp;0</Qty></r></a>', 'Write the character itself'],
+    ['a second document', '<a><r number="1"/></a>\n<?xml version="1.0"?><a/>', 'drop each as a separate file'],
+    ['no end', '<a><r number="1"/>', 'Drop the complete file again'],
+  ])('with %s is refused with what to do', async (_, text, remedy) => {
+    await expect(readText(text, mappingOf(NESTED))).rejects.toMatchObject({ remedy: expect.stringContaining(remedy) });
   });
 
   test('that is cut anywhere is refused', async () => {
