@@ -2,27 +2,27 @@ import type { Mapping } from '../config/config.ts';
 import { placeText } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
-import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
-import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { pointerStep, shorten, textFault, trimBlanks } from '../order/text.ts';
-import { isUncertain, readingsOf } from '../parse/code-pages.ts';
+import { pointerStep, shorten, textFault } from '../order/text.ts';
 import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
-import type { LineOf } from '../parse/format.ts';
 import { type CheckedRow, faultOf } from './check-row.ts';
-import { type Fault, problemOf } from './problem.ts';
+import {
+  isAbsent,
+  keysBeside,
+  type ObjectRules,
+  problemAt,
+  quantityOf,
+  SHOWN_KEYS,
+  shown,
+  stateIn,
+  textIn,
+} from './object-fields.ts';
+import { problemOf } from './problem.ts';
 
 /** One JSON object, read as one order. `items` is present when nothing is wrong. */
 export type CheckedObject = { number: string; items?: Item[]; problems: Problem[] };
 
 export type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
-
-/** What objects are checked against. `isGuess`: the encoding of the file is only a guess. */
-export type ObjectRules = {
-  mapping: Mapping;
-  isGuess: boolean;
-  lineOf: LineOf;
-};
 
 /** Reads one JSON value as an order; reports everything that is wrong with it. */
 export function checkObject(record: ObjectRecord, rules: ObjectRules): CheckedObject {
@@ -76,41 +76,6 @@ function looseObject(value: object, number: string, place: Place, { mapping }: O
   const names = [mapping.fields.articleCode, mapping.fields.quantity];
   const hasItem = names.some((one) => !isBlank(find(value, one).value));
   return hasItem ? { reason: `${placeText(place)} has no order number`, isBoth: true } : undefined;
-}
-
-type TextField = 'purchaseOrderNumber' | 'articleCode';
-
-/** The text of a field, "" when it has none. Whole numbers count as their digits, if those are exact. */
-function textIn(value: object, field: TextField, place: Place, rules: ObjectRules, problems: Problem[]): string {
-  const { mapping, isGuess } = rules;
-  const found = find(value, mapping.fields[field]);
-  const preset = field === 'articleCode' ? mapping.defaults.articleCode : undefined;
-  const text = isAbsent(found) ? preset : textOf(found.value);
-  const fault = found.isAmbiguous ? 'ambiguous-key' : text === undefined ? notText(found) : textFault(text);
-  if (fault === 'missing') problems.push(problemAt(fault, found, place, shown(found.value), keysBeside(value, found)));
-  else if (fault)
-    problems.push(problemAt(fault, found, place, found.isAmbiguous ? found.keys : (text ?? shown(found.value))));
-  if (isGuess && typeof found.value === 'string' && isUncertain(found.value))
-    problems.push(problemAt('encoding-unsure', found, place, found.value, readingsOf(found.value)));
-  return text ?? '';
-}
-
-function notText(found: Found): Fault {
-  return isAbsent(found) ? 'missing' : 'not-text';
-}
-
-function stateIn(
-  value: object,
-  place: Place,
-  mapping: Mapping,
-  problems: Problem[],
-  names: readonly string[] = mapping.fields.orderState,
-): void {
-  const found = find(value, names);
-  const preset = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
-  const state = isAbsent(found) ? preset : textOf(found.value);
-  if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
-  else if (state !== preset) problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
 }
 
 function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Problem[]): Item[] {
@@ -216,39 +181,6 @@ function lookInto(value: unknown, pointer: string, look: (inner: object, pointer
   }
 }
 
-function quantityOf(found: Found, mapping: Mapping): QuantityText | { fault: Fault } {
-  const isWhole = mapping.quantity === 'integer';
-  if (found.isAmbiguous) return { fault: 'ambiguous-key' };
-  if (isAbsent(found)) return readQuantity(mapping.defaults.quantity ?? '', mapping.decimal, isWhole);
-  if (typeof found.value === 'string') return readQuantity(trimBlanks(found.value), mapping.decimal, isWhole);
-  const source = sourceOfNumber(found.value);
-  return source === undefined ? { fault: 'not-a-number' } : readJsonQuantity(source, isWhole);
-}
-
-function isAbsent({ value }: Found): boolean {
-  return isBlank(value);
-}
-
-function problemAt(fault: Fault, found: Found, place: Place, value: string, detail = value): Problem {
-  const pointer = `${place.pointer ?? ''}${found.pointer}`;
-  return problemOf(fault, { line: place.line, pointer }, found.name, value, detail);
-}
-
-/** The keys that an object has instead of the one that was looked for; "" when it has that. */
-function keysBeside(value: object, found: Found): string {
-  if (found.value !== undefined) return '';
-  const keys = Object.keys(value).slice(0, SHOWN_KEYS);
-  return shorten(keys.map((key) => JSON.stringify(key)).join(', '), 120);
-}
-
-const SHOWN_KEYS = 10;
-
 function within({ line, pointer = '' }: Place, list: Found, index: number): Place {
   return { line, pointer: `${pointer}${list.pointer}/${index}` };
-}
-
-/** A value as its JSON text; "" when there is none. */
-function shown(value: unknown): string {
-  if (value === undefined) return '';
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null').slice(0, 1000);
 }

@@ -6,8 +6,9 @@ import { parseExactly } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import type { NumberFilter } from '../parse/csv/number-filter.ts';
-import { type CheckedObject, checkObject, type ObjectRecord, type ObjectRules } from './check-object.ts';
+import { type CheckedObject, checkObject, type ObjectRecord } from './check-object.ts';
 import type { LateRecords, OrderedRecord } from './late-records.ts';
+import type { ObjectRules } from './object-fields.ts';
 import { problemOf } from './problem.ts';
 
 /** Makes an order of each JSON object, in the file's order; objects that share a number come at the end. */

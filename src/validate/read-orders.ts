@@ -4,10 +4,11 @@ import type { SourceRecord } from '../order/record.ts';
 import type { LineOf } from '../parse/format.ts';
 import { readRecords } from '../parse/formats.ts';
 import type { Inspection, Objects, TableReading } from '../parse/inspection.ts';
-import { checkObjectRow, type ObjectRecord, type ObjectRules } from './check-object.ts';
+import { checkObjectRow, type ObjectRecord } from './check-object.ts';
 import { checkRow, type RowRecord } from './check-row.ts';
 import { groupRows } from './group-rows.ts';
 import { type LateRecords, openLateRecords } from './late-records.ts';
+import type { ObjectRules } from './object-fields.ts';
 import { createObjectOrders, type ObjectOrders } from './object-orders.ts';
 
 export type ReadOptions = { signal?: AbortSignal };

@@ -5,7 +5,7 @@ import type { JsonLayout, Readings } from '../inspection.ts';
 import { type ObjectRecord, type ObjectWatch, watchObjects } from '../objects.ts';
 import type { Originals } from '../read-fix-file.ts';
 import { emptyFile, unreadable } from '../unreadable.ts';
-import { tooLarge } from './json-faults.ts';
+import { continues, severalLists, tooLarge } from './json-faults.ts';
 import { createJsonParser, type JsonWatch } from './json-records.ts';
 import type { Frame, Start } from './json-scanner.ts';
 
@@ -100,7 +100,11 @@ function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLa
       roots.requireSmall();
       return { layout: { kind: 'object' }, objects: single, warnings };
     }
-    if (second !== undefined) throw severalLists(candidates, line);
+    if (second !== undefined)
+      throw severalLists(
+        candidates.map(({ key }) => key),
+        line,
+      );
     return { layout: { kind: 'list', path: opens === '[' ? [] : [list.key] }, objects: list.objects, warnings };
   }
 
@@ -244,15 +248,4 @@ function watchNextPage() {
         ? ['The file is one page of several: it names a next page (nextLink). Drop the other pages as well.']
         : [],
   };
-}
-
-function severalLists(lists: readonly Candidate[], line: number) {
-  const keys = lists.map(({ key }) => JSON.stringify(key)).join(' and ');
-  const remedy = 'Set records in the mapping to the path of the orders, or give an object that holds no other list.';
-  return unreadable('json-shape', `The file's object holds several arrays: ${keys}.`, { line }, remedy);
-}
-
-function continues(line: number) {
-  const message = `Line ${line}: the file has more data after its JSON value.`;
-  return unreadable('json', message, { line }, 'Give one array of orders, or one order a line as NDJSON.');
 }

@@ -69,6 +69,18 @@ export function endsBefore(isArray: boolean, { line }: JsonPlace) {
   return unreadable('json', message, { line }, AGAIN);
 }
 
+export function severalLists(names: readonly string[], line: number) {
+  const keys = names.map((name) => JSON.stringify(name)).join(' and ');
+  const remedy = 'Set records in the mapping to the path of the orders, or give an object that holds no other list.';
+  return unreadable('json-shape', `The file's object holds several arrays: ${keys}.`, { line }, remedy);
+}
+
+/** A second value where the file may have one only. */
+export function continues(line: number) {
+  const message = `Line ${line}: the file has more data after its JSON value.`;
+  return unreadable('json', message, { line }, 'Give one array of orders, or one order a line as NDJSON.');
+}
+
 /** The value of a string, number, `true`, `false` or `null`; PoSyncError with the place of what is none. */
 export function scalarOf(text: string, { line, column }: JsonPlace): unknown {
   try {

@@ -110,6 +110,13 @@ export class PieceScanner {
   }
 }
 
+export const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
+/** Files that were joined begin with a byte order mark each. */
+export function isByteOrderMark(chunk: Buffer, at: number): boolean {
+  return chunk[at] === BYTE_ORDER_MARK[0] && chunk.subarray(at, at + BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+}
+
 function endOfLiteral(chunk: Buffer, from: number): number {
   for (let at = from; at < chunk.length; at++) if (ENDS_LITERAL[chunk[at] ?? 0] === 1) return at;
   return CONTINUES;

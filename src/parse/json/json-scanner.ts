@@ -12,7 +12,7 @@ import {
   tooDeep,
   tooLarge,
 } from './json-faults.ts';
-import { CONTINUES, type Piece, PieceScanner, TOO_DEEP } from './json-piece.ts';
+import { BYTE_ORDER_MARK, CONTINUES, isByteOrderMark, type Piece, PieceScanner, TOO_DEEP } from './json-piece.ts';
 import { createLineCount, type JsonPlace, type LineCount, type Origin } from './line-count.ts';
 
 /** An object or an array that is scanned from within. `mark` is the visitor's own. */
@@ -46,7 +46,6 @@ export type JsonVisitor = {
 
 const [TAB, LF, CR, BLANK, QUOTE, COMMA, COLON] = [9, 10, 13, 32, 34, 44, 58];
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [91, 93, 123, 125];
-const BOM = Buffer.from('\ufeff');
 /** What a number, `true`, `false` or `null` begins with. */
 const LITERAL_STARTS = new Set(Buffer.from('-0123456789tfn'));
 /** Keys of one object around the records. */
@@ -107,7 +106,7 @@ export class JsonScanner {
 
   /** The index behind the token, or behind the value that begins with it. */
   #token(byte: number, chunk: Buffer, at: number): number {
-    if (byte === BOM[0] && this.#isBetweenFiles(chunk, at)) return at + BOM.length;
+    if (this.#stack.length === 0 && isByteOrderMark(chunk, at)) return at + BYTE_ORDER_MARK.length;
     switch (byte) {
       case OBJECT:
       case ARRAY:
@@ -122,11 +121,6 @@ export class JsonScanner {
       default:
         return this.#scalar(byte, chunk, at);
     }
-  }
-
-  /** Files that were joined begin with a byte order mark each. */
-  #isBetweenFiles(chunk: Buffer, at: number): boolean {
-    return this.#stack.length === 0 && chunk.subarray(at, at + BOM.length).equals(BOM);
   }
 
   #scalar(byte: number, chunk: Buffer, at: number): number {

@@ -1,0 +1,85 @@
+import type { Mapping } from '../config/config.ts';
+import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
+import type { Place, Problem } from '../order/record.ts';
+import { PURCHASE_ORDER } from '../order/record-kind.ts';
+import { shorten, textFault, trimBlanks } from '../order/text.ts';
+import { isUncertain, readingsOf } from '../parse/code-pages.ts';
+import { type Found, find, isBlank, textOf } from '../parse/find-key.ts';
+import type { LineOf } from '../parse/format.ts';
+import { type Fault, problemOf } from './problem.ts';
+
+/** What objects are checked against. `isGuess`: the encoding of the file is only a guess. */
+export type ObjectRules = {
+  mapping: Mapping;
+  isGuess: boolean;
+  lineOf: LineOf;
+};
+
+type TextField = 'purchaseOrderNumber' | 'articleCode';
+
+/** The text of a field, "" when it has none. Whole numbers count as their digits, if those are exact. */
+export function textIn(value: object, field: TextField, place: Place, rules: ObjectRules, problems: Problem[]): string {
+  const { mapping, isGuess } = rules;
+  const found = find(value, mapping.fields[field]);
+  const preset = field === 'articleCode' ? mapping.defaults.articleCode : undefined;
+  const text = isAbsent(found) ? preset : textOf(found.value);
+  const fault = found.isAmbiguous ? 'ambiguous-key' : text === undefined ? notText(found) : textFault(text);
+  if (fault === 'missing') problems.push(problemAt(fault, found, place, shown(found.value), keysBeside(value, found)));
+  else if (fault)
+    problems.push(problemAt(fault, found, place, found.isAmbiguous ? found.keys : (text ?? shown(found.value))));
+  if (isGuess && typeof found.value === 'string' && isUncertain(found.value))
+    problems.push(problemAt('encoding-unsure', found, place, found.value, readingsOf(found.value)));
+  return text ?? '';
+}
+
+function notText(found: Found): Fault {
+  return isAbsent(found) ? 'missing' : 'not-text';
+}
+
+export function stateIn(
+  value: object,
+  place: Place,
+  mapping: Mapping,
+  problems: Problem[],
+  names: readonly string[] = mapping.fields.orderState,
+): void {
+  const found = find(value, names);
+  const preset = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
+  const state = isAbsent(found) ? preset : textOf(found.value);
+  if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
+  else if (state !== preset) problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
+}
+
+export function quantityOf(found: Found, mapping: Mapping): QuantityText | { fault: Fault } {
+  const isWhole = mapping.quantity === 'integer';
+  if (found.isAmbiguous) return { fault: 'ambiguous-key' };
+  if (isAbsent(found)) return readQuantity(mapping.defaults.quantity ?? '', mapping.decimal, isWhole);
+  if (typeof found.value === 'string') return readQuantity(trimBlanks(found.value), mapping.decimal, isWhole);
+  const source = sourceOfNumber(found.value);
+  return source === undefined ? { fault: 'not-a-number' } : readJsonQuantity(source, isWhole);
+}
+
+export function isAbsent({ value }: Found): boolean {
+  return isBlank(value);
+}
+
+export function problemAt(fault: Fault, found: Found, place: Place, value: string, detail = value): Problem {
+  const pointer = `${place.pointer ?? ''}${found.pointer}`;
+  return problemOf(fault, { line: place.line, pointer }, found.name, value, detail);
+}
+
+/** The keys that an object has instead of the one that was looked for; "" when it has that. */
+export function keysBeside(value: object, found: Found): string {
+  if (found.value !== undefined) return '';
+  const keys = Object.keys(value).slice(0, SHOWN_KEYS);
+  return shorten(keys.map((key) => JSON.stringify(key)).join(', '), 120);
+}
+
+/** Keys in a message. */
+export const SHOWN_KEYS = 10;
+
+/** A value as its JSON text; "" when there is none. */
+export function shown(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null').slice(0, 1000);
+}
