@@ -1,5 +1,4 @@
 import type { Mapping } from '../../config/config.ts';
-import { LIMITS } from '../../order/limits.ts';
 import { plainName, pointerStep } from '../../order/text.ts';
 import type { JsonLayout, Readings } from '../inspection.ts';
 import { type ObjectRecord, type ObjectWatch, watchObjects } from '../objects.ts';
@@ -8,6 +7,7 @@ import { emptyFile, unreadable } from '../unreadable.ts';
 import { continues, severalLists, tooLarge } from './json-faults.ts';
 import { createJsonParser, type JsonWatch } from './json-records.ts';
 import type { Frame, Start } from './json-scanner.ts';
+import { keepFirst } from './keep-first.ts';
 
 /** What the first pass finds out about a JSON file. */
 export type InspectedJson = {
@@ -152,32 +152,6 @@ function watchRoots(format: Mapping['format'] | undefined, onObject: (object: Ob
     requireSmall(): void {
       if (bytes.isTooLarge()) throw tooLarge(first?.line ?? 1);
     },
-  };
-}
-
-/** Keeps the bytes of the first value, unless it is larger than an order may be. */
-function keepFirst() {
-  let chunks: Buffer[] | undefined = [];
-  let bytes = 0;
-  let isTooLarge = false;
-  return {
-    add(chunk: Buffer): void {
-      if (chunks === undefined) return;
-      if (bytes > 2 * LIMITS.recordBytes) {
-        isTooLarge = true;
-        chunks = undefined;
-        return;
-      }
-      chunks.push(Buffer.from(chunk));
-      bytes += chunk.length;
-    },
-    take(from: number, to: number): Buffer | undefined {
-      isTooLarge ||= to - from > LIMITS.recordBytes;
-      const all = isTooLarge || chunks === undefined ? undefined : Buffer.concat(chunks).subarray(from, to);
-      chunks = undefined;
-      return all;
-    },
-    isTooLarge: () => isTooLarge,
   };
 }
 
