@@ -5,7 +5,7 @@ import type { Stamp } from '../core/regular-file.ts';
 import { readBytes } from './bytes.ts';
 import { readingsOfBytes } from './code-pages.ts';
 import { readContent } from './decoder.ts';
-import { type Encoding, EncodingFault, hasUtf8Letters, valueAround } from './encoding.ts';
+import { type Encoding, EncodingFault, hasUtf8Letters, type Utf8Evidence, valueAround } from './encoding.ts';
 import { unreadable } from './unreadable.ts';
 
 /**
@@ -87,6 +87,15 @@ export async function guessWarning(
 ): Promise<string> {
   const { line, readings } = await placeOf(handle, stamp, gzip, fault);
   return `The file is not UTF-8: read as windows-1252, which is a guess. Line ${line} can be read as ${readings}. Orders with other letters in a number or an article are held. Set encoding in the mapping of the source.`;
+}
+
+/** The warning that few letters show the encoding. */
+export function weakWarning(evidence: Utf8Evidence): string[] {
+  const { letters, value } = evidence.weak() ?? {};
+  if (value === undefined) return [];
+  const count = letters === 1 ? 'Only one letter shows' : `Only ${letters} letters show`;
+  const readings = `${value.toString()} (utf-8) · ${readingsOfBytes(value)}`;
+  return [`${count} that the file is UTF-8: ${readings}. If another reading is right, set encoding in the mapping.`];
 }
 
 /**

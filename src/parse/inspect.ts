@@ -3,10 +3,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { type Mapping, plainMapping } from '../config/config.ts';
 import { openRegularFile, type Stamp, stampOf } from '../core/regular-file.ts';
 import { readBytes } from './bytes.ts';
-import { readingsOfBytes } from './code-pages.ts';
 import { readContent } from './decoder.ts';
 import { EncodingFault, type Utf8Evidence, watchUtf8 } from './encoding.ts';
-import { encodingError, guessWarning, isSingleByteText, refuseFalseDeclaration } from './fault-place.ts';
+import { encodingError, guessWarning, isSingleByteText, refuseFalseDeclaration, weakWarning } from './fault-place.ts';
 import type { OpenFile } from './format.ts';
 import { FORMATS, formatOf } from './formats.ts';
 import type { FormatName, Inspection, Reading, Readings, TextReading } from './inspection.ts';
@@ -98,14 +97,6 @@ async function* watched(content: AsyncIterable<Buffer>, evidence: Utf8Evidence):
     evidence.look(piece);
     yield piece;
   }
-}
-
-function weakWarning(evidence: Utf8Evidence): string[] {
-  const { letters, value } = evidence.weak() ?? {};
-  if (value === undefined) return [];
-  const count = letters === 1 ? 'Only one letter shows' : `Only ${letters} letters show`;
-  const readings = `${value.toString()} (utf-8) · ${readingsOfBytes(value)}`;
-  return [`${count} that the file is UTF-8: ${readings}. If another reading is right, set encoding in the mapping.`];
 }
 
 /** How much larger content is than its gzip or workbook; only sizes the filters. */
