@@ -14,6 +14,18 @@ export async function sandboxCredentials(folder, env = process.env) {
   };
 }
 
+/**
+ * Writes a file that sets `PO_SYNC_CONFIG` and the variables for a shell, so that a second terminal reaches the daemon of
+ * `npm start`. The variables name files, so it contains no secret.
+ */
+export async function writeShellFile(file, variables) {
+  const lines = Object.entries(variables).map(
+    ([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`,
+  );
+  await writeFile(`${file}.tmp`, lines.join(''), { mode: 0o600 });
+  await rename(`${file}.tmp`, file);
+}
+
 function drawSecret() {
   return randomBytes(24).toString('hex');
 }

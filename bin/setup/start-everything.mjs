@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { sandboxCredentials } from './credentials.mjs';
+import { sandboxCredentials, writeShellFile } from './credentials.mjs';
 import { endLeftovers } from './leftovers.mjs';
 import { startProgram } from './program.mjs';
 import { reportBatches, waitingReports } from './reports.mjs';
@@ -10,6 +10,8 @@ import { SetupFailure } from './setup-failure.mjs';
 import { listenForStop } from './stop-signals.mjs';
 
 const CONFIGURATION = path.join('config', 'sandbox.yaml');
+/** For commands in another terminal. */
+const SHELL_FILE = path.join('data', 'sandbox', 'env');
 /** Refuses one article of the samples, at every start, so that a report shows an order that needs a person. */
 const REHEARSAL = path.join('config', 'rehearsals', 'unknown-article.yaml');
 const LOG_LIMIT = 10_000_000;
@@ -25,6 +27,7 @@ export async function startEverything(root, say) {
   await endLeftovers(root, state, say);
   const log = await openLog(path.join(root, 'data', 'daemon.log'));
   const env = await sandboxCredentials(path.join(root, 'data', 'sandbox'));
+  await writeShellFile(path.join(root, SHELL_FILE), { PO_SYNC_CONFIG: path.join(root, CONFIGURATION), ...env });
   const onLine = (line) => (isForLog(line) ? log : process.stderr).write(`${line}\n`);
 
   const running = [];
@@ -65,6 +68,7 @@ async function watch(root, say, stop, { daemon, sandbox }) {
   for (const { sentence, page } of waiting.shown) print(sentence, page);
   if (waiting.more > 0) say(`and ${waiting.more} older reports with orders that need a person`);
   say('drop order files into inbox/; press Ctrl-C to stop; the log is data/daemon.log');
+  say(`in another terminal: . ${SHELL_FILE} && bin/po-sync status`);
   const watching = new AbortController();
   const reporting = reportBatches(reports, watching.signal, print, say);
   const failure = await Promise.race([

@@ -27,7 +27,7 @@ describe('help', () => {
       expect(out).toMatch(/\nExamples:\n {2}(npm start|source .*po-sync|po-sync) ?/);
       expect(out).toMatch(/\nExit codes:\n {2}0 /);
       expect(out).not.toContain('(default: false)');
-      expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(90);
+      expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
     },
   );
 

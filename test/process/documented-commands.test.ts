@@ -12,7 +12,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 /** Blocks that another test runs, or that cannot run here, and why. */
 const ELSEWHERE: [block: RegExp, where: string][] = [
   [/^npm start\b/, 'test/process/npm-start.test.ts'],
-  [/^export PO_SYNC_CONFIG=config\/sandbox\.yaml/, 'test/process/npm-start.test.ts'],
+  [/^\. data\/sandbox\/env\b/, 'test/process/npm-start.test.ts'],
   [/^npm run bench\b/, 'test/process/bench.test.ts'],
   [/^npm pack\b/, 'test/process/installed.test.ts'],
   [/^pm2 start\b|\npm2 start\b/, 'test/process/pm2.test.ts'],

@@ -91,12 +91,10 @@ async function endOf(setup: ChildProcess, signal: NodeJS.Signals): Promise<numbe
   return code;
 }
 
-/** A command beside it, with the variables that the README tells. */
+/** A command in another terminal, as the README describes it. */
 async function command(...args: string[]): Promise<string> {
-  const readme = await readFile(path.join(repository, 'README.md'), 'utf8');
-  const told = readme.matchAll(/(PO_SYNC_(?:CONFIG|SANDBOX_CLIENT_ID_FILE|SANDBOX_CLIENT_SECRET_FILE))=(\S+)/g);
-  const env = { ...process.env, ...Object.fromEntries(Array.from(told, ([, name, value]) => [name, value])) };
-  const { stdout } = await promisify(execFile)(path.join(root, 'bin/po-sync'), args, { cwd: root, env });
+  const line = `. data/sandbox/env && bin/po-sync ${args.join(' ')}`;
+  const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: root });
   return stdout;
 }
 
@@ -126,6 +124,8 @@ test('the samples give a first report, and Ctrl-C leaves no process running', as
 });
 
 test('the commands in the README work next to it, also those that call the API', async () => {
+  const readme = await readFile(path.join(repository, 'README.md'), 'utf8');
+  expect(readme).toMatch(/^\. data\/sandbox\/env\b.*\nbin\/po-sync status\b/m);
   const first = await start();
   for (const sample of ['orders.csv', 'orders.json']) await first.told(new RegExp(`^po-sync: ${sample}: `));
   expect(await command('doctor')).toContain('No problems found.');

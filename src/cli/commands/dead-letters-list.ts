@@ -122,7 +122,7 @@ const DEAD_LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
   { title: 'batch', of: ({ batch }) => batch, cut: 'start', wish: 9, leaves: 2 },
   { title: 'line', of: ({ location }) => location.line || '–', right: true, leaves: 3 },
   { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 1 },
-  { title: 'what is wrong', of: reasonOf, cut: 'end', wish: 36 },
+  { title: 'what is wrong', of: reasonOf, cut: 'end', wish: 44 },
 ];
 
 function stateOf({ kind, closed, now }: FoundDeadLetter): string {

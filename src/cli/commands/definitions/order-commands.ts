@@ -24,7 +24,7 @@ const FILTERS: readonly OptionDefinition[] = [
 const BATCH = { flags: '<batch>', key: 'batch', text: 'its name, or the end of it' };
 const ORDER = { flags: '<order>', key: 'order', text: 'order number' };
 const SHOWN: ExitCode = ['0', 'shown'];
-const NOT_DONE: ExitCode = ['1', 'nothing was changed: not found, not confirmed, or Redis is not reachable'];
+const NOT_DONE: ExitCode = ['1', 'nothing was changed: not found, not confirmed, or Redis is away'];
 
 /** Commands about batches and single orders. */
 export const ORDER_COMMANDS: readonly CommandDefinition[] = [
