@@ -12,10 +12,14 @@ export function errorColumnOf(name: string): ErrorColumn | undefined {
 }
 
 /**
- * What a spreadsheet did to a row of a fix file, as its `_error_check` shows. `intact`: the row was not opened by a
- * program that converts cells, so every difference is a person's. `rewritten` and `missing`: cells may be converted.
+ * What the `_error_check` of a row says. `intact`: the row was not opened by a program that converts cells, so every
+ * difference is a person's. `rewritten` and `missing`: cells may be converted. `confirmed`: a person wrote that the values
+ * are right as they are.
  */
-export type FixCheck = 'intact' | 'rewritten' | 'missing';
+export type FixCheck = 'intact' | 'rewritten' | 'missing' | 'confirmed';
+
+/** What a person writes into `_error_check` to send the values of a row as they are. */
+export const CONFIRMED = 'confirmed';
 
 /** Every spreadsheet makes a number of it: 1000 where the comma (the point) groups thousands, else 1. */
 const CHECKS = ['01,000', '01.000'] as const;
@@ -28,10 +32,11 @@ export function writeFixCheck(delimiter: string | undefined): string {
   return delimiter === ',' ? CHECKS[1] : CHECKS[0];
 }
 
-/** Reads an `_error_check` that came back; undefined when the row has no such cell. */
+/** Reads an `_error_check` that came back; `cell` is undefined when the row has none. */
 export function readFixCheck(cell: string | undefined): FixCheck {
   const text = cell?.trim() ?? '';
   if (text === '') return 'missing';
+  if (text.toLowerCase() === CONFIRMED) return 'confirmed';
   return CHECKS.some((check) => check === text) ? 'intact' : 'rewritten';
 }
 
@@ -45,7 +50,10 @@ export function placeText({ line, pointer = '' }: Place): string {
   return pointer === '' ? `line ${line}` : pointer;
 }
 
-/** The end of a message in a fix file, for people and for `readFixNote`. */
+/** The message of a record that has no error itself. */
+export const PART_OF_ORDER = 'part of this order';
+
+/** The end of each message in a fix file, for people and for `readFixNote`. */
 export function fixNote({ batch, place }: FixTarget): string {
   return ` (${place} of batch ${batch})`;
 }

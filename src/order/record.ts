@@ -4,18 +4,33 @@
  */
 export type Place = { line: number; pointer?: string };
 
-/** The dead letter that a row of a fix file corrects. */
+/** The place in a batch that a record of a fix file was written for: that of its dead letter, or its own. */
 export type FixTarget = { batch: string; place: string };
 
 /**
+ * A value of a fix file with two readings: a person's, and what a program made of another value. `readings` says both.
+ * `field` is "" for the complete record.
+ */
+export type Doubt = { field: string; value: string; readings: string; pointer?: string };
+
+/**
+ * What a record of a fix file says about itself: the dead letter or record that its note names, and the line that it
+ * had. `isConfirmed`: a person says that its values are right; without that, none of the `doubts` is sent.
+ */
+export type FixFacts = {
+  fixTarget?: FixTarget;
+  line?: number;
+  isConfirmed?: boolean;
+  doubts?: readonly Doubt[];
+};
+
+/**
  * One row of a table, or one object of a JSON file, with its place. `cells` are the texts of the row in the order of the
- * header; `value` is the parsed JSON value; `fixTarget` is the dead letter that a row of a fix file names;
- * `line` is the line that such a row says it had;
- * `isUnproved`: a spreadsheet may have changed that row, and the original is not known.
+ * header; `value` is the parsed JSON value.
  */
 export type SourceRecord =
-  | { kind: 'row'; place: Place; cells: readonly string[]; line?: number; fixTarget?: FixTarget; isUnproved?: boolean }
-  | { kind: 'object'; place: Place; value: unknown; line?: number; fixTarget?: FixTarget; isUnproved?: boolean };
+  | ({ kind: 'row'; place: Place; cells: readonly string[] } & FixFacts)
+  | ({ kind: 'object'; place: Place; value: unknown } & FixFacts);
 
 /** The detected format of a file; `format` in its report. */
 export type FileFormat = {

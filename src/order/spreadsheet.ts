@@ -39,14 +39,32 @@ export function isSpreadsheetDamage(original: string, returned: string): boolean
 
 /**
  * Whether a cell that came back can be a correction or what some program makes of the original: a formula became a
- * number, a decimal sign was dropped (`2.00`, `200`), or a long number has the digits of a double.
+ * number, a decimal sign was dropped (`2.00`, `200`), or a long number lost its last digits.
  */
 export function isUnsureDamage(original: string, returned: string): boolean {
   const [was, now] = [original.trim(), returned.trim()];
   if (was === now || isSpreadsheetDamage(original, returned) || !/^-?\d[\d.,]*$/.test(now)) return false;
   if (/^(?:=|[+@-]\D)/.test(was)) return true;
-  if (/^\d{16,}$/.test(was)) return /^\d+$/.test(now) && Number(was) === Number(now) && now.endsWith('0');
+  if (/^\d{16,}$/.test(was)) return was.length === now.length && now.startsWith(was.slice(0, 15)) && now.endsWith('0');
   return /^[+-]?\d+[.,]\d+$/.test(was) && was.replace(/[+.,]/g, '') === now;
+}
+
+/** Whether a text that came back has other letters beyond ASCII in the same places, or `?` in place of them. */
+export function isOtherLetters(original: string, returned: string): boolean {
+  const rest = original.split(BEYOND_ASCII);
+  if (original === returned || rest.length === 1) return false;
+  const lost = returned.split(BEYOND_ASCII.test(returned) ? BEYOND_ASCII : /\?+/);
+  return lost.length === rest.length && lost.every((part, index) => part === rest[index]);
+}
+
+const BEYOND_ASCII = /[^\0-\x7f]+/;
+
+/** Whether a text has a form that spreadsheets give to values: a number, a date, a time or a truth value. */
+export function isSpreadsheetForm(text: string): boolean {
+  const plain = text.trim();
+  const isNumber = decimalIn(plain, '.') !== undefined || decimalIn(plain, ',') !== undefined;
+  const isDay = daysIn(plain, 'day-month').length > 0 || daysIn(plain, 'month-day').length > 0;
+  return isNumber || isDay || timeIn(plain) !== undefined || TRUTH.some((words) => words.includes(plain.toLowerCase()));
 }
 
 const TRUTH = [

@@ -44,9 +44,12 @@ async function inspectOpen(handle: FileHandle, mapping: Mapping, options: Inspec
     if (!(error instanceof EncodingFault)) throw error;
     if (!sniffed.isAssumed || !(await isSingleByteText(handle, stamp, sniffed.gzip, error)))
       throw await encodingError(handle, stamp, sniffed.gzip, error);
-    warnings.push(await guessWarning(handle, stamp, sniffed.gzip, error));
+    if (options.originals?.encoding === undefined)
+      warnings.push(await guessWarning(handle, stamp, sniffed.gzip, error));
   }
-  return await pass(handle, stamp, { ...content, encoding: 'windows-1252', isGuess: true, warnings }, mapping, options);
+  const written = options.originals?.encoding;
+  const fallback = { encoding: written ?? 'windows-1252', isGuess: written === undefined } as const;
+  return await pass(handle, stamp, { ...content, ...fallback, warnings }, mapping, options);
 }
 
 async function pass(

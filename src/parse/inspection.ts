@@ -4,6 +4,7 @@ import type { FileShape } from '../order/record.ts';
 import type { Columns } from './columns.ts';
 import type { NumberFilter } from './csv/number-filter.ts';
 import type { Encoding } from './encoding.ts';
+import type { FixSummary } from './fix-rows.ts';
 import type { Originals } from './read-fix-file.ts';
 
 /** What the first pass found out about a readable file, and how the second pass reads it. */
@@ -57,8 +58,9 @@ export type TableReading = {
   hasQuotes: boolean;
   hasSepLine: boolean;
   fillDown: boolean;
-  /** Of a fix file: what its rows were. */
+  /** Of a fix file: what its rows were, and what is known about all of them. */
   originals?: Originals;
+  fixSummary?: FixSummary;
   cutOffAt?: number;
   newlines: readonly string[];
   columns: Columns;

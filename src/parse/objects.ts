@@ -1,5 +1,4 @@
 import type { Mapping } from '../config/config.ts';
-import { readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { Columns } from './columns.ts';
@@ -7,9 +6,11 @@ import { createNumberFilter, type NumberFilter } from './csv/number-filter.ts';
 import { createRuns } from './csv/number-runs.ts';
 import { watchShifted } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
+import { compareObject, objectFacts } from './fix-objects.ts';
+import { leftOut } from './fix-rows.ts';
 import type { RecordPage } from './format.ts';
 import type { Objects } from './inspection.ts';
-import { isGuessedObject, type Originals, restoreObject } from './read-fix-file.ts';
+import { isOfOtherBatch, type Originals, refuseLostNotes } from './read-fix-file.ts';
 import { unreadable } from './unreadable.ts';
 
 /** One object of a JSON or XML file, with its place; `bytes` is its length in the file. */
@@ -62,16 +63,13 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
       if (mapping.fillDown) fill(value);
       if (errorKeys === undefined) return { kind: 'object', place, value };
       hasErrorKeys = true;
-      const { _error_message: message, _error_value: own, _error_line: from } = errorKeys;
-      const fixTarget = typeof message === 'string' ? readFixNote(message) : undefined;
+      const facts = objectFacts(errorKeys);
       const isWrapped = '_error_value' in errorKeys && Object.keys(value).length === 0;
-      const named = { ...(typeof from === 'number' && { line: from }), ...(fixTarget && { fixTarget }) };
-      const record = { kind: 'object', place, value: isWrapped ? own : value, ...named } as const;
-      const changed = restoreObject(record, errorKeys['_error_check'], originals, mapping);
-      if (changed === 'unproved') return { ...record, isUnproved: true };
-      if (isGuessedObject(record, errorKeys['_error_code'], originals, mapping)) return { ...record, isUnproved: true };
-      restored += changed;
-      return record;
+      if (isWrapped) return { kind: 'object', place, value: errorKeys['_error_value'], ...facts };
+      const compared = compareObject(value, facts, errorKeys, originals, mapping);
+      restored += compared.restored;
+      const { doubts } = compared;
+      return { kind: 'object', place, value, ...facts, ...(doubts.length > 0 && { doubts }) };
     },
     hasErrorKeys: () => hasErrorKeys,
     restored: () => restored,
@@ -131,6 +129,7 @@ const COLUMNS: Columns = {
 /** Watches the objects of one list in a file of `bytes` bytes: their numbers, and whether they are orders or rows. */
 export function watchObjects(bytes: number, mapping: Mapping, originals?: Originals): ObjectWatch {
   const own = createOwnObjects(mapping, originals);
+  const named = new Set<string>();
   const repeats = watchRepeats(bytes);
   const rows = watchRows(bytes, mapping);
   const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
@@ -140,7 +139,8 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   function look(object: ObjectRecord): void {
     watch.records += 1;
     if (watch.records > LIMITS.records) throw tooManyRecords();
-    const { value } = own.recordOf(object) as Extract<SourceRecord, { kind: 'object' }>;
+    const { value, ...facts } = own.recordOf(object) as Extract<SourceRecord, { kind: 'object' }>;
+    if (facts.fixTarget && !isOfOtherBatch(facts, originals)) named.add(facts.fixTarget.place);
     // What is no object ends the run of rows above it.
     if (!isObject(value)) {
       rows.look({}, '', object);
@@ -157,7 +157,8 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
 
   function warnings(): string[] {
     const count = own.restored();
-    return count === 0 ? [] : [`A program changed ${count} values, which were restored.`];
+    const changed = count === 0 ? [] : [`A program changed ${count} values, which were restored.`];
+    return [...changed, ...leftOut(originals, named)];
   }
 
   function orders(): number | undefined {
@@ -166,6 +167,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
 
   function objects(): Objects {
     const { order, row } = first;
+    if (!own.hasErrorKeys()) refuseLostNotes(originals);
     if (row === undefined) return { kind: 'orders', repeated: repeats.found() };
     if (order !== undefined) throw mixed(order, row);
     return { kind: 'rows', ...rows.found() };

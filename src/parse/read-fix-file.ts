@@ -1,40 +1,41 @@
 import type { Mapping } from '../config/config.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
-import { errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
-import { sourceOfNumber } from '../order/quantity.ts';
-import type { FixTarget, SourceRecord } from '../order/record.ts';
-import { isSpreadsheetDamage, isUnsureDamage, restore } from '../order/spreadsheet.ts';
+import { readFixNote } from '../order/fixing.ts';
+import { lookAlikeIn, plainLook } from '../order/look-alike.ts';
+import type { FixFacts, SourceRecord } from '../order/record.ts';
+import { isOtherLetters, isSpreadsheetDamage, isSpreadsheetForm, isUnsureDamage } from '../order/spreadsheet.ts';
+import { controlCharacterIn, shorten, textFault } from '../order/text.ts';
 import { isGzip, readStart } from './bytes.ts';
-import { isUncertain } from './code-pages.ts';
+import { isUncertain, readingsOf } from './code-pages.ts';
 import type { Columns } from './columns.ts';
-import { byteOrderMarkOf, looksLikeUtf16 } from './encoding.ts';
-import { find, isObject, setAt } from './find-key.ts';
+import { byteOrderMarkOf, type Encoding, looksLikeUtf16 } from './encoding.ts';
+import { unreadable } from './unreadable.ts';
 import { openWorkbook } from './xlsx/workbook.ts';
 
-/** The rows of the batch that a fix file corrects, by their line, as the fix file was written. */
+/** The batch that a fix file corrects, and its open dead letters as the fix file was written. */
 export type Originals = {
   batch: string;
-  at: Columns['at'];
-  rows: RowsByLine;
-  /** The numbers and articles beyond ASCII by the place that their record names, read without a named encoding. */
-  guessed: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Of JSON: the objects by the place that they name. */
-  objects: ReadonlyMap<string, unknown>;
+  /** Of a table: its columns. */
+  at: Columns['at'] | undefined;
+  /** By the place that each was written for; undefined where several have one place. */
+  records: ReadonlyMap<string, SourceRecord | undefined>;
+  /**
+   * The values that the batch held as doubtful, with both readings, by the place of each record of their order;
+   * undefined if its dead letters are not known.
+   */
+  doubted: undefined | ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** The places of all records of an order that has several, by the place of each. */
+  orders: ReadonlyMap<string, readonly string[]>;
+  /** The places of the dead letters that are open. */
+  open: ReadonlySet<string>;
+  /** How the fix file was written, where that is not Unicode. */
+  encoding?: Encoding;
 };
 
-export type RowsByLine = ReadonlyMap<number, readonly string[]>;
-
-/**
- * What a row of a fix file says about itself. `original` is its row before a spreadsheet may have changed it;
- * `isUnproved`: that row is not known.
- */
-export type FixRow = { fixTarget?: FixTarget; line?: number; original?: readonly string[]; isUnproved?: boolean };
-
-const MESSAGE = '_error_message';
-const ANY_NOTE = /\((?:line \d{1,15}|\/[^\n]{1,500}?) of batch [\w.-]{1,200}\)/;
 const LOOKED_AT = 256 * 1024;
+const ANY_NOTE = / \((?:line \d{1,15}|\/[^\n]{1,500}?) of batch \d{8}T\d{6}Z-[\w.-]{1,200}\)/;
 
-/** The batch that a fix file names at its beginning; undefined for any other file. */
+/** The batch that a fix file names at its beginning, whatever its columns are called; undefined for any other file. */
 export async function batchNamedIn(path: string): Promise<string | undefined> {
   await using handle = await openRegularFile(path);
   const stamp = await stampOf(handle);
@@ -46,9 +47,8 @@ export async function batchNamedIn(path: string): Promise<string | undefined> {
 }
 
 function batchIn(text: string): string | undefined {
-  if (!text.toLowerCase().includes(MESSAGE)) return undefined;
   const [note = ''] = ANY_NOTE.exec(text) ?? [];
-  return readFixNote(` ${note}`)?.batch;
+  return readFixNote(note)?.batch;
 }
 
 /** Names of columns and batches are ASCII in every encoding. */
@@ -59,172 +59,112 @@ function textOf(start: Buffer): string {
     : start.toString('latin1');
 }
 
-/** The mapping of a fix file: the fields of the batch it corrects, in the form that we write and spreadsheets rewrite. */
+/** The mapping of a fix file: the fields of the batch it corrects, in the form that we write and programs rewrite. */
 export function fixMapping(mapping: Mapping): Mapping {
   const delimiter = [',', ';', '\t', '|'].includes(mapping.delimiter) ? 'auto' : mapping.delimiter;
   const { sheet: _, records: __, ...rest } = mapping;
-  return { ...rest, format: 'auto', delimiter, quote: '"', ...PLAIN };
+  return { ...rest, format: 'auto', encoding: 'auto', delimiter, quote: '"', ...PLAIN };
 }
 
 const PLAIN = { headerRow: 'auto', skipRows: [], fillDown: false, finalNewline: 'required' } satisfies Partial<Mapping>;
 
-/** Reads what the error columns of the rows of one table say, and undoes what a spreadsheet did to them. */
-export function createFixColumns({ names, at, errorColumns }: Columns, originals: Originals | undefined) {
-  const columnOf = (name: string) => names.findIndex((cell) => errorColumnOf(cell) === name);
-  const [line, code, message] = [columnOf('_error_line'), columnOf('_error_code'), columnOf(MESSAGE)];
-  const check = columnOf('_error_check');
-
-  const own = (cells: readonly string[]) => cells.filter((_, index) => !errorColumns.includes(index));
-
-  function read(cells: readonly string[]): FixRow {
-    const fixTarget = readFixNote((cells[message] ?? '').trim());
-    const number = Number(cells[line] ?? '');
-    const state = readFixCheck(cells[check]);
-    const mayBeChanged = state === 'rewritten' || (state === 'missing' && number > 0);
-    const isOther = fixTarget !== undefined && fixTarget.batch !== originals?.batch;
-    const original = isOther ? undefined : originals?.rows.get(number);
-    const isUnknown =
-      originals === undefined
-        ? state === 'rewritten' && textsInRow(own(cells), at).some(mayHaveLostZeros)
-        : mayBeChanged && original === undefined;
-    const guessed = isOther ? undefined : originals?.guessed.get(`line ${number}`);
-    const isUnsure = mayBeChanged && original !== undefined && isUnsureRow(own(cells).map(restore), original);
-    const isUnproved = isUnknown || isUnsure || isStillGuessed(textsInRow(own(cells), at), cells[code], guessed);
-    return {
-      ...(fixTarget && { fixTarget }),
-      ...(number > 0 && { line: number }),
-      ...(mayBeChanged && original && { original }),
-      ...(isUnproved && { isUnproved }),
-    };
-  }
-
-  function isUnsureRow(cells: readonly string[], original: readonly string[]): boolean {
-    return SENT.some((field) => {
-      const [column, before] = [at[field], originals?.at[field]];
-      if (column === undefined || before === undefined) return false;
-      return isUnsureDamage(original[before] ?? '', cells[column] ?? '');
-    });
-  }
-
-  /** The column of each cell that a spreadsheet changed, with what it was. */
-  function changed(cells: readonly string[], { original }: FixRow): Map<number, string> {
-    const restored = new Map<number, string>();
-    for (const field of original === undefined ? [] : SENT) {
-      const [column, before] = [at[field], originals?.at[field]];
-      if (column === undefined || before === undefined) continue;
-      const was = original?.[before] ?? '';
-      if (isSpreadsheetDamage(was, cells[column] ?? '')) restored.set(column, was);
-    }
-    return restored;
-  }
-
-  return { read, changed };
-}
-
-/** Whether a number or article of a file that a program rewrote may have had zeros before it. */
-function mayHaveLostZeros(text: string): boolean {
-  return /^\s*\d[\d.,\s]*(?:e[+-]?\d+)?\s*$/i.test(text);
-}
-
-const SENT = ['purchaseOrderNumber', 'articleCode', 'quantity'] as const;
-
-/** The codes of a record that a guess may have changed. */
-const UNSURE = /encoding-unsure|spreadsheet-rewrite/;
-
-/** Whether a record has text that was read by a guess and not corrected since. `guessed`: undefined if that is not known. */
-function isStillGuessed(texts: readonly string[], code: unknown, guessed: ReadonlySet<string> | undefined): boolean {
-  if (typeof code !== 'string' || !UNSURE.test(code)) return false;
-  return texts.some((text) => isUncertain(text) && (guessed === undefined || guessed.has(text)));
-}
-
-/** The numbers and articles of a record that depend on the encoding of its file. */
-export function uncertainTextsIn(record: SourceRecord, { fields }: Mapping, at: Columns['at']): string[] {
-  const texts = record.kind === 'row' ? textsInRow(record.cells, at) : textsInObject(record.value, fields);
-  return texts.filter(isUncertain);
-}
-
-function textsInRow(cells: readonly string[], at: Columns['at']): string[] {
-  const columns = [at.purchaseOrderNumber, at.articleCode];
-  return columns.map((column) => (column === undefined ? '' : (cells[column] ?? '')));
-}
-
-function textsInObject(value: unknown, fields: Mapping['fields']): string[] {
-  if (!isObject(value)) return [];
-  const { value: items } = find(value, fields.items);
-  const parts = [value, ...(Array.isArray(items) ? items.filter(isObject) : [])];
-  const found = parts.flatMap((part) =>
-    [fields.purchaseOrderNumber, fields.articleCode].map((names) => find(part, names)),
+/**
+ * Refuses a fix file whose columns were renamed. Call for a file without any error column or key; `originals` are there
+ * if its cells have the notes of a fix file.
+ */
+export function refuseLostNotes(originals: Originals | undefined): void {
+  if (originals === undefined) return;
+  throw unreadable(
+    'fix-columns',
+    `The file corrects batch ${originals.batch}, but the names of its columns that begin with _error_ are missing.`,
+    { batch: originals.batch },
+    'Name them as in the fix file: _error_line, _error_code, _error_message, _error_check. If every value is right as it is, remove these columns instead, and drop the file again.',
   );
-  return found.map(({ value: text }) => shownText(text));
 }
 
-/** Whether an object of a fix file still has text that was read by a guess. */
-export function isGuessedObject(
-  record: ObjectRecord,
-  code: unknown,
-  originals: Originals | undefined,
-  { fields }: Mapping,
-): boolean {
-  const isOther = record.fixTarget !== undefined && record.fixTarget.batch !== originals?.batch;
-  const guessed = isOther ? undefined : originals?.guessed.get(placeNamedBy(record) ?? '');
-  return isStillGuessed(textsInObject(record.value, fields), code, guessed);
+/** The place that a record of a fix file was written for: its own line, or the place that its note names. */
+export function placeNamedBy({ kind, fixTarget, line }: Pick<SourceRecord, 'kind' | 'fixTarget' | 'line'>) {
+  const ofLine = line === undefined ? undefined : `line ${line}`;
+  // All objects of a file can be on one line.
+  return kind === 'row' ? (ofLine ?? fixTarget?.place) : (fixTarget?.place ?? ofLine);
 }
 
-type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
-
-/** The place that an object of a fix file names: of its dead letter, or its line. */
-export function placeNamedBy({ fixTarget, line }: Pick<ObjectRecord, 'fixTarget' | 'line'>): string | undefined {
-  return fixTarget?.place ?? (line === undefined ? undefined : `line ${line}`);
+/** Whether the record names a batch that `originals` are not of. */
+export function isOfOtherBatch({ fixTarget }: FixFacts, originals: Originals | undefined): boolean {
+  return fixTarget !== undefined && fixTarget.batch !== originals?.batch;
 }
 
 /**
- * Restores what a program changed in an object of a fix file, as its check shows. Returns how many values that were, or
- * `unproved` if the original is not known.
+ * A field of a record that came back. `was`: undefined if that is not known. `mayBeChanged`: a program may have.
+ * `code`: what was wrong with the record.
  */
-export function restoreObject(
-  record: ObjectRecord,
-  check: unknown,
-  originals: Originals | undefined,
-  { fields }: Mapping,
-): number | 'unproved' {
-  const { value } = record;
-  const key = placeNamedBy(record);
-  const isOther = record.fixTarget !== undefined && record.fixTarget.batch !== originals?.batch;
-  const state = readFixCheck(typeof check === 'string' ? check : shownText(check));
-  if (originals === undefined)
-    return state === 'rewritten' && textsInObject(value, fields).some(mayHaveLostZeros) ? 'unproved' : 0;
-  if (state === 'intact' || key === undefined || isOther || !isObject(value)) return 0;
-  const original = originals.objects.get(key);
-  if (!isObject(original)) return 'unproved';
-  const own = [fields.purchaseOrderNumber, fields.articleCode, fields.quantity];
-  let count = restoreIn(value, original, own);
-  let isUnsure = isUnsureIn(value, original, own);
-  const [items, before] = [find(value, fields.items).value, find(original, fields.items).value];
-  if (!Array.isArray(items) || !Array.isArray(before)) return isUnsure ? 'unproved' : count;
-  for (const [index, item] of items.entries()) {
-    const was: unknown = before[index];
-    if (!isObject(item) || !isObject(was)) continue;
-    count += restoreIn(item, was, [fields.articleCode, fields.quantity]);
-    isUnsure ||= isUnsureIn(item, was, [fields.articleCode, fields.quantity]);
-  }
-  return isUnsure ? 'unproved' : count;
+export type Returned = {
+  was: string | undefined;
+  now: string;
+  isQuantity: boolean;
+  mayBeChanged: boolean;
+  code: string | undefined;
+};
+
+/** The codes of a record with a value that was held as doubtful. */
+const WAS_HELD = /encoding-unsure|spreadsheet-rewrite/;
+
+/** Whether a program made the value that came back, certainly. Nobody corrects a text by one that looks the same. */
+export function isDamaged({ was, now, mayBeChanged }: Returned): boolean {
+  if (was === undefined || was === now) return false;
+  return (mayBeChanged && isSpreadsheetDamage(was, now)) || (isAscii(was) && plainLook(now) === was);
 }
 
-function isUnsureIn(now: object, was: object, fields: readonly (readonly string[])[]): boolean {
-  return fields.some((names) => isUnsureDamage(shownText(find(was, names).value), shownText(find(now, names).value)));
+/**
+ * Both readings of a value that came back and may not be what a person meant; undefined if nothing is doubtful.
+ * `before`: its readings when it was held before.
+ */
+export function readingsOfReturned(returned: Returned, before: string | undefined): string | undefined {
+  const { was, now, isQuantity, mayBeChanged, code = '' } = returned;
+  if (now.trim() === '') return undefined;
+  if (before !== undefined) return `${before}, and is unchanged since it was held`;
+  const isSame = was === now;
+  const alike = isSame ? undefined : lookAlikeIn(now.trim());
+  if (alike !== undefined)
+    return `${quoted(now)} contains ${named(alike)}: it can be that, or ${quoted(plainLook(now))}`;
+  if (was === undefined) return mayBeChanged ? unknownReadings(now, isQuantity) : undefined;
+  if (isSame) return undefined;
+  if (mayBeChanged && isUnsureDamage(was, now))
+    return `${quoted(now)} can be a correction of ${quoted(was)}, or what a program made of it`;
+  if (isOtherLetters(was, now) && !WAS_HELD.test(code) && textFault(was.trim()) === undefined)
+    return `${quoted(now)} can be a correction of ${quoted(was)}, or the same text read in another encoding`;
+  return undefined;
 }
 
-function restoreIn(now: Record<string, unknown>, was: object, fields: readonly (readonly string[])[]): number {
-  let count = 0;
-  for (const names of fields) {
-    const [found, before] = [find(now, names), find(was, names)];
-    if (before.value === undefined || !isSpreadsheetDamage(shownText(before.value), shownText(found.value))) continue;
-    setAt(now, found.value === undefined ? before.pointer : found.pointer, before.value);
-    count += 1;
-  }
-  return count;
+/** Of a value whose original is not known, in a record that a program may have changed. */
+export function unknownReadings(now: string, isQuantity: boolean): string | undefined {
+  const text = now.trim();
+  if (!isQuantity && !isSpreadsheetForm(text)) return undefined;
+  const isDigits = /^\d+$/.test(text);
+  const example = isQuantity ? (text.endsWith('000') ? text.replace(/000$/, '.000') : `${text},000`) : `0${text}`;
+  const other = isDigits ? `another one, such as ${quoted(example)}` : 'another one';
+  return `${quoted(now)} can be the value that is meant, or what a program made of ${other}; the original is not known`;
 }
 
-function shownText(value: unknown): string {
-  return typeof value === 'string' ? value : (sourceOfNumber(value) ?? '');
+/**
+ * Of a value that may have been held before as doubtful, where only the code of its record tells; `code`: undefined if
+ * that is gone too.
+ */
+export function guessedReadings(code: string | undefined, now: string, isQuantity: boolean): string | undefined {
+  if (code !== undefined && !WAS_HELD.test(code)) return undefined;
+  if (!isQuantity && isUncertain(now)) return `${quoted(now)} can be read as ${readingsOf(now)}`;
+  return code?.includes('spreadsheet-rewrite') ? unknownReadings(now, isQuantity) : undefined;
+}
+
+function isAscii(text: string): boolean {
+  return !/[^\0-\x7f]/.test(text);
+}
+
+export function quoted(text: string): string {
+  return JSON.stringify(shorten(text, 60));
+}
+
+function named(character: string): string {
+  const point = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return controlCharacterIn(character) === undefined ? `"${character}" (U+${point})` : `U+${point}`;
 }

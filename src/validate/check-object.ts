@@ -17,7 +17,7 @@ import {
   stateIn,
   textIn,
 } from './object-fields.ts';
-import { problemOf } from './problem.ts';
+import { doubtProblems, problemOf } from './problem.ts';
 
 /** One JSON object, read as one order. `items` is present when nothing is wrong. */
 export type CheckedObject = { number: string; items?: Item[]; problems: Problem[] };
@@ -28,8 +28,7 @@ export type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
 export function checkObject(record: ObjectRecord, rules: ObjectRules): CheckedObject {
   const { place, value } = record;
   if (!isObject(value)) return { number: '', problems: [problemOf('not-an-object', place, '', shown(value))] };
-  const problems: Problem[] = [];
-  if (record.isUnproved) problems.push(problemOf('spreadsheet-rewrite', place, '', ''));
+  const problems = doubtProblems(record.doubts, place);
   const number = textIn(value, 'purchaseOrderNumber', place, rules, problems);
   stateIn(value, place, rules.mapping, problems);
   const items = itemsIn(value, place, rules, problems);
@@ -54,8 +53,7 @@ export function checkObjectRow(record: ObjectRecord, rules: ObjectRules): Checke
       loose: { reason, isBoth: true },
     };
   }
-  const found: Problem[] = [];
-  if (record.isUnproved) found.push(problemOf('spreadsheet-rewrite', place, '', ''));
+  const found = doubtProblems(record.doubts, place);
   const number = textIn(value, 'purchaseOrderNumber', place, rules, found);
   stateIn(value, place, rules.mapping, found);
   nestedIn(value, number, place, rules, found);

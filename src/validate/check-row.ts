@@ -8,7 +8,7 @@ import { isUncertain, readingsOf } from '../parse/code-pages.ts';
 import type { Field } from '../parse/columns.ts';
 import { isTotalLabel } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
-import { type Fault, problemOf } from './problem.ts';
+import { doubtProblems, type Fault, problemOf } from './problem.ts';
 
 /** One row of a table, or one object without items, read as one line of an order. `item` is there when nothing is wrong. */
 export type CheckedRow = {
@@ -82,7 +82,7 @@ function nameOf(field: Field, { table: { columns } }: RowRules): string {
 
 /** Whether the row's reading depends on a guess, or on an end of the file that may be missing. */
 function isUnsure(record: RowRecord, rules: RowRules): boolean {
-  if (record.place.line === rules.table.cutOffAt || record.isUnproved) return true;
+  if (record.place.line === rules.table.cutOffAt || record.doubts !== undefined) return true;
   return rules.table.isGuess && uncertainFields(record, rules).length > 0;
 }
 
@@ -92,7 +92,7 @@ function unsureProblems(record: RowRecord, rules: RowRules): Problem[] {
     const text = rawOf(record, field, rules);
     return problemOf('encoding-unsure', record.place, nameOf(field, rules), text, readingsOf(text));
   });
-  if (record.isUnproved) problems.push(problemOf('spreadsheet-rewrite', record.place, '', ''));
+  problems.push(...doubtProblems(record.doubts, record.place));
   if (record.place.line !== cutOffAt) return problems;
   return [...problems, problemOf('cut-off', record.place, columns.header.at(-1) ?? '', record.cells.at(-1) ?? '')];
 }

@@ -6,9 +6,10 @@ import { type CheckedOrder, createPager, type Item } from '../order/order.ts';
 import { parseExactly, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { trimBlanks } from '../order/text.ts';
+import { shorten, trimBlanks } from '../order/text.ts';
 import { isBlank, isObject } from '../parse/find-key.ts';
 import type { TableReading } from '../parse/inspection.ts';
+import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
 import type { CheckedRow } from './check-row.ts';
 import type { LateRecords } from './late-records.ts';
 import { problemOf } from './problem.ts';
@@ -25,7 +26,7 @@ export type RowGroups = {
 type Group = { rows: CheckedRow[]; doubt?: string | undefined };
 
 export type GroupOptions = {
-  reading: Pick<TableReading, 'apart' | 'shifted'>;
+  reading: Pick<TableReading, 'apart' | 'shifted' | 'originals'>;
   /** Checks a row again that was kept until the end. */
   check(record: SourceRecord): CheckedRow;
   mapping: Mapping;
@@ -38,12 +39,13 @@ const PAGE = 500;
 
 /** A row that may belong to a neighbor puts that order in doubt, so each group waits until the next one is complete. */
 export function groupRows({ reading, check, mapping, late }: GroupOptions): RowGroups {
-  const { apart, shifted } = reading;
+  const { apart, shifted, originals } = reading;
   const doubts = createDoubts();
   let current: Group | undefined;
   let ordinal = 0;
 
-  const next = (rows: readonly CheckedRow[], doubt: string | undefined) => orderOf(rows, doubt, ordinal++, mapping);
+  const next = (rows: readonly CheckedRow[], doubt: string | undefined) =>
+    orderOf(rows, doubt, ordinal++, { mapping, originals });
 
   /** An order, unless more of its rows follow. */
   function place(group: Group | undefined): CheckedOrder[] {
@@ -128,7 +130,7 @@ function orderOf(
   rows: readonly CheckedRow[],
   doubt: string | undefined,
   ordinal: number,
-  mapping: Mapping,
+  { mapping, originals }: { mapping: Mapping; originals: Originals | undefined },
 ): CheckedOrder {
   const records: SourceRecord[] = [];
   const items: Item[] = [];
@@ -140,7 +142,8 @@ function orderOf(
   const place = records[0]?.place ?? { line: 1 };
   const repeat = mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows, mapping) : undefined;
   const twice = correctedTwice(records);
-  const isSound = doubt === undefined && repeat === undefined && twice === undefined;
+  const missing = missingRow(records, originals);
+  const isSound = doubt === undefined && repeat === undefined && twice === undefined && missing === undefined;
   if (items.length === rows.length && items.length <= LIMITS.items && isSound) {
     const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items };
     return { ordinal, number, place, records, valid: true, order };
@@ -149,6 +152,7 @@ function orderOf(
   if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
   if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', placeText(repeat.first)));
   if (twice !== undefined) problems.push(problemOf('fix-row-twice', twice.place, '', '', placeText(twice.first)));
+  if (missing !== undefined) problems.push(problemOf('fix-row-missing', place, '', '', missing));
   if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   return { ordinal, number, place: faulty, records, valid: false, problems };
@@ -162,14 +166,32 @@ function correctedTwice(records: readonly SourceRecord[]): { place: Place; first
     if (fixTarget !== undefined && named !== undefined && named.batch !== fixTarget.batch)
       return { place, first: named.place };
     if (fixTarget !== undefined) named ??= { batch: fixTarget.batch, place };
-    // All objects of a file can be on one line; the note names their pointer.
-    const from = kind === 'row' && line !== undefined ? `line ${line}` : fixTarget?.place;
+    const from = placeNamedBy({ kind, ...(fixTarget && { fixTarget }), ...(line !== undefined && { line }) });
     if (from === undefined) continue;
     const first = known.get(from);
     if (first !== undefined) return { place, first };
     known.set(from, place);
   }
   return undefined;
+}
+
+/** A row that was in the fix file with rows of this order, and is not in it now, if nobody confirmed that. */
+function missingRow(records: readonly SourceRecord[], originals: Originals | undefined): string | undefined {
+  if (originals === undefined || originals.orders.size === 0) return undefined;
+  if (records.every(({ isConfirmed }) => isConfirmed)) return undefined;
+  const own = records.filter((record) => !isOfOtherBatch(record, originals));
+  const places = new Set(own.map(placeNamedBy));
+  for (const place of places) {
+    const missing = place === undefined ? undefined : originals.orders.get(place)?.find((one) => !places.has(one));
+    if (missing !== undefined)
+      return `${missing} of batch ${originals.batch} (${shownRow(missing, originals)}) was in this order`;
+  }
+  return undefined;
+}
+
+function shownRow(place: string, { records }: Originals): string {
+  const record = records.get(place);
+  return shorten(record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? ''), 100);
 }
 
 /** Rows that are equal have equal articles, which are quicker to compare. */

@@ -1,11 +1,18 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
+import type { DeadLetter } from '../order/dead-letter.ts';
+import { placeText } from '../order/fixing.ts';
 import type { SourceRecord } from '../order/record.ts';
+import { isMultiByte } from '../parse/code-pages.ts';
+import type { Encoding } from '../parse/encoding.ts';
 import { readRecords } from '../parse/formats.ts';
 import { inspectFile } from '../parse/inspect.ts';
-import { batchNamedIn, fixMapping, type Originals, placeNamedBy, uncertainTextsIn } from '../parse/read-fix-file.ts';
+import { createJsonParser } from '../parse/json/json-records.ts';
+import { batchNamedIn, fixMapping, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
 
 /**
  * How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects. `unknownBatch`:
@@ -14,7 +21,7 @@ import { batchNamedIn, fixMapping, type Originals, placeNamedBy, uncertainTextsI
 export type HowToRead = { mapping: Mapping | undefined; originals?: Originals; unknownBatch?: string };
 
 export type HowToReadDeps = {
-  config: Pick<Config, 'sources' | 'mappings' | 'reports'>;
+  config: Pick<Config, 'sources' | 'mappings' | 'reports' | 'environment'>;
   /** Finds a batch by its name. */
   batches: { find(name: string): Promise<Pick<Batch, 'batch' | 'source'> | undefined> };
 };
@@ -25,76 +32,121 @@ export function unknownBatchWarning(batch: string, source: string | undefined, r
   return `The file corrects batch ${batch}, but ${reason}: read with ${mapping}, which may not be the mapping of that batch.`;
 }
 
-/** Rows of a fix file that are compared with their originals: they are in memory. */
-const MOST_ROWS = 50_000;
+/** Records of a fix file that are compared with their originals: they are in memory. */
+const MOST_RECORDS = 50_000;
 
 /** Finds out how to read a file of a source. Does not throw: a file that cannot be read fails when it is inspected. */
 export async function howToRead(file: string, source: string, { config, batches }: HowToReadDeps): Promise<HowToRead> {
   const named = await batchNamedIn(file).catch(unlessBroken);
-  const batch = named === undefined ? undefined : await batches.find(named);
+  const batch = named === undefined ? undefined : ((await batches.find(named)) ?? (await reportedBatch(named, config)));
   if (batch === undefined) return { mapping: mappingFor(config, source), ...(named && { unknownBatch: named }) };
-  const mapping = fixMapping(mappingFor(config, batch.source) ?? plainMapping());
+  const own = mappingFor(config, batch.source) ?? plainMapping();
+  const mapping = fixMapping(own);
   const folder = path.join(config.reports.path, batch.batch);
-  const written = path.join(folder, 'dead-letters.csv');
-  const originals =
-    (await originalsIn(written, batch.batch, mapping).catch(unlessBroken)) ??
-    (await originalObjects(folder, batch.batch, mapping));
-  return { mapping, ...(originals && { originals }) };
+  return { mapping, originals: await originalsIn(folder, batch.batch, mapping, writtenIn(own)) };
 }
 
-/** The rows of a fix file as po-sync wrote it. */
-async function originalsIn(written: string, batch: string, mapping: Mapping): Promise<Originals | undefined> {
-  const records = await recordsIn(written, mapping);
-  if (records?.at === undefined) return undefined;
-  const rows = new Map<number, readonly string[]>();
-  for (const record of records.all)
-    if (record.kind === 'row' && record.line !== undefined) rows.set(record.line, record.cells);
-  return { batch, at: records.at, rows, guessed: await guessedIn(written, mapping), objects: new Map() };
+/** The encoding that `dead-letters.csv` is written in, if it is not Unicode. */
+function writtenIn({ encoding }: Mapping): Encoding | undefined {
+  const isOwn =
+    encoding !== 'auto' && !encoding.startsWith('utf-') && !encoding.startsWith('cp') && !isMultiByte(encoding);
+  return isOwn ? encoding : undefined;
 }
 
-/** The objects of a JSON fix file as po-sync wrote it. Those of a place that several have cannot be told apart. */
-async function originalObjects(folder: string, batch: string, mapping: Mapping): Promise<Originals | undefined> {
-  for (const name of ['dead-letters.fix.json', 'dead-letters.ndjson']) {
-    const written = path.join(folder, name);
-    const records = await recordsIn(written, mapping).catch(unlessBroken);
-    if (records === undefined) continue;
-    const objects = new Map<string, unknown>();
-    for (const record of records.all) {
-      const key = placeNamedBy(record);
-      if (key !== undefined && record.kind === 'object') objects.set(key, objects.has(key) ? undefined : record.value);
+/** A batch that has a report of this environment: Redis may have lost it. */
+async function reportedBatch(batch: string, { reports, environment }: HowToReadDeps['config']) {
+  try {
+    const report: unknown = JSON.parse(await readFile(path.join(reports.path, batch, 'report.json'), 'utf8'));
+    if (typeof report !== 'object' || report === null || !('source' in report) || !('environment' in report))
+      return undefined;
+    const { source, environment: own } = report;
+    return typeof source === 'string' && own === environment ? { batch, source } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is known of the batch that a fix file corrects: the fix file as po-sync wrote it, and the dead letters. */
+async function originalsIn(
+  folder: string,
+  batch: string,
+  mapping: Mapping,
+  encoding: Encoding | undefined,
+): Promise<Originals> {
+  const nothing = {
+    batch,
+    at: undefined,
+    records: new Map(),
+    doubted: undefined,
+    orders: new Map(),
+    open: new Set<string>(),
+  };
+  const written: Originals = { ...nothing, ...(encoding && { encoding }) };
+  for (const name of ['dead-letters.csv', 'dead-letters.fix.json', 'dead-letters.ndjson']) {
+    const found = await recordsIn(path.join(folder, name), mapping, written).catch(unlessBroken);
+    if (found === undefined) continue;
+    const records = new Map<string, SourceRecord | undefined>();
+    for (const record of found.all) {
+      const place = placeNamedBy(record);
+      if (place !== undefined) records.set(place, records.has(place) ? undefined : record);
     }
-    return { batch, at: NO_COLUMNS, rows: new Map(), guessed: await guessedIn(written, mapping), objects };
+    return { ...written, at: found.at, records, ...(await deadLettersIn(folder, found.all).catch(unlessBroken)) };
   }
-  return undefined;
+  return { ...written, ...(await deadLettersIn(folder, []).catch(unlessBroken)) };
 }
 
-const NO_COLUMNS: Originals['at'] = { purchaseOrderNumber: 0 };
-
-/** What the numbers and articles of a fix file are if nobody names its encoding, by the place that each record names. */
-async function guessedIn(written: string, mapping: Mapping): Promise<Originals['guessed']> {
-  const auto: Mapping = { ...mapping, encoding: 'auto' };
-  const guessed = new Map<string, Set<string>>();
-  const records = await recordsIn(written, auto);
-  for (const record of records?.all ?? []) {
-    const key = record.kind === 'row' ? `line ${record.line}` : placeNamedBy(record);
-    if (key === undefined) continue;
-    const texts = guessed.get(key) ?? new Set();
-    for (const text of uncertainTextsIn(record, auto, records?.at ?? NO_COLUMNS)) texts.add(text);
-    guessed.set(key, texts);
-  }
-  return guessed;
-}
-
-type Records = { all: readonly SourceRecord[]; at: Originals['at'] | undefined };
+type Records = { all: readonly SourceRecord[]; at: Originals['at'] };
 
 /** The records of a fix file that is not too large; `at`: the columns of a table. */
-async function recordsIn(written: string, mapping: Mapping): Promise<Records | undefined> {
-  const inspection = await inspectFile(written, mapping);
+async function recordsIn(file: string, mapping: Mapping, written: Originals): Promise<Records | undefined> {
+  const inspection = await inspectFile(file, mapping, { originals: written });
   const { reading } = inspection;
-  if (inspection.records > MOST_ROWS) return undefined;
+  if (inspection.records > MOST_RECORDS) return undefined;
   const all: SourceRecord[] = [];
-  for await (const { records } of readRecords(written, inspection, undefined)) all.push(...records);
+  for await (const { records } of readRecords(file, inspection, undefined)) all.push(...records);
   return { all, at: 'objects' in reading ? undefined : reading.columns.at };
+}
+
+/** What the dead letters of a batch say about the records of its fix file, which are in the same sequence. */
+async function deadLettersIn(
+  folder: string,
+  written: readonly SourceRecord[],
+): Promise<Pick<Originals, 'doubted' | 'orders' | 'open'>> {
+  const doubted = new Map<string, Map<string, string>>();
+  const orders = new Map<string, readonly string[]>();
+  const open = new Set<string>();
+  let next = 0;
+  for await (const { closed, location, problems = [] } of deadLettersOf(folder)) {
+    if (closed !== undefined) continue;
+    const { lines = [location.line] } = location;
+    open.add(placeText(location));
+    const own = written.slice(next, next + lines.length).map((record) => placeNamedBy(record) ?? '');
+    const places = location.pointer === undefined ? lines.map((line) => `line ${line}`) : own;
+    next += lines.length;
+    const readings = new Map(problems.filter(isDoubt).map(({ value, message }) => [value, firstPart(value, message)]));
+    for (const place of places) {
+      if (places.length > 1) orders.set(place, places);
+      if (readings.size > 0) doubted.set(place, readings);
+    }
+  }
+  return { doubted, orders, open };
+}
+
+async function* deadLettersOf(folder: string): AsyncGenerator<DeadLetter> {
+  const parser = createJsonParser({ kind: 'list', path: [] });
+  for await (const chunk of createReadStream(path.join(folder, 'dead-letters.json')))
+    for (const { value } of parser.write(chunk as Buffer)) yield value as DeadLetter;
+  for (const { value } of parser.end()) yield value as DeadLetter;
+}
+
+function isDoubt({ code }: { code: string }): boolean {
+  return code === 'encoding-unsure' || code === 'spreadsheet-rewrite';
+}
+
+/** The readings in the message of a problem, without the remedy. */
+function firstPart(value: string, message: string): string {
+  const [readings = ''] = message.split(/;|, and is unchanged/);
+  return readings.startsWith('"') ? readings : `${JSON.stringify(value)} ${readings}`;
 }
 
 /** Whatever is wrong with the file itself is reported when it is inspected. */

@@ -1,6 +1,7 @@
+import { CONFIRMED } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { QuantityFault } from '../order/quantity.ts';
-import type { Place, Problem } from '../order/record.ts';
+import type { Doubt, Place, Problem } from '../order/record.ts';
 import {
   characters,
   controlCharacterIn,
@@ -29,6 +30,7 @@ export type Fault =
   | 'repeated-number'
   | 'repeated-row'
   | 'fix-row-twice'
+  | 'fix-row-missing'
   | 'total-row'
   | 'nested'
   | 'other-order'
@@ -47,6 +49,19 @@ export function problemOf(fault: Fault, place: Place, field: string, value: stri
     value: shorten(value),
     message: sentence(fault, detail),
   };
+}
+
+/** The problems of a record of a fix file whose values have two readings. */
+export function doubtProblems(doubts: readonly Doubt[] | undefined, { line, pointer = '' }: Place): Problem[] {
+  return (doubts ?? []).map(({ field, value, readings, pointer: inner }) =>
+    problemOf(
+      'spreadsheet-rewrite',
+      inner === undefined ? { line } : { line, pointer: pointer + inner },
+      field,
+      value,
+      readings,
+    ),
+  );
 }
 
 function sentence(fault: Fault, detail: string): string {
@@ -176,8 +191,10 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
       return `${shown} is another number than that of the order around the item; correct one of them, or move the item to its order`;
     case 'repeated-number':
       return `is also the number of another order in this file with different content (${value}); keep one of them`;
+    case 'fix-row-missing':
+      return `is not complete: ${value} in the fix file and is not in this order now; add it again with the number of this order. To order without it, write ${CONFIRMED} into _error_check of each row of this order`;
     case 'spreadsheet-rewrite':
-      return 'may contain values that a spreadsheet or a guessed encoding changed, and nothing shows which; correct dead-letters.xlsx instead, or drop the row in a file without the _error_ columns if every value is right';
+      return `${value}; enter the right value, or write ${CONFIRMED} into _error_check if it is right as it is`;
     case 'too-many-items':
       return `has ${value} items; at most ${LIMITS.items} are allowed`;
   }

@@ -3,7 +3,8 @@ import type { CheckedOrder } from '../order/order.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { LineOf } from '../parse/format.ts';
 import { readRecords } from '../parse/formats.ts';
-import type { Inspection, Objects, TableReading } from '../parse/inspection.ts';
+import type { Inspection, Objects, Reading, TableReading } from '../parse/inspection.ts';
+import type { Originals } from '../parse/read-fix-file.ts';
 import { checkObjectRow, type ObjectRecord } from './check-object.ts';
 import { checkRow, type RowRecord } from './check-row.ts';
 import { groupRows } from './group-rows.ts';
@@ -41,7 +42,7 @@ export async function* readOrderPages(
     case 'orders':
       return yield* objectOrders(pages, createObjectOrders(objects.repeated, late), { mapping, isGuess });
     case 'rows':
-      return yield* rowOrders(pages, objects, { mapping, isGuess }, late);
+      return yield* rowOrders(pages, { ...objects, ...originalsOf(reading) }, { mapping, isGuess }, late);
   }
 }
 
@@ -64,7 +65,7 @@ async function* objectOrders(pages: Pages, orders: ObjectOrders, rules: Omit<Obj
 /** Objects without items, each with one item of an order. */
 async function* rowOrders(
   pages: Pages,
-  reading: Extract<Objects, { kind: 'rows' }>,
+  reading: Extract<Objects, { kind: 'rows' }> & { originals?: Originals },
   rules: Omit<ObjectRules, 'lineOf'>,
   late: LateRecords,
 ) {
@@ -77,6 +78,10 @@ async function* rowOrders(
   }
   lineOf = ({ line }) => line;
   yield* groups.finish();
+}
+
+function originalsOf(reading: Reading): { originals?: Originals } {
+  return 'originals' in reading && reading.originals !== undefined ? { originals: reading.originals } : {};
 }
 
 function asRow(record: SourceRecord): RowRecord {

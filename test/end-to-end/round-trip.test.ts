@@ -190,9 +190,9 @@ it('a fix file that comes back uncorrected moves every order to the newest batch
   expect(after).toMatchObject({ counts: { invalid: 2, conflict: 1, refused: 1 }, open: 4 });
   await reportOf('orders.csv', 0);
   for (const { closed } of await lettersOf(first)) expect(closed).toMatchObject({ batch: after.batch });
-  // Each note names the newest batch, once.
+  // The note of each row names the newest batch, once.
   const again = await place.read(after, 'dead-letters.csv');
-  expect(again.match(/of batch \S+\)/g)).toEqual(Array.from({ length: 4 }, () => `of batch ${after.batch})`));
+  expect(again.match(/of batch \S+\)/g)).toEqual(Array.from({ length: 6 }, () => `of batch ${after.batch})`));
   expect(storedOf('U')).toEqual({ 'U-0': 1, 'U-1': 1 });
   const remedy: [RegExp, string][] = [...MENDED, [/NO-SUCH-ARTICLE/, 'A-3']];
   const fixed = remedy.reduce((text, [wrong, right]) => text.replace(wrong, right), again.replaceAll('U-', 'PO-'));

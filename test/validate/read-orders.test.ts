@@ -164,7 +164,7 @@ describe('a mapping', () => {
 
 describe('a fix file', () => {
   test('is read without its error columns and the apostrophes before formulas, and is recognized', async () => {
-    const text = `${HEADER},note,_error_line,_error_code,_error_message\n1,NEW,'=A1,1,'-x,2,missing,is empty\n2,NEW,B,1,\n`;
+    const text = `${HEADER},note,_error_line,_error_code,_error_message,_error_check\n1,NEW,'=A1,1,'-x,2,missing,is empty,01.000\n2,NEW,B,1,,,,,\n`;
     const { orders, inspection } = await readText(text);
     expect(inShort(orders)).toEqual([order('1', item('=A1')), order('2', item('B'))]);
     expect(inspection.isFixFile).toBe(true);

@@ -58,7 +58,7 @@ type Readings = {
   previewer: Previewer | undefined;
 };
 
-const NO_CONFIG: Readings['config'] = { sources: [], mappings: {}, reports: { path: '', keep: 0 } };
+const NO_CONFIG: Readings['config'] = { environment: '', sources: [], mappings: {}, reports: { path: '', keep: 0 } };
 
 async function checkOne(file: string, readings: Readings, printer: FilePrinter): Promise<0 | 1 | 2> {
   try {

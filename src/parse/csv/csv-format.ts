@@ -35,20 +35,14 @@ export const csvFormat: Format<'csv'> = {
 
 /** Makes records of the rows of one table, in their order. */
 export function createRowPages(
-  { columns, hasSepLine, fillDown, originals }: TableReading,
+  { columns, hasSepLine, fillDown, originals, fixSummary: summary }: TableReading,
   mapping: Mapping,
 ): (rows: Row[]) => RecordPage {
   const body = createTableBody(hasSepLine, mapping);
-  const own = createOwnCells(columns, fillDown, originals);
+  const own = createOwnCells({ columns, fillDown, originals, summary });
   return (rows) => ({ records: body.take(rows).map(toRecord), lineOf: ({ line }) => line });
 
   function toRecord(row: Row): SourceRecord {
-    const { fixTarget, line, isUnproved } = own.fixOf(row);
-    const fixed = {
-      ...(line !== undefined && { line }),
-      ...(fixTarget && { fixTarget }),
-      ...(isUnproved && { isUnproved }),
-    };
-    return { kind: 'row', place: { line: row.line }, cells: own.cellsOf(row), ...fixed };
+    return { kind: 'row', place: { line: row.line }, cells: own.cellsOf(row), ...own.fixOf(row) };
   }
 }

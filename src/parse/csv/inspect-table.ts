@@ -1,7 +1,8 @@
 import type { Mapping } from '../../config/config.ts';
 import { type Columns, resolveColumns } from '../columns.ts';
+import { watchFixRows } from '../fix-rows.ts';
 import type { TableReading } from '../inspection.ts';
-import type { Originals } from '../read-fix-file.ts';
+import { type Originals, refuseLostNotes } from '../read-fix-file.ts';
 import { emptyFile, unreadable } from '../unreadable.ts';
 import { type Delimiter, findDelimiter, watchDecimals } from './dialect.ts';
 import { createRuns } from './number-runs.ts';
@@ -86,7 +87,7 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     const next = body.take(rows);
     if (body.header === undefined) return;
     data ??= watchData(body.header, rowsIn(bytes, next), mapping, originals);
-    const { runs, shifted, ownCells } = data;
+    const { runs, shifted, ownCells, fixRows } = data;
     const { quantity } = runs.columns.at;
     const width = body.header.cells.length;
     // Our own fix files quote correctly.
@@ -94,6 +95,7 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     for (const row of next) {
       if (mayHaveStrayQuotes) refuseSwallowedRows(row, width, dialect.delimiter);
       const cells = ownCells.cellsOf(row);
+      fixRows?.look(row.cells, ownCells.fixOf(row));
       runs.add(cells, row);
       shifted.look(cells, row);
       if (quantity !== undefined) decimals.look(cells[quantity] ?? '', row.line);
@@ -104,7 +106,8 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     body.end();
     look([]);
     if (data === undefined) throw emptyFile();
-    const { runs, shifted, ownCells } = data;
+    const { runs, shifted, ownCells, fixRows } = data;
+    const fixSummary = fixRows?.summary();
     const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
     const reading: TableReading = {
       ...dialect,
@@ -115,9 +118,10 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
       hasQuotes: mapping.quote !== 'none',
       fillDown: mapping.fillDown,
       ...(originals && { originals }),
+      ...(fixSummary && { fixSummary }),
     };
     const signs = mapping.decimal === 'auto' ? decimals.warnings() : [];
-    const warnings = [...body.warnings(), ...signs, ...ownCells.warnings()];
+    const warnings = [...body.warnings(), ...signs, ...ownCells.warnings(), ...(fixSummary?.warnings ?? [])];
     const counts = { records: runs.records, orders: runs.orders() };
     return { ...counts, reading, ...(sign !== undefined && { decimal: sign }), warnings };
   }
@@ -143,10 +147,13 @@ function isLastSent({ names, header, at, errorColumns }: Columns): boolean {
 
 function watchData(header: Row, expected: number, mapping: Mapping, originals: Originals | undefined) {
   const columns = resolveColumns(header.cells, header.line, mapping);
+  const isFixFile = columns.errorColumns.length > 0;
+  if (!isFixFile) refuseLostNotes(originals);
   return {
     runs: createRuns(columns, expected),
     shifted: watchShifted(columns),
-    ownCells: createOwnCells(columns, mapping.fillDown, originals),
+    ownCells: createOwnCells({ columns, fillDown: mapping.fillDown, originals, summary: undefined }),
+    fixRows: isFixFile ? watchFixRows(columns, originals) : undefined,
   };
 }
 

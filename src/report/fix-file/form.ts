@@ -1,5 +1,5 @@
 import type { DeadLetter } from '../../order/dead-letter.ts';
-import { fixNote, placeText } from '../../order/fixing.ts';
+import { fixNote, PART_OF_ORDER, placeText } from '../../order/fixing.ts';
 import type { CheckedOrder } from '../../order/order.ts';
 import { type Place, type Problem, problemText, type SourceRecord } from '../../order/record.ts';
 import { onOneLine } from '../../order/text.ts';
@@ -22,19 +22,22 @@ const LONGEST_MESSAGE = 1000;
 /**
  * What is wrong with each record of an order, in the order of the records. An error of the complete order (the API
  * refused it, say) is shown at the record that the dead letter points to. That record also names the dead letter's
- * place and batch, so that the dead letter is found when the record comes back with another number.
+ * place and batch, so that the dead letter is found when the record comes back with another number. The other records
+ * name their own place.
  */
 export function recordErrors(order: CheckedOrder, deadLetter: DeadLetter, batch: string): RecordError[] {
   const blamed = blamedRecord(order, deadLetter);
   return order.records.map((record, index) => {
     const own = (deadLetter.problems ?? []).filter((problem) => isAbout(problem, record));
-    if (index === blamed) return noted(errorOf(record, ...blame(order, deadLetter, own)), deadLetter, batch);
-    return errorOf(record, codesOf(own), messagesOf(own));
+    if (index === blamed)
+      return noted(errorOf(record, ...blame(order, deadLetter, own)), placeText(deadLetter.location), batch);
+    const message = own.length === 0 ? PART_OF_ORDER : messagesOf(own);
+    return noted(errorOf(record, codesOf(own), message), placeText(record.place), batch);
   });
 }
 
-function noted(error: RecordError, deadLetter: DeadLetter, batch: string): RecordError {
-  return { ...error, message: error.message + fixNote({ batch, place: placeText(deadLetter.location) }) };
+function noted(error: RecordError, place: string, batch: string): RecordError {
+  return { ...error, message: error.message + fixNote({ batch, place }) };
 }
 
 /** By its pointer where there is one, because all objects of a file may be on one line. */

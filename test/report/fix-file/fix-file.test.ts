@@ -13,7 +13,7 @@ const BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
 const ERRORS = ['_error_line', '_error_code', '_error_message', '_error_check'];
 /** The check in a table with semicolons. */
 const CHECK = '01,000';
-/** What the message of an order's first wrong record ends with. */
+/** What the message of a record ends with. */
 const from = (place: string) => ` (${place} of batch ${BATCH})`;
 const MESSAGE = 'MENGE: The quantity must be a whole number above zero.';
 
@@ -34,9 +34,9 @@ describe('the fix file of a table', () => {
     expect(textOf(CSV_SHAPE, [order])).toBe(
       [
         'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check',
-        `7;A;1;2;;;${CHECK}`,
+        `7;A;1;2;;part of this order${from('line 2')};${CHECK}`,
         `7;B;1,5;3;quantity-not-whole;${MESSAGE}${from('line 3')};${CHECK}`,
-        `7;C;x;4;quantity-not-number;MENGE: No number.;${CHECK}`,
+        `7;C;x;4;quantity-not-number;MENGE: No number.${from('line 4')};${CHECK}`,
         '',
       ].join('\n'),
     );
@@ -56,7 +56,7 @@ describe('the fix file of a table', () => {
   it('an error of the complete order is shown at its first row, on one line', () => {
     const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', 'Unknown\r\narticle\u2028A');
     expect(textOf(CSV_SHAPE, [order])).toContain(
-      `7;A;1;9;400;Unknown article A${from('line 9')};${CHECK}\n7;B;2;10;;;${CHECK}\n`,
+      `7;A;1;9;400;Unknown article A${from('line 9')};${CHECK}\n7;B;2;10;;part of this order${from('line 10')};${CHECK}\n`,
     );
   });
 
@@ -159,10 +159,10 @@ describe('the fix file of JSON', () => {
     ]);
   });
 
-  it('of rows on one line, the row with the problem names the dead letter', () => {
+  it('of rows on one line, each row names its place', () => {
     const records = ['/0', '/1'].flatMap((pointer) => object(1, { id: '7', n: pointer }, pointer));
     const [first, second] = JSON.parse(textOf(json, [wrong(records, problem(1, { pointer: '/1/n', field: 'n' }))]));
-    expect(first).toMatchObject({ _error_code: '', _error_message: '' });
+    expect(first).toMatchObject({ _error_code: '', _error_message: `part of this order${from('/0')}` });
     expect(second).toMatchObject({
       _error_code: 'quantity-not-whole',
       _error_message: `n: The quantity must be a whole number above zero.${from('/1')}`,

@@ -1,0 +1,165 @@
+import type { Mapping } from '../config/config.ts';
+import { readFixCheck, readFixNote } from '../order/fixing.ts';
+import { sourceOfNumber } from '../order/quantity.ts';
+import type { Doubt, FixFacts } from '../order/record.ts';
+import { isSpreadsheetDamage, isUnsureDamage } from '../order/spreadsheet.ts';
+import { pointerStep } from '../order/text.ts';
+import { find, isObject, setAt } from './find-key.ts';
+import {
+  guessedReadings,
+  isDamaged,
+  isOfOtherBatch,
+  type Originals,
+  placeNamedBy,
+  quoted,
+  readingsOfReturned,
+} from './read-fix-file.ts';
+
+type Fields = Record<string, unknown>;
+
+/** What an object of a fix file says about itself, from the keys that po-sync added. */
+export function objectFacts(errorKeys: Fields): FixFacts {
+  const { _error_message: message, _error_line: line, _error_check: check } = errorKeys;
+  const fixTarget = typeof message === 'string' ? readFixNote(message) : undefined;
+  const number = Number(shownText(line));
+  return {
+    ...(number > 0 && { line: number }),
+    ...(fixTarget && { fixTarget }),
+    ...(readFixCheck(shownText(check)) === 'confirmed' && { isConfirmed: true }),
+  };
+}
+
+/** How the values of one object came back. `before`: the readings of values that were held before. */
+type Comparison = {
+  fields: Mapping['fields'];
+  mayBeChanged: boolean;
+  code: string | undefined;
+  isKnown: boolean;
+  before: ReadonlyMap<string, string> | undefined;
+  doubts: Doubt[];
+  restored: number;
+};
+
+/** Restores in an object of a fix file what a program changed, and finds what has two readings. */
+export function compareObject(
+  value: Fields,
+  facts: FixFacts,
+  errorKeys: Fields,
+  originals: Originals | undefined,
+  { fields }: Mapping,
+): { doubts: readonly Doubt[]; restored: number } {
+  const place = isOfOtherBatch(facts, originals) ? '' : (placeNamedBy({ kind: 'object', ...facts }) ?? '');
+  const record = originals?.records.get(place);
+  const original = record?.kind === 'object' && isObject(record.value) ? record.value : undefined;
+  const { _error_check: check, _error_code: code } = errorKeys;
+  const comparison: Comparison = {
+    fields,
+    mayBeChanged: /rewritten|missing/.test(readFixCheck(shownText(check))),
+    code: typeof code === 'string' ? code : undefined,
+    isKnown: original !== undefined && originals?.doubted !== undefined,
+    before: originals?.doubted?.get(place),
+    doubts: [],
+    restored: 0,
+  };
+  if (facts.isConfirmed === true) return comparison;
+  for (const field of ['purchaseOrderNumber', 'articleCode', 'quantity'] as const)
+    compareValue(value, original, field, '', comparison);
+  compareItems(value, original, comparison);
+  return comparison;
+}
+
+type SentField = 'purchaseOrderNumber' | 'articleCode' | 'quantity';
+
+/** Compares one value; `at` is the pointer of the object that has it. */
+function compareValue(now: Fields, was: Fields | undefined, field: SentField, at: string, on: Comparison): void {
+  const names = on.fields[field];
+  const [found, before] = [find(now, names), was === undefined ? undefined : find(was, names)];
+  const [text, old] = [shownText(found.value), before === undefined ? undefined : shownText(before.value)];
+  const isQuantity = field === 'quantity';
+  const returned = { was: old, now: text, isQuantity, mayBeChanged: on.mayBeChanged, code: on.code };
+  if (before?.value !== undefined && isDamaged(returned)) {
+    setAt(now, found.value === undefined ? before.pointer : found.pointer, before.value);
+    on.restored += 1;
+    return;
+  }
+  if (found.value === undefined) return;
+  const isOld = on.isKnown || (old !== undefined && old !== text);
+  const readings =
+    readingsOfReturned(returned, on.before?.get(text)) ??
+    (isOld ? undefined : guessedReadings(on.code, text, isQuantity));
+  if (readings !== undefined) on.doubts.push({ field: found.name, value: text, readings, pointer: at + found.pointer });
+}
+
+/** Compares each item with the one that it was, wherever that is now. */
+function compareItems(value: Fields, original: Fields | undefined, on: Comparison): void {
+  const [list, old] = [find(value, on.fields.items), original && find(original, on.fields.items).value];
+  if (!Array.isArray(list.value)) return;
+  const items = list.value.filter(isObject);
+  const before = Array.isArray(old) ? old.filter(isObject) : undefined;
+  const isInPlace =
+    before !== undefined && items.length === before.length && items.every((item, i) => isLike(item, before[i], on));
+  for (const [index, item] of items.entries()) {
+    const at = `${list.pointer}${pointerStep(list.value.indexOf(item))}`;
+    const was = isInPlace ? before[index] : before && itemBefore(item, before, at, on);
+    if (was === 'unsure') continue;
+    const isAdded = before !== undefined && was === undefined;
+    const one = isAdded ? { ...on, mayBeChanged: false, isKnown: true } : on;
+    for (const field of ['articleCode', 'quantity'] as const) compareValue(item, was, field, at, one);
+    on.restored = Math.max(on.restored, one.restored);
+  }
+}
+
+/** Whether every value that is sent can be that of the original, as it was or as a program changed it. */
+function isLike(now: Fields, was: Fields | undefined, on: Comparison): boolean {
+  return was !== undefined && (['articleCode', 'quantity'] as const).every((field) => isSameValue(now, was, field, on));
+}
+
+function isSameValue(now: Fields, was: Fields, field: SentField, { fields, mayBeChanged }: Comparison): boolean {
+  const [text, old] = [now, was].map((one) => shownText(find(one, fields[field]).value)) as [string, string];
+  return (
+    text === old || isDamaged({ was: old, now: text, isQuantity: field === 'quantity', mayBeChanged, code: undefined })
+  );
+}
+
+/**
+ * The item that an item was, by its article; undefined for an item that a person added. `unsure`: it can be several, or
+ * one whose other values a program may have changed; that is a doubt.
+ */
+function itemBefore(now: Fields, before: readonly Fields[], at: string, on: Comparison): Fields | 'unsure' | undefined {
+  const article = find(now, on.fields.articleCode);
+  const alike = before.filter((was) => isSameValue(now, was, 'articleCode', on));
+  const articleOf = (was: Fields) => shownText(find(was, on.fields.articleCode).value);
+  const outcomes = new Set(alike.map((was) => JSON.stringify([articleOf(was), quantityFrom(now, was, on)])));
+  const isUnsure = (was: Fields) => isUnsureDamage(quantityOf(was, on), quantityOf(now, on));
+  if (outcomes.size === 1) return alike.find(isUnsure) ?? alike[0];
+  const others =
+    alike.length > 0 ? [...new Set(alike.map(articleOf))] : on.mayBeChanged ? rewrittenBy(now, before, on) : [];
+  if (others.length === 0) return undefined;
+  const text = shownText(article.value);
+  const readings = `${quoted(text)} can be a new item, or ${others.slice(0, 5).map(quoted).join(' or ')} as a program changed it`;
+  on.doubts.push({ field: article.name, value: text, readings, pointer: at + article.pointer });
+  return 'unsure';
+}
+
+/** The quantity of an item if it was this one. */
+function quantityFrom(now: Fields, was: Fields, on: Comparison): string {
+  return quantityOf(isSameValue(now, was, 'quantity', on) ? was : now, on);
+}
+
+function quantityOf(item: Fields, { fields }: Comparison): string {
+  return shownText(find(item, fields.quantity).value);
+}
+
+/** The articles of items whose quantity can be that of an item with another article, as a program changed it. */
+function rewrittenBy(now: Fields, before: readonly Fields[], on: Comparison): string[] {
+  const quantity = quantityOf(now, on);
+  return before
+    .filter(
+      (was) => isSpreadsheetDamage(quantityOf(was, on), quantity) || isUnsureDamage(quantityOf(was, on), quantity),
+    )
+    .map((was) => shownText(find(was, on.fields.articleCode).value));
+}
+
+function shownText(value: unknown): string {
+  return typeof value === 'string' ? value : (sourceOfNumber(value) ?? '');
+}

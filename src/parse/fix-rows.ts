@@ -1,0 +1,202 @@
+import { errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
+import type { Doubt, FixFacts, SourceRecord } from '../order/record.ts';
+import { isSpreadsheetDamage, restore } from '../order/spreadsheet.ts';
+import type { Columns } from './columns.ts';
+import {
+  guessedReadings,
+  isDamaged,
+  isOfOtherBatch,
+  type Originals,
+  placeNamedBy,
+  quoted,
+  readingsOfReturned,
+  unknownReadings,
+} from './read-fix-file.ts';
+
+/** A row of a fix file: as it is meant, and as it was `returned`. `restored`: what a program changed, by column. */
+export type FixedRow = {
+  cells: string[];
+  returned: readonly string[];
+  facts: FixFacts;
+  restored: ReadonlyMap<number, string>;
+};
+
+/** What is known about all rows of a fix file after the first pass. */
+export type FixSummary = {
+  /** No row shows that programs left it unchanged, or one shows that they did not. */
+  isRewritten: boolean;
+  /** Fields whose values came back in other rows. */
+  moved: ReadonlySet<SentField>;
+  warnings: string[];
+};
+
+type SentField = (typeof SENT)[number];
+const SENT = ['purchaseOrderNumber', 'articleCode', 'quantity'] as const;
+
+/** A row with what it says about itself. `original`: undefined if it is not known. */
+type Read = {
+  own: string[];
+  facts: FixFacts;
+  original: readonly string[] | undefined;
+  mayBeChanged: boolean;
+  hasErrorCells: boolean;
+  code: string | undefined;
+  before: ReadonlyMap<string, string> | undefined;
+};
+
+/** Reads the rows of a fix file, restores what programs changed, and finds what has two readings. */
+export function createFixRows(columns: Columns, originals: Originals | undefined, summary: FixSummary | undefined) {
+  const { names, at, header, errorColumns } = columns;
+  const columnOf = (name: string) => names.findIndex((cell) => errorColumnOf(cell) === name);
+  const [line, code, message] = [columnOf('_error_line'), columnOf('_error_code'), columnOf('_error_message')];
+  const check = columnOf('_error_check');
+  const known = SENT.map((field) => valuesOf(originals, field));
+
+  function look(cells: readonly string[]): Read {
+    const fixTarget = readFixNote((cells[message] ?? '').trim());
+    const number = Number(cells[line] ?? '');
+    const state = readFixCheck(cells[check]);
+    const hasErrorCells = errorColumns.some((column) => (cells[column] ?? '').trim() !== '');
+    const named = { ...(fixTarget && { fixTarget }), ...(number > 0 && { line: number }) };
+    const place = isOfOtherBatch(named, originals) ? '' : (placeNamedBy({ kind: 'row', ...named }) ?? '');
+    const original = originals?.records.get(place);
+    return {
+      own: cells.filter((_, index) => !errorColumns.includes(index)).map(restore),
+      facts: { ...named, ...(state === 'confirmed' && { isConfirmed: true }) },
+      original: cellsOf(original),
+      mayBeChanged: hasErrorCells && (state === 'rewritten' || state === 'missing'),
+      hasErrorCells,
+      code: code < 0 ? undefined : (cells[code] ?? '').trim(),
+      before: originals?.doubted?.get(place),
+    };
+  }
+
+  function valueIn(
+    { own, original }: Read,
+    field: SentField,
+  ): { column: number; now: string; was?: string } | undefined {
+    const [column, before] = [at[field], originals?.at?.[field]];
+    if (column === undefined) return undefined;
+    const was = before === undefined ? undefined : original?.[before];
+    return { column, now: own[column] ?? '', ...(was !== undefined && { was }) };
+  }
+
+  function read(cells: readonly string[]): FixedRow {
+    const row = look(cells);
+    const restored = new Map<number, string>();
+    const { own: returned, facts } = row;
+    if (facts.isConfirmed || returned.length !== header.length) return { cells: returned, returned, facts, restored };
+    const doubts: Doubt[] = [];
+    for (const [index, field] of SENT.entries()) {
+      const found = valueIn(row, field);
+      if (found === undefined) continue;
+      const { column, now, was } = found;
+      const isQuantity = field === 'quantity';
+      const value = { was, now, isQuantity, mayBeChanged: row.mayBeChanged, code: row.code };
+      if (was !== undefined && isDamaged(value)) restored.set(column, was);
+      else {
+        const readings =
+          readingsOfReturned(value, row.before?.get(now)) ??
+          movedReadings(field, was, now) ??
+          (row.hasErrorCells ? guessReadings(row, now, isQuantity, was) : addedReadings(now, isQuantity, known[index]));
+        if (readings !== undefined) doubts.push({ field: header[column] ?? field, value: now, readings });
+      }
+    }
+    const own = returned.map((cell, column) => restored.get(column) ?? cell);
+    return { cells: own, returned, facts: { ...facts, ...(doubts.length > 0 && { doubts }) }, restored };
+  }
+
+  function movedReadings(field: SentField, was: string | undefined, now: string): string | undefined {
+    if (was === undefined || was === now || summary?.moved.has(field) !== true) return undefined;
+    return `${quoted(now)} was ${quoted(was)}, and values of this column are in other rows than before: they can be corrected, or sorted without their rows`;
+  }
+
+  /** Of a value that was held before, where nothing but the code of its row tells. */
+  function guessReadings(row: Read, now: string, isQuantity: boolean, was: string | undefined): string | undefined {
+    const isKnown = row.original !== undefined && originals?.doubted !== undefined;
+    return isKnown || (was !== undefined && was !== now) ? undefined : guessedReadings(row.code, now, isQuantity);
+  }
+
+  /** Of a row that a person added, in a file that a program rewrote. */
+  function addedReadings(now: string, isQuantity: boolean, values: readonly string[] = []): string | undefined {
+    if (isQuantity || summary?.isRewritten !== true) return undefined;
+    const other = values.find((was) => isSpreadsheetDamage(was, now));
+    if (other !== undefined) return `${quoted(now)} can be a new value, or what a program made of ${quoted(other)}`;
+    return values.length > 0 ? undefined : unknownReadings(now, isQuantity);
+  }
+
+  /** The columns that are sent, of a row and its original. */
+  function compared(cells: readonly string[]): [field: SentField, was: string, now: string][] {
+    const row = look(cells);
+    return SENT.flatMap((field) => {
+      const { now = '', was } = valueIn(row, field) ?? {};
+      return was === undefined ? [] : [[field, was, now]];
+    });
+  }
+
+  return { read, compared, stateOf: (cells: readonly string[]) => readFixCheck(cells[check]) };
+}
+
+function cellsOf(record: SourceRecord | undefined): readonly string[] | undefined {
+  return record?.kind === 'row' ? record.cells : undefined;
+}
+
+function valuesOf(originals: Originals | undefined, field: SentField): string[] {
+  const column = originals?.at?.[field];
+  if (originals === undefined || column === undefined || field === 'quantity') return [];
+  return [...new Set(originals.records.values().map((record) => cellsOf(record)?.[column] ?? ''))];
+}
+
+/** Watches all rows of a fix file in the first pass. */
+export function watchFixRows(columns: Columns, originals: Originals | undefined) {
+  const rows = createFixRows(columns, originals, undefined);
+  const states = { intact: 0, rewritten: 0, missing: 0, confirmed: 0 };
+  const changed = new Map<SentField, { was: string[]; now: string[] }>();
+  const named = new Set<string>();
+
+  return {
+    look(cells: readonly string[], { fixTarget, line }: FixFacts): void {
+      states[rows.stateOf(cells)] += 1;
+      if (originals === undefined) return;
+      if (!isOfOtherBatch({ ...(fixTarget && { fixTarget }) }, originals)) {
+        if (fixTarget !== undefined) named.add(fixTarget.place);
+        if (line !== undefined) named.add(`line ${line}`);
+      }
+      for (const [field, was, now] of rows.compared(cells)) {
+        if (was === now || isSpreadsheetDamage(was, now)) continue;
+        const values = changed.get(field) ?? { was: [], now: [] };
+        changed.set(field, values);
+        values.was.push(was);
+        values.now.push(now);
+      }
+    },
+    summary(): FixSummary {
+      const moved = [...changed].filter(([, { was, now }]) => isMoved(was, now)).map(([field]) => field);
+      const isRewritten = states.rewritten > 0 || states.intact + states.confirmed === 0;
+      return { isRewritten, moved: new Set(moved), warnings: leftOut(originals, named) };
+    },
+  };
+}
+
+/** Whether most of the values that changed are those of other changed rows. */
+function isMoved(was: readonly string[], now: readonly string[]): boolean {
+  const left = new Map<string, number>();
+  for (const value of was) left.set(value, (left.get(value) ?? 0) + 1);
+  let count = 0;
+  for (const value of now) {
+    const more = left.get(value) ?? 0;
+    if (more === 0 || value === '') continue;
+    left.set(value, more - 1);
+    count += 1;
+  }
+  return count >= 2 && count >= was.length / 2;
+}
+
+/** How many dead letters the fix file does not name. */
+export function leftOut(originals: Originals | undefined, named: ReadonlySet<string>): string[] {
+  if (originals === undefined) return [];
+  const rest = [...originals.open].filter((place) => !named.has(place)).length;
+  if (rest === 0) return [];
+  const stay = rest === 1 ? 'is not in this file and stays open' : 'are not in this file and stay open';
+  return [`${rest} of the ${originals.open.size} open dead letters of batch ${originals.batch} ${stay}.`];
+}

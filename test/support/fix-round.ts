@@ -1,0 +1,89 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config } from '../../src/config/config.ts';
+import type { CheckedOrder } from '../../src/order/order.ts';
+import { inspectFile } from '../../src/parse/inspect.ts';
+import { createDeadLetterList, deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
+import { fixFile, fixFileName } from '../../src/report/fix-file/fix-file.ts';
+import { howToRead } from '../../src/validate/how-to-read.ts';
+import { readOrders } from '../../src/validate/read-orders.ts';
+import { inShort, mappingOf } from './read-text.ts';
+import { AT } from './reported.ts';
+import { makeTempFolder } from './temp-folder.ts';
+
+/** The batches of the files that are dropped, one after the other. */
+export const batchNo = (no: number) => `2026112${no}T071500Z-erp-orders-3f2a91c0`;
+
+/** A fix file as po-sync wrote it, and what becomes of it when it comes back. */
+export type FixRound = AsyncDisposable & {
+  /** The fix file of the last file that was dropped, and how its batch is called. */
+  written(): { text: string; bytes: Buffer; batch: string };
+  /** Reads a file that is dropped: what it would send, in short, and its problems. */
+  drops(content: string | Buffer): Promise<Dropped>;
+  /** Forgets what was written for the batch. */
+  forget(): Promise<void>;
+};
+
+export type Dropped = { sent: unknown[]; messages: string[]; warnings: string[] };
+
+/**
+ * Drops a file whose orders all need a person: the invalid ones, and the valid ones because the API refuses them unless
+ * `accepts` them. Each further file is a batch of its own, with a report of its own.
+ */
+export async function openFixRound(
+  content: string | Buffer,
+  settings: Parameters<typeof mappingOf>[0] = {},
+  accepts: (number: string) => boolean = () => false,
+): Promise<FixRound> {
+  const folder = await makeTempFolder();
+  const config = {
+    environment: 'staging',
+    sources: [{ name: 'erp', mapping: 'erp' }],
+    mappings: { erp: mappingOf(settings) },
+    reports: { path: folder.path },
+  } as unknown as Config;
+  const batches = new Set<string>();
+  const found = { find: (batch: string) => Promise.resolve(batches.has(batch) ? { batch, source: 'erp' } : undefined) };
+  let last = { text: '', bytes: Buffer.alloc(0), batch: '' };
+
+  async function drops(dropped: string | Buffer): Promise<Dropped> {
+    const batch = batchNo(batches.size + 1);
+    const file = path.join(folder.path, 'dropped');
+    await writeFile(file, dropped);
+    const how = await howToRead(file, 'erp', { config, batches: found });
+    const inspection = await inspectFile(file, how.mapping, { originals: how.originals });
+    const orders: CheckedOrder[] = [];
+    for await (const one of readOrders(file, inspection)) orders.push(one);
+    batches.add(batch);
+    const facts = { kind: 'refused' as const, code: '400', message: 'No', attempts: 1, firstAt: AT, lastAt: AT };
+    const fix = fixFile(inspection.shape, batch);
+    const list = createDeadLetterList();
+    const pieces: Uint8Array[] = [fix.opening()];
+    let entries = '';
+    for (const order of orders.filter((one) => !one.valid || !accepts(one.number))) {
+      const deadLetter = order.valid ? deliveryDeadLetterOf(order, facts) : deadLetterOf(order, AT);
+      pieces.push(fix.recordsOf(order, deadLetter));
+      entries += list.entry(deadLetter);
+    }
+    const bytes = Buffer.concat([...pieces, fix.closing()]);
+    await mkdir(path.join(folder.path, batch));
+    await writeFile(path.join(folder.path, batch, fixFileName(inspection.shape.format)), bytes);
+    await writeFile(path.join(folder.path, batch, 'dead-letters.json'), entries + list.closing());
+    last = { text: bytes.toString('utf8'), bytes, batch };
+    return {
+      sent: inShort(orders),
+      messages: orders.flatMap((one) =>
+        one.valid ? [] : one.problems.map(({ field, message }) => `${field}: ${message}`),
+      ),
+      warnings: inspection.warnings,
+    };
+  }
+
+  await drops(content);
+  return {
+    written: () => last,
+    drops,
+    forget: () => rm(path.join(folder.path, last.batch), { recursive: true }),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,442 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { PoSyncError } from '../../src/core/errors.ts';
+import { type Dropped, type FixRound, openFixRound } from '../support/fix-round.ts';
+
+// What people and programs do to fix files. Either it is sent as it is meant, or it is held with both readings.
+
+const FIELDS = { purchaseOrderNumber: 'PO_NO', articleCode: 'MATNR', quantity: 'MENGE', items: 'items' };
+const ERP = { fields: FIELDS };
+const HEADER = 'PO_NO,MATNR,MENGE';
+const order = (purchaseOrderNumber: string, ...items: [string, number][]) => ({
+  purchaseOrderNumber,
+  orderState: 'NEW',
+  items: items.map(([articleCode, quantity]) => ({ articleCode, quantity })),
+});
+
+let round: FixRound | undefined;
+afterEach(() => round?.[Symbol.asyncDispose]());
+
+const ERROR_COLUMNS = ['_error_line', '_error_code', '_error_message', '_error_check'] as const;
+
+/** The rows of a fix file without quotes in its own cells. */
+type Rows = { header: string[]; rows: string[][] };
+
+function rowsOf(text: string): Rows {
+  const [header = [], ...rows] = text
+    .trim()
+    .split(/\r?\n/)
+    .map((line) =>
+      (line.match(/"(?:[^"]|"")*"|[^,]+|(?<=,)(?=,|$)|^(?=,)/g) ?? []).map((cell) => cell.replace(/^"(.*)"$/, '$1')),
+    );
+  return { header, rows };
+}
+
+function textOf({ header, rows }: Rows): string {
+  const cell = (text: string) => (text.includes(',') ? `"${text}"` : text);
+  return [header, ...rows].map((row) => `${row.map(cell).join(',')}\n`).join('');
+}
+
+function without({ header, rows }: Rows, names: readonly string[]): Rows {
+  const kept = header.flatMap((name, index) => (names.includes(name) ? [] : [index]));
+  const pick = (row: string[]) => kept.map((index) => row[index] ?? '');
+  return { header: pick(header), rows: rows.map(pick) };
+}
+
+/** A table as a spreadsheet saves it that takes cells for numbers. */
+function saved({ header, rows }: Rows): Rows {
+  return {
+    header,
+    rows: rows.map((row) =>
+      row.map((cell) =>
+        /^0[\d.,]+$|^\d[\d.,]*$/.test(cell) ? String(Number(cell.replace(/[.,](?=\d{3}$)/, ''))) : cell,
+      ),
+    ),
+  };
+}
+
+/** Sets cells of a row by the names of their columns. */
+function withCells({ header, rows }: Rows, at: number, cells: Record<string, string>): Rows {
+  const set = (row: string[]) => row.map((cell, index) => cells[header[index] ?? ''] ?? cell);
+  return { header, rows: rows.map((row, index) => (index === at ? set(row) : row)) };
+}
+
+async function whyRefused(dropping: Promise<Dropped>): Promise<Pick<PoSyncError, 'code' | 'remedy'>> {
+  const error: unknown = await dropping.catch((thrown: unknown) => thrown);
+  if (!(error instanceof PoSyncError)) throw new Error(`not refused: ${JSON.stringify(error)}`);
+  return error;
+}
+
+describe('an order of several rows', () => {
+  const INPUT = `${HEADER}\n00987,000123,1\n00987,,5\n00987,A-3,3\n`;
+
+  test('is sent when its faulty row is corrected', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const fixed = withCells(rowsOf(round.written().text), 1, { MATNR: 'A-2' });
+    const { sent, warnings } = await round.drops(textOf(fixed));
+    expect([sent, warnings]).toEqual([[order('00987', ['000123', 1], ['A-2', 5], ['A-3', 3])], []]);
+  });
+
+  test.each([0, 2])('is held when row %d was filtered out or deleted, and names the row', async (gone) => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = withCells(rowsOf(round.written().text), 1, { MATNR: 'A-2' });
+    const { sent, messages } = await round.drops(textOf({ header, rows: rows.toSpliced(gone, 1) }));
+    expect(sent).toEqual([{ '00987': ['2 fix-row-missing'] }]);
+    expect(messages).toEqual([
+      expect.stringMatching(gone === 0 ? /line 2 of batch.*\(00987, 000123, 1\)/ : /line 4.*A-3, 3/),
+    ]);
+  });
+
+  test('is held when its faulty row was deleted, and sent when each other row is confirmed', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = rowsOf(round.written().text);
+    const rest = { header, rows: rows.toSpliced(1, 1) };
+    const { text } = round.written();
+    expect((await round.drops(textOf(rest))).sent).toEqual([{ '00987': ['2 fix-row-missing'] }]);
+    expect(round.written().text).not.toBe(text);
+    const half = withCells(rest, 0, { _error_check: 'confirmed' });
+    expect((await round.drops(textOf(half))).sent).toEqual([{ '00987': ['2 fix-row-missing'] }]);
+    const both = withCells(half, 1, { _error_check: 'Confirmed ' });
+    expect((await round.drops(textOf(both))).sent).toEqual([order('00987', ['000123', 1], ['A-3', 3])]);
+  });
+
+  test('is held when only one of its rows got the new number', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const renamed = withCells(rowsOf(round.written().text), 1, { MATNR: 'A-2', PO_NO: '00988' });
+    const { sent } = await round.drops(textOf(renamed));
+    expect(JSON.stringify(sent)).toMatch(/"00988":\["3 fix-row-missing"\]/);
+    expect(JSON.stringify(sent)).not.toContain('NEW');
+  });
+});
+
+describe('error columns that are not as they were', () => {
+  const INPUT = `${HEADER}\n00987,000123,1\n00987,000124,none\n00988,000125,none\n`;
+  const RIGHT = [order('00987', ['000123', 1], ['000124', 5]), order('00988', ['000125', 6])];
+  const corrected = (text: string) => withCells(withCells(rowsOf(text), 1, { MENGE: '5' }), 2, { MENGE: '6' });
+
+  const combinations = Array.from({ length: 2 ** ERROR_COLUMNS.length - 1 }, (_, bits) =>
+    ERROR_COLUMNS.filter((__, index) => ((bits >> index) & 1) === 1),
+  );
+  test.each(combinations)('without %j %j %j, nothing else than what was meant is sent', async (...names) => {
+    round = await openFixRound(INPUT, ERP);
+    const { text } = round.written();
+    for (const form of [corrected(text), saved(corrected(text))]) {
+      const { sent } = await round.drops(textOf(without(form, names)));
+      const orders = sent.filter((one) => Object.hasOwn(one as object, 'orderState'));
+      for (const one of orders) expect(RIGHT).toContainEqual(one);
+      if (!names.includes('_error_message')) expect(orders, 'each row names its place').toEqual(RIGHT);
+    }
+  });
+
+  test('in another sequence and between the others are the same columns', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = saved(corrected(round.written().text));
+    const turned = (row: string[]) => [6, 2, 5, 0, 4, 1, 3].map((index) => row[index] ?? '');
+    expect((await round.drops(textOf({ header: turned(header), rows: rows.map(turned) }))).sent).toEqual(RIGHT);
+  });
+
+  test.each(['error_message', 'Error message', 'Fehler'])('renamed to %s are refused with a remedy', async (name) => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = saved(corrected(round.written().text));
+    const names = header.map((cell) => (cell.startsWith('_error') ? name + cell.slice(6) : cell));
+    const { code, remedy } = await whyRefused(round.drops(textOf({ header: names, rows })));
+    expect(code).toBe('unreadable-fix-columns');
+    expect(remedy).toContain('Name them as in the fix file');
+  });
+
+  test('renamed in JSON are refused with a remedy', async () => {
+    round = await openFixRound(JSON.stringify([{ PO_NO: '1', items: [{ MATNR: 'A', MENGE: 'x' }] }]), ERP);
+    const text = round.written().text.replaceAll('"_error_', '"error_').replace('"x"', '2');
+    expect((await whyRefused(round.drops(text))).code).toBe('unreadable-fix-columns');
+  });
+
+  test('that are empty in an added row hold it where a program rewrote the others and its number can be theirs', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = saved(corrected(round.written().text));
+    const added = (number: string, article: string) => [number, article, '7', '', '', '', ''];
+    const text = textOf({ header, rows: [...rows, added('987', 'A-1'), added('4711', 'A-1'), added('4712', '125')] });
+    const { sent, messages } = await round.drops(text);
+    expect(sent).toEqual([
+      ...RIGHT,
+      { 987: ['5 PO_NO spreadsheet-rewrite'] },
+      order('4711', ['A-1', 7]),
+      { 4712: ['7 MATNR spreadsheet-rewrite'] },
+    ]);
+    expect(messages[0]).toContain('"987" can be a new value, or what a program made of "00987"');
+  });
+});
+
+describe('a row that was held because a program may have changed it', () => {
+  const INPUT = `${HEADER}\n00987,000123,none\nPO-2,A-1,none\n`;
+
+  async function heldOnce(): Promise<FixRound> {
+    const one = await openFixRound(INPUT, ERP);
+    const rows = saved(withCells(withCells(rowsOf(one.written().text), 0, { MENGE: '1' }), 1, { MENGE: '2' }));
+    await one.forget();
+    const { sent } = await one.drops(textOf(rows));
+    expect(sent).toEqual([
+      { 987: ['2 PO_NO spreadsheet-rewrite', '2 MATNR spreadsheet-rewrite', '2 MENGE spreadsheet-rewrite'] },
+      { 'PO-2': ['3 MENGE spreadsheet-rewrite'] },
+    ]);
+    return one;
+  }
+
+  test('is held again when it comes back unchanged, with or without its code', async () => {
+    round = await heldOnce();
+    const { text } = round.written();
+    for (const back of [
+      text,
+      textOf(without(rowsOf(text), ['_error_code'])),
+      text.replaceAll('spreadsheet-rewrite', ''),
+    ]) {
+      const { sent, messages } = await round.drops(back);
+      expect(JSON.stringify(sent)).not.toContain('NEW');
+      expect(messages[0]).toMatch(
+        /^PO_NO: "987" can be the value that is meant.* unchanged since it was held.*confirmed/,
+      );
+    }
+  });
+
+  test('is sent when it is corrected, or when a person confirms it', async () => {
+    round = await heldOnce();
+    const rows = rowsOf(round.written().text);
+    const right = withCells(rows, 0, { PO_NO: '00987', MATNR: '000123', MENGE: '1', _error_check: 'confirmed' });
+    const both = withCells(right, 1, { _error_check: 'confirmed' });
+    expect((await round.drops(textOf(both))).sent).toEqual([order('00987', ['000123', 1]), order('PO-2', ['A-1', 2])]);
+  });
+});
+
+describe('a value that a program may have changed', () => {
+  test('names both readings where the original is known', async () => {
+    round = await openFixRound(`${HEADER}\nPO-1,A-1,2.00\nPO-2,12345678901234567,none\n`, ERP);
+    const rows = saved(rowsOf(round.written().text));
+    const back = withCells(withCells(rows, 0, { MENGE: '200' }), 1, { MATNR: '12345678901234560', MENGE: '1' });
+    const { sent, messages } = await round.drops(textOf(back));
+    expect(JSON.stringify(sent)).not.toContain('NEW');
+    expect(messages).toContainEqual(
+      expect.stringContaining('MENGE: "200" can be a correction of "2.00", or what a program'),
+    );
+    expect(messages.join()).not.toContain('nothing shows which');
+  });
+
+  test.each([
+    ['4711', 'A-1', '3', ['PO_NO', 'MENGE']],
+    ['PO-1', '01. Feb', '3', ['MATNR', 'MENGE']],
+    ['PO-1', '2026-02-01', '3', ['MATNR', 'MENGE']],
+    ['PO-1', '12:30:00', '3', ['MATNR', 'MENGE']],
+    ['PO-1', 'A-1', '1000', ['MENGE']],
+  ])('%s %s %s is held if the original is not known', async (number, article, quantity, fields) => {
+    round = await openFixRound(`${HEADER}\n${number},X,none\n`, ERP);
+    const rows = saved(withCells(rowsOf(round.written().text), 0, { MATNR: article, MENGE: quantity }));
+    await round.forget();
+    const { sent, messages } = await round.drops(textOf(rows));
+    expect(sent).toEqual([{ [number]: fields.map((field) => `2 ${field} spreadsheet-rewrite`) }]);
+    for (const message of messages)
+      expect(message).toMatch(/can be the value that is meant, or what a program made of another/);
+  });
+});
+
+describe('characters that look like others', () => {
+  const INPUT = `${HEADER}\nPO 1,AB 7,none\nPO-2,ABC,none\n`;
+
+  test.each([
+    ['PO\u00a01', 'AB\u202f7'],
+    ['РO 1', 'АВ 7'],
+    ['ＰＯ 1', 'AB ７'],
+    ['PO ١', 'AB ۷'],
+  ])('that replaced those of the original are restored: %s, %s', async (number, article) => {
+    round = await openFixRound(INPUT, ERP);
+    const rows = withCells(rowsOf(round.written().text), 0, { PO_NO: number, MATNR: article, MENGE: '5' });
+    const { sent, warnings } = await round.drops(textOf(rows));
+    expect(sent[0]).toEqual(order('PO 1', ['AB 7', 5]));
+    expect(warnings.join()).toContain('A spreadsheet changed 2 cells');
+  });
+
+  test.each(['A\u00a09', 'А-9', 'A‑9', 'Α9', 'A９', 'A٩'])(
+    'in a new value hold it, with both readings: %s',
+    async (article) => {
+      round = await openFixRound(INPUT, ERP);
+      const rows = withCells(rowsOf(round.written().text), 1, { MATNR: article, MENGE: '5' });
+      const { sent, messages } = await round.drops(textOf(rows));
+      expect(sent[1]).toEqual({ 'PO-2': ['3 MATNR spreadsheet-rewrite'] });
+      expect(messages.at(-1)).toMatch(/U\+[0-9A-F]{4}.*or "[A-Z][- ]?9"/);
+    },
+  );
+
+  test('are no doubt in a word of another script, and letters with accents are none', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const rows = withCells(rowsOf(round.written().text), 0, { MATNR: 'Болт', MENGE: '1' });
+    const { sent } = await round.drops(textOf(withCells(rows, 1, { MATNR: 'Größe 7', MENGE: '1' })));
+    expect(sent).toEqual([order('PO 1', ['Болт', 1]), order('PO-2', ['Größe 7', 1])]);
+  });
+
+  test.each(['１２', '١٢', '1\u00a02', 'I2'])('in a quantity hold it: %s', async (quantity) => {
+    round = await openFixRound(INPUT, ERP);
+    const { sent } = await round.drops(textOf(withCells(rowsOf(round.written().text), 1, { MENGE: quantity })));
+    expect(JSON.stringify(sent[1])).toContain('PO-2":["3 MENGE');
+  });
+
+  test('beyond ASCII that were read in another encoding hold the row', async () => {
+    round = await openFixRound(`${HEADER}\nPO-1,Größe,none\n`, ERP);
+    const rows = withCells(rowsOf(round.written().text), 0, { MENGE: '1' });
+    for (const article of ['GrÃ¶ÃŸe', 'Gr??e', 'Gr”áe']) {
+      const { sent, messages } = await round.drops(textOf(withCells(rows, 0, { MATNR: article })));
+      expect(sent).toEqual([{ 'PO-1': ['2 MATNR spreadsheet-rewrite'] }]);
+      expect(messages[0]).toContain('a correction of "Größe", or the same text read in another encoding');
+    }
+  });
+});
+
+describe('rows that are not where they were', () => {
+  const INPUT = `${HEADER}\nPO-1,A-1,5 pc\nPO-2,A-2,6\nPO-3,A-3,7\nPO-4,A-4,8\n`;
+
+  test('sorted with all their cells are the same orders', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = withCells(rowsOf(round.written().text), 0, { MENGE: '5' });
+    const { sent } = await round.drops(textOf({ header, rows: rows.toReversed() }));
+    expect(sent).toEqual([4, 3, 2, 1].map((no) => order(`PO-${no}`, [`A-${no}`, no + 4])));
+  });
+
+  test.each([0, 1, 2])('sorted by column %d alone are held, with both readings', async (column) => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = withCells(rowsOf(round.written().text), 0, { MENGE: '5' });
+    const sorted = rows.map((row) => row[column] ?? '').toReversed();
+    const moved = { header, rows: rows.map((row, at) => row.with(column, sorted[at] ?? '')) };
+    const { sent, messages } = await round.drops(textOf(moved));
+    expect(JSON.stringify(sent)).not.toContain('NEW');
+    expect(messages.join()).toMatch(/"PO-4" was "PO-1"|"A-4" was "A-1"|"8" was "5 pc"/);
+  });
+
+  test('that are left out are counted in a warning', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = rowsOf(round.written().text);
+    const { batch } = round.written();
+    const { sent, warnings } = await round.drops(textOf({ header, rows: rows.slice(1, 2) }));
+    expect(sent).toEqual([order('PO-2', ['A-2', 6])]);
+    expect(warnings).toEqual([`3 of the 4 open dead letters of batch ${batch} are not in this file and stay open.`]);
+  });
+
+  test('cut off at any byte send nothing that was not meant', async () => {
+    round = await openFixRound(`${INPUT}PO-5,A-5,none\nPO-5,A-6,16\n`, ERP);
+    const text = textOf(withCells(withCells(rowsOf(round.written().text), 0, { MENGE: '5' }), 4, { MENGE: '15' }));
+    const right = [1, 2, 3, 4].map((no) => order(`PO-${no}`, [`A-${no}`, no + 4]));
+    const all = [...right, order('PO-5', ['A-5', 15], ['A-6', 16])];
+    for (let at = text.indexOf('\n') + 1; at < text.length; at += 7) {
+      const cut = await round.drops(text.slice(0, at)).catch(() => undefined);
+      const orders = (cut?.sent ?? []).filter((one) => Object.hasOwn(one as object, 'orderState'));
+      for (const one of orders) expect(all, `cut at ${at}`).toContainEqual(one);
+    }
+  });
+});
+
+describe('the items of a JSON order that a program rewrote', () => {
+  const item = (MATNR: unknown, MENGE: unknown) => ({ MATNR, MENGE });
+  const INPUT = [{ PO_NO: 'PO-1', items: [item('000123', 5), item('000124', 'none'), item('1-2', 7)] }];
+
+  async function comesBack(items: object[]): Promise<Dropped> {
+    round = await openFixRound(JSON.stringify(INPUT), ERP);
+    const [entry] = JSON.parse(round.written().text);
+    return await round.drops(JSON.stringify([{ ...entry, items, _error_check: 1000 }]));
+  }
+
+  test.each<[string, object[], [string, number][]]>([
+    [
+      'in place',
+      [item(123, 5), item(124, 6), item('01. Feb', 7)],
+      [
+        ['000123', 5],
+        ['000124', 6],
+        ['1-2', 7],
+      ],
+    ],
+    [
+      'after one was deleted',
+      [item(124, 6), item('01. Feb', 7)],
+      [
+        ['000124', 6],
+        ['1-2', 7],
+      ],
+    ],
+    [
+      'in reverse',
+      [item('01. Feb', 7), item(124, 6), item(123, 5)],
+      [
+        ['1-2', 7],
+        ['000124', 6],
+        ['000123', 5],
+      ],
+    ],
+    [
+      'after one was inserted',
+      [item('X', 1), item(123, 5), item(124, 6), item('01. Feb', 7)],
+      [
+        ['X', 1],
+        ['000123', 5],
+        ['000124', 6],
+        ['1-2', 7],
+      ],
+    ],
+  ])('are restored by their article: %s', async (_, items, right) => {
+    expect((await comesBack(items)).sent).toEqual([order('PO-1', ...right)]);
+  });
+
+  test('are held with both readings where an article can be two of them', async () => {
+    round = await openFixRound(JSON.stringify([{ PO_NO: 'PO-1', items: [item('00123', 5), item('0123', 'x')] }]), ERP);
+    const [entry] = JSON.parse(round.written().text);
+    const { sent, messages } = await round.drops(
+      JSON.stringify([{ ...entry, items: [item(123, 7)], _error_check: 1 }]),
+    );
+    expect(sent).toEqual([{ 'PO-1': ['1 MATNR spreadsheet-rewrite'] }]);
+    expect(messages[0]).toContain('"00123" or "0123" as a program changed it');
+  });
+
+  test('are held where the quantity of a corrected article may be rewritten', async () => {
+    round = await openFixRound(JSON.stringify([{ PO_NO: 'PO-1', items: [item('', '1,000'), item('B', 'x')] }]), ERP);
+    const [entry] = JSON.parse(round.written().text);
+    const items = [item('B', 2), item('A', 1)];
+    expect((await round.drops(JSON.stringify([{ ...entry, items, _error_check: 1 }]))).sent).toEqual([
+      { 'PO-1': ['1 MATNR spreadsheet-rewrite'] },
+    ]);
+  });
+
+  test('are sent as they are where nothing was rewritten', async () => {
+    round = await openFixRound(JSON.stringify(INPUT), ERP);
+    const [entry] = JSON.parse(round.written().text);
+    const items = [item('123', 6), item('1-2', 7)];
+    expect((await round.drops(JSON.stringify([{ ...entry, items }]))).sent).toEqual([
+      order('PO-1', ['123', 6], ['1-2', 7]),
+    ]);
+  });
+});
+
+describe('a fix file of a source with a named encoding', () => {
+  const OBJECTS = (letter: string) =>
+    JSON.stringify([{ PO_NO: 'PO-1', items: [{ MATNR: `Schr${letter}ge`, MENGE: 'x' }] }]);
+
+  test.each(['json', 'csv'])('is UTF-8 where it is valid UTF-8, also without a byte order mark: %s', async (type) => {
+    const text = type === 'json' ? OBJECTS('\x84') : `${HEADER}\nPO-1,Schr\x84ge,x\n`;
+    round = await openFixRound(Buffer.from(text, 'latin1'), { ...ERP, encoding: 'cp850' });
+    const back = round
+      .written()
+      .text.replace('\ufeff', '')
+      .replace(/"x"|(?<=,)x(?=,)/, '3');
+    expect(back).toContain('Schräge');
+    expect((await round.drops(back)).sent).toEqual([order('PO-1', ['Schräge', 3])]);
+  });
+
+  test('is read in that encoding where it was written in it', async () => {
+    round = await openFixRound(Buffer.from(`${HEADER}\nPO-1,Schräge,x\n`, 'latin1'), {
+      ...ERP,
+      encoding: 'windows-1252',
+    });
+    const back = Buffer.from(round.written().bytes.toString('latin1').replace(',x,', ',3,'), 'latin1');
+    expect((await round.drops(back)).sent).toEqual([order('PO-1', ['Schräge', 3])]);
+    const utf8 = back.toString('latin1');
+    expect((await round.drops(utf8)).sent).toEqual([order('PO-1', ['Schräge', 3])]);
+  });
+
+  test('is held where it is in neither that encoding nor UTF-8', async () => {
+    round = await openFixRound(Buffer.from(`${HEADER}\nPO-1,Schr\x84ge,x\n`, 'latin1'), { ...ERP, encoding: 'cp850' });
+    const latin = Buffer.from(round.written().text.replace('\ufeff', '').replace(',x,', ',3,'), 'latin1');
+    expect((await round.drops(latin)).sent).toEqual([{ 'PO-1': ['2 MATNR encoding-unsure'] }]);
+  });
+});
