@@ -111,7 +111,7 @@ export function createFixRows(columns: Columns, originals: Originals | undefined
     return `${quoted(now)} was ${quoted(was)}, and values of this column are in other rows than before: they can be corrected, or sorted without their rows`;
   }
 
-  /** Of a value that was held before, where nothing but the code of its row tells. */
+  /** Of a value that was held before, where nothing but the code of its row shows it. */
   function guessReadings(row: Read, now: string, isQuantity: boolean, was: string | undefined): string | undefined {
     const isKnown = row.original !== undefined && originals?.doubted !== undefined;
     return isKnown || (was !== undefined && was !== now) ? undefined : guessedReadings(row.code, now, isQuantity);
