@@ -147,7 +147,7 @@ export function unknownReadings(now: string, isQuantity: boolean): string | unde
 }
 
 /**
- * Of a value that may have been held before as doubtful, where only the code of its record tells; `code`: undefined if
+ * Of a value that may have been held before as doubtful, where only the code of its record shows it; `code`: undefined if
  * that is gone too.
  */
 export function guessedReadings(code: string | undefined, now: string, isQuantity: boolean): string | undefined {
