@@ -1,4 +1,4 @@
-import { errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
+import { type ErrorColumn, errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
 import type { Doubt, FixFacts, SourceRecord } from '../order/record.ts';
 import { isSpreadsheetDamage, restore } from '../order/spreadsheet.ts';
 import type { Columns } from './columns.ts';
@@ -9,6 +9,7 @@ import {
   type Originals,
   placeNamedBy,
   quoted,
+  type Returned,
   readingsOfReturned,
   unknownReadings,
 } from './read-fix-file.ts';
@@ -44,97 +45,117 @@ type Read = {
   before: ReadonlyMap<string, string> | undefined;
 };
 
+/** The columns of a fix file, and what is known about its batch and about all of its rows. */
+type FixTable = {
+  columns: Columns;
+  originals: Originals | undefined;
+  summary: FixSummary | undefined;
+  /** Where the error columns are; -1 without one. */
+  index: Record<'line' | 'code' | 'message' | 'check', number>;
+  /** The different values of the numbers and articles of the batch. */
+  known: Readonly<Record<SentField, readonly string[]>>;
+};
+
 /** Reads the rows of a fix file, restores what programs changed, and finds what has two readings. */
 export function createFixRows(columns: Columns, originals: Originals | undefined, summary: FixSummary | undefined) {
-  const { names, at, header, errorColumns } = columns;
-  const columnOf = (name: string) => names.findIndex((cell) => errorColumnOf(cell) === name);
-  const [line, code, message] = [columnOf('_error_line'), columnOf('_error_code'), columnOf('_error_message')];
-  const check = columnOf('_error_check');
-  const known = SENT.map((field) => valuesOf(originals, field));
-
-  function look(cells: readonly string[]): Read {
-    const fixTarget = readFixNote((cells[message] ?? '').trim());
-    const number = Number(cells[line] ?? '');
-    const state = readFixCheck(cells[check]);
-    const hasErrorCells = errorColumns.some((column) => (cells[column] ?? '').trim() !== '');
-    const named = { ...(fixTarget && { fixTarget }), ...(number > 0 && { line: number }) };
-    const place = isOfOtherBatch(named, originals) ? '' : (placeNamedBy({ kind: 'row', ...named }) ?? '');
-    const original = originals?.records.get(place);
-    return {
-      own: cells.filter((_, index) => !errorColumns.includes(index)).map(restore),
-      facts: { ...named, ...(state === 'confirmed' && { isConfirmed: true }) },
-      original: cellsOf(original),
-      mayBeChanged: hasErrorCells && (state === 'rewritten' || state === 'missing'),
-      hasErrorCells,
-      code: code < 0 ? undefined : (cells[code] ?? '').trim(),
-      before: originals?.doubted?.get(place),
-    };
-  }
-
-  function valueIn(
-    { own, original }: Read,
-    field: SentField,
-  ): { column: number; now: string; was?: string } | undefined {
-    const [column, before] = [at[field], originals?.at?.[field]];
-    if (column === undefined) return undefined;
-    const was = before === undefined ? undefined : original?.[before];
-    return { column, now: own[column] ?? '', ...(was !== undefined && { was }) };
-  }
+  const columnOf = (name: ErrorColumn) => columns.names.findIndex((cell) => errorColumnOf(cell) === name);
+  const index = {
+    line: columnOf('_error_line'),
+    code: columnOf('_error_code'),
+    message: columnOf('_error_message'),
+    check: columnOf('_error_check'),
+  };
+  const [purchaseOrderNumber, articleCode] = [
+    valuesOf(originals, 'purchaseOrderNumber'),
+    valuesOf(originals, 'articleCode'),
+  ];
+  const known = { purchaseOrderNumber, articleCode, quantity: [] };
+  const table: FixTable = { columns, originals, summary, index, known };
 
   function read(cells: readonly string[]): FixedRow {
-    const row = look(cells);
+    const row = look(cells, table);
     const restored = new Map<number, string>();
     const { own: returned, facts } = row;
-    if (facts.isConfirmed || returned.length !== header.length) return { cells: returned, returned, facts, restored };
+    if (facts.isConfirmed || returned.length !== columns.header.length)
+      return { cells: returned, returned, facts, restored };
     const doubts: Doubt[] = [];
-    for (const [index, field] of SENT.entries()) {
-      const found = valueIn(row, field);
-      if (found === undefined) continue;
-      const { column, now, was } = found;
-      const isQuantity = field === 'quantity';
-      const value = { was, now, isQuantity, mayBeChanged: row.mayBeChanged, code: row.code };
+    for (const value of valuesIn(row, table)) {
+      const { column, field, now, was } = value;
       if (was !== undefined && isDamaged(value)) restored.set(column, was);
       else {
-        const readings =
-          readingsOfReturned(value, row.before?.get(now)) ??
-          movedReadings(field, was, now) ??
-          (row.hasErrorCells ? guessReadings(row, now, isQuantity, was) : addedReadings(now, isQuantity, known[index]));
-        if (readings !== undefined) doubts.push({ field: header[column] ?? field, value: now, readings });
+        const readings = readingsOf(value, row, table);
+        if (readings !== undefined) doubts.push({ field: columns.header[column] ?? field, value: now, readings });
       }
     }
     const own = returned.map((cell, column) => restored.get(column) ?? cell);
     return { cells: own, returned, facts: { ...facts, ...(doubts.length > 0 && { doubts }) }, restored };
   }
 
-  function movedReadings(field: SentField, was: string | undefined, now: string): string | undefined {
-    if (was === undefined || was === now || summary?.moved.has(field) !== true) return undefined;
-    return `${quoted(now)} was ${quoted(was)}, and values of this column are in other rows than before: they can be corrected, or sorted without their rows`;
-  }
+  return {
+    read,
+    /** The values that are sent and whose original is known. */
+    compared: (cells: readonly string[]) => valuesIn(look(cells, table), table).filter(({ was }) => was !== undefined),
+    stateOf: (cells: readonly string[]) => readFixCheck(cells[index.check]),
+  };
+}
 
-  /** Of a value that was held before, where nothing but the code of its row shows it. */
-  function guessReadings(row: Read, now: string, isQuantity: boolean, was: string | undefined): string | undefined {
-    const isKnown = row.original !== undefined && originals?.doubted !== undefined;
-    return isKnown || (was !== undefined && was !== now) ? undefined : guessedReadings(row.code, now, isQuantity);
-  }
+/** What the error columns of a row say. */
+function look(cells: readonly string[], { columns: { errorColumns }, originals, index }: FixTable): Read {
+  const fixTarget = readFixNote((cells[index.message] ?? '').trim());
+  const number = Number(cells[index.line] ?? '');
+  const state = readFixCheck(cells[index.check]);
+  const hasErrorCells = errorColumns.some((column) => (cells[column] ?? '').trim() !== '');
+  const named = { ...(fixTarget && { fixTarget }), ...(number > 0 && { line: number }) };
+  const place = isOfOtherBatch(named, originals) ? '' : (placeNamedBy({ kind: 'row', ...named }) ?? '');
+  return {
+    own: cells.filter((_, column) => !errorColumns.includes(column)).map(restore),
+    facts: { ...named, ...(state === 'confirmed' && { isConfirmed: true }) },
+    original: cellsOf(originals?.records.get(place)),
+    mayBeChanged: hasErrorCells && (state === 'rewritten' || state === 'missing'),
+    hasErrorCells,
+    code: index.code < 0 ? undefined : (cells[index.code] ?? '').trim(),
+    before: originals?.doubted?.get(place),
+  };
+}
 
-  /** Of a row that a person added, in a file that a program rewrote. */
-  function addedReadings(now: string, isQuantity: boolean, values: readonly string[] = []): string | undefined {
-    if (isQuantity || summary?.isRewritten !== true) return undefined;
-    const other = values.find((was) => isSpreadsheetDamage(was, now));
-    if (other !== undefined) return `${quoted(now)} can be a new value, or what a program made of ${quoted(other)}`;
-    return values.length > 0 ? undefined : unknownReadings(now, isQuantity);
-  }
+/** A value of a row that is sent. */
+type Value = Returned & { column: number; field: SentField };
 
-  /** The columns that are sent, of a row and its original. */
-  function compared(cells: readonly string[]): [field: SentField, was: string, now: string][] {
-    const row = look(cells);
-    return SENT.flatMap((field) => {
-      const { now = '', was } = valueIn(row, field) ?? {};
-      return was === undefined ? [] : [[field, was, now]];
-    });
-  }
+function valuesIn({ own, original, mayBeChanged, code }: Read, { columns, originals }: FixTable): Value[] {
+  return SENT.flatMap((field) => {
+    const [column, before] = [columns.at[field], originals?.at?.[field]];
+    if (column === undefined) return [];
+    const was = before === undefined ? undefined : original?.[before];
+    return [{ column, field, now: own[column] ?? '', was, isQuantity: field === 'quantity', mayBeChanged, code }];
+  });
+}
 
-  return { read, compared, stateOf: (cells: readonly string[]) => readFixCheck(cells[check]) };
+/** Both readings of a value that a program did not certainly change. */
+function readingsOf(value: Value, row: Read, table: FixTable): string | undefined {
+  return (
+    readingsOfReturned(value, row.before?.get(value.now)) ??
+    movedReadings(value, table) ??
+    (row.hasErrorCells ? heldReadings(value, row, table) : addedReadings(value, table))
+  );
+}
+
+function movedReadings({ field, was, now }: Value, { summary }: FixTable): string | undefined {
+  if (was === undefined || was === now || summary?.moved.has(field) !== true) return undefined;
+  return `${quoted(now)} was ${quoted(was)}, and values of this column are in other rows than before: they can be corrected, or sorted without their rows`;
+}
+
+/** Of a value that was held before, where nothing but the code of its row shows it. */
+function heldReadings({ was, now, isQuantity, code }: Value, row: Read, { originals }: FixTable): string | undefined {
+  const isKnown = row.original !== undefined && originals?.doubted !== undefined;
+  return isKnown || (was !== undefined && was !== now) ? undefined : guessedReadings(code, now, isQuantity);
+}
+
+/** Of a row that a person added, in a file that a program rewrote. */
+function addedReadings({ field, now, isQuantity }: Value, { summary, known }: FixTable): string | undefined {
+  if (isQuantity || summary?.isRewritten !== true) return undefined;
+  const other = known[field].find((was) => isSpreadsheetDamage(was, now));
+  if (other !== undefined) return `${quoted(now)} can be a new value, or what a program made of ${quoted(other)}`;
+  return known[field].length > 0 ? undefined : unknownReadings(now, isQuantity);
 }
 
 function cellsOf(record: SourceRecord | undefined): readonly string[] | undefined {
@@ -143,7 +164,7 @@ function cellsOf(record: SourceRecord | undefined): readonly string[] | undefine
 
 function valuesOf(originals: Originals | undefined, field: SentField): string[] {
   const column = originals?.at?.[field];
-  if (originals === undefined || column === undefined || field === 'quantity') return [];
+  if (originals === undefined || column === undefined) return [];
   return [...new Set(originals.records.values().map((record) => cellsOf(record)?.[column] ?? ''))];
 }
 
@@ -162,7 +183,7 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
         if (fixTarget !== undefined) named.add(fixTarget.place);
         if (line !== undefined) named.add(`line ${line}`);
       }
-      for (const [field, was, now] of rows.compared(cells)) {
+      for (const { field, was = '', now } of rows.compared(cells)) {
         if (was === now || isSpreadsheetDamage(was, now)) continue;
         const values = changed.get(field) ?? { was: [], now: [] };
         changed.set(field, values);
