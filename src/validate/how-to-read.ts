@@ -55,6 +55,7 @@ function writtenIn({ encoding }: Mapping): Encoding | undefined {
 
 /** A batch that has a report of this environment: Redis may have lost it. */
 async function reportedBatch(batch: string, { reports, environment }: HowToReadDeps['config']) {
+  if (reports.path === '') return undefined;
   try {
     const report: unknown = JSON.parse(await readFile(path.join(reports.path, batch, 'report.json'), 'utf8'));
     if (typeof report !== 'object' || report === null || !('source' in report) || !('environment' in report))

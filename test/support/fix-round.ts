@@ -12,7 +12,7 @@ import { AT } from './reported.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 /** The batches of the files that are dropped, one after the other. */
-export const batchNo = (no: number) => `2026112${no}T071500Z-erp-orders-3f2a91c0`;
+const batchNo = (no: number) => `2026112${no}T071500Z-erp-orders-3f2a91c0`;
 
 /** A fix file as po-sync wrote it, and what becomes of it when it comes back. */
 export type FixRound = AsyncDisposable & {

@@ -2,9 +2,7 @@ import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
-import { claimTimeOf } from '../../order/batch.ts';
 import { inspectFile } from '../../parse/inspect.ts';
-import { readReport } from '../../report/report.ts';
 import { type HowToReadDeps, howToRead, unknownBatchWarning } from '../../validate/how-to-read.ts';
 import { readOrders } from '../../validate/read-orders.ts';
 import { type CommonArgs, configIfAny, openOperatorContext, sourceNamed } from '../load-config.ts';
@@ -79,7 +77,8 @@ async function checkOrders(
   { config, source, signal, previewer }: Readings,
   printer: FilePrinter,
 ): Promise<CheckedFile> {
-  const batches = { find: (name: string) => batchIn(config.reports.path, name) };
+  // Batches are found by their reports, because `check` does not ask Redis.
+  const batches = { find: () => Promise.resolve(undefined) };
   const { mapping, originals, unknownBatch } = await howToRead(file, source ?? '', { config, batches });
   const inspection = await inspectFile(file, mapping, { signal, originals });
   const unknown = unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
@@ -97,13 +96,6 @@ async function checkOrders(
     for (const problem of order.problems) printer.onProblem(problem, order.number);
   }
   return preview ? { ...checked, preview: { ...(await preview.done()), list: previewer?.trouble ?? 'ok' } } : checked;
-}
-
-/** A batch by its report, because `check` does not ask Redis. */
-async function batchIn(reports: string, name: string): Promise<{ batch: string; source: string } | undefined> {
-  if (reports === '' || claimTimeOf(name) === undefined) return undefined;
-  const report = await readReport(path.join(reports, name));
-  return report && { batch: name, source: report.source };
 }
 
 function missingReport({ reports }: Readings['config']): string {

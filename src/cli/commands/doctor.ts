@@ -28,11 +28,9 @@ export async function doctorCommand(args: CommonArgs, shell: Shell): Promise<num
   await examine(args, shell, report);
   const failed = findings.filter(({ state }) => state === 'fail').length;
   const warned = findings.filter(({ state }) => state === 'warn').length;
+  const end = failed + warned === 0 ? 'No problems found.' : `${failed} failed, ${counted(warned, 'warning')}.`;
   if (args.json) printJson(shell, { ok: failed === 0, findings });
-  else
-    shell.out(
-      failed + warned === 0 ? '\nNo problems found.\n' : `\n${failed} failed, ${counted(warned, 'warning')}.\n`,
-    );
+  else shell.out(`\n${end}\n`);
   return failed > 0 ? 1 : 0;
 }
 
