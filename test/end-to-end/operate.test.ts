@@ -220,6 +220,7 @@ describe("the operator's commands", () => {
     );
     expect((await json('dead-letters', 'discard', '--yes')).document).toEqual({ done: { discarded: 1 } });
     expect(await run('dead-letters', 'list')).toMatchObject({ out: 'No orders need a person.\n' });
+    expect((await run('explain', 'PO-6')).out).toMatch(/^PO-6 {2}refused, discarded since\n/);
     expect((await json('explain', 'PO-6')).document).toMatchObject({
       state: 'nothing',
       operatorActions: [

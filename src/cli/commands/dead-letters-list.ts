@@ -74,7 +74,7 @@ async function printTables(
   const format = formatOf(shell);
   shell.out(table(shown, DEAD_LETTER_COLUMNS, format));
   if (total > shown.length)
-    shell.out(`… and ${counted(total - shown.length, 'order')} more; use --limit to see more.\n`);
+    shell.out(`… and ${counted(total - shown.length, 'more order')}; use --limit to see more.\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'order')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
   shell.out(`\n${await nextText([...batches], kinds, config.reports.path)}\n`);
@@ -91,11 +91,11 @@ async function nextText(
 ): Promise<string> {
   const found = await Promise.all(batches.slice(-FIX_FILES_SHOWN).map((batch) => fixFileOf(join(reports, batch))));
   const files = found.filter((file) => file !== undefined);
-  if (files.length === 0) return otherWays(kinds);
+  if (files.length === 0) return otherWays('Select', kinds);
   const others = batches.length - files.length;
   const more = others > 0 ? [`  … and those of ${counted(others, 'other batch', 'other batches')}`] : [];
   const shown = files.map((file) => `  ${printable(file)}`);
-  return ['Correct and drop into the inbox:', ...shown, ...more, '', otherWays(kinds)].join('\n');
+  return ['Correct and drop into the inbox:', ...shown, ...more, '', otherWays('Or select', kinds)].join('\n');
 }
 
 async function fixFileOf(folder: string): Promise<string | undefined> {
@@ -104,10 +104,10 @@ async function fixFileOf(folder: string): Promise<string | undefined> {
 }
 
 /** Only commands that can help with these kinds: an order that failed a check cannot be sent unchanged. */
-function otherWays(kinds: ReadonlySet<DeadLetterKind>): string {
+function otherWays(select: string, kinds: ReadonlySet<DeadLetterKind>): string {
   const canRetry = [...kinds].some((kind) => kind !== 'invalid' && kind !== 'conflict');
   return [
-    'Or select orders with --batch, --kind, --signature or --order:',
+    `${select} orders with --batch, --kind, --signature or --order:`,
     ...(canRetry ? ['  po-sync dead-letters retry     send them again unchanged'] : []),
     '  po-sync dead-letters discard   close them without sending',
     ...(kinds.has('inDoubt')

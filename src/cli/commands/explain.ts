@@ -62,7 +62,7 @@ function stateOf({ state, accepted, open, appearances }: OrderHistory): [Tone, s
     case 'accepted':
       return ['good', accepted?.batch === undefined ? 'accepted: the API already had it' : 'accepted'];
     case 'nothing':
-      return appearances.some(isWaiting) ? ['bad', 'waits for a person'] : ['plain', 'not in the ledger'];
+      return appearances.some(isWaiting) ? ['bad', 'waits for a person'] : ['plain', lastOutcome(appearances)];
     case 'queued':
     case 'retry':
       return open?.heldBecause === undefined ? ['plain', 'waits to be sent'] : ['bad', 'its batch is held'];
@@ -76,6 +76,13 @@ function stateOf({ state, accepted, open, appearances }: OrderHistory): [Tone, s
     case 'inDoubt':
       return ['bad', `${outcomeWord(state)}, waits for a person`];
   }
+}
+
+/** The ledger has no entry: what the newest report says. Only a number that the API may have is kept there. */
+function lastOutcome(appearances: readonly Appearance[]): string {
+  const last = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1))[0];
+  if (last?.deadLetter?.closed) return `${outcomeWord(last.result.outcome)}, ${last.deadLetter.closed.by} since`;
+  return last === undefined ? 'not in the ledger' : `${outcomeWord(last.result.outcome)} in its last file`;
 }
 
 function isWaiting({ deadLetter }: Appearance): boolean {

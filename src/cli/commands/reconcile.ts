@@ -119,7 +119,7 @@ function differencesText(found: Differences, { repair, limit = ROWS }: Reconcile
   const hint = repair ? '' : ' Add them with po-sync reconcile --repair.';
   const section = <Row extends { order: string }>(rows: readonly Row[], title: string, more: Column<Row>[]) => {
     if (rows.length === 0) return '';
-    const rest = rows.length > limit ? `… and ${count(rows.length - limit)} more; use --json to see all.\n` : '';
+    const rest = rows.length > limit ? `… and ${count(rows.length - limit)} more; use --limit to see more.\n` : '';
     return `\n${format.paint('bad', title)}\n${table(rows.slice(0, limit), [ORDER, ...more], format)}${rest}`;
   };
   return [

@@ -140,10 +140,12 @@ function deadLettersText({ deadLetters }: Status, paint: Paint): string {
 }
 
 function waitTable({ waits, now }: Status, format: Format): string {
-  const columns: Column<Status['waits'][number]>[] = [
+  type Wait = Status['waits'][number];
+  const hasEnds = waits.some((wait) => untilText(wait, now) !== '');
+  const columns: Column<Wait>[] = [
     { title: 'orders', of: (wait) => count(wait.orders), right: true },
     { title: 'wait for', of: waitText, cut: 'end', wish: 30 },
-    { title: 'until', of: (wait) => untilText(wait, now) || '–', leaves: 2 },
+    ...(hasEnds ? [{ title: 'until', of: (wait: Wait) => untilText(wait, now) || '–', leaves: 2 }] : []),
     {
       title: 'oldest',
       of: ({ oldest }) => (oldest ? `${oldest.order ?? oldest.batch}, ${ago(oldest.since, now)}` : '–'),
