@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 // One project is one suite: `npm test` runs `fast`, `npm run test:NAME` another; docs/contributing.md says what each proves.
 
-const SLOW = ['process', 'volume', 'worlds', 'faults', 'trouble', 'desktop', 'corpora', 'mutants'];
+const SLOW = ['process', 'volume', 'worlds', 'faults', 'trouble', 'desktop', 'corpora', 'deploy', 'mutants'];
 
 /** Files with properties that are worth more cases than `npm test` draws. */
 const PROPERTIES = [
@@ -97,6 +97,15 @@ export default defineConfig({
         },
       },
       { test: { ...common, name: 'desktop', include: ['test/desktop/**/*.test.ts'], maxWorkers: 1 } },
+      {
+        test: {
+          ...common,
+          name: 'deploy',
+          include: ['test/deploy/**/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
       { test: { ...common, name: 'corpora', include: ['test/corpora/**/*.corpus.ts'], testTimeout: 600_000 } },
     ],
   },
