@@ -1,33 +1,9 @@
-import { ago, count, counted, iso, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
+import { ago, count, counted, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { type BatchStanding, type BatchView, neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
 import { countSettled, OUTCOMES } from '../../order/outcome.ts';
 import { type Format, printable, type Tone } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-
-/** A batch in JSON output, with the names of `report.json`. */
-export function batchJson({ batch, standing, report, error }: BatchView) {
-  const { inspection, held } = batch;
-  return {
-    batch: batch.batch,
-    source: batch.source,
-    file: batch.name,
-    state: standing,
-    startedAt: iso(batch.startedAt),
-    lastAt: iso(batch.lastAt),
-    sha256: inspection?.sha256,
-    bytes: inspection?.bytes,
-    format: inspection?.shape.format,
-    counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? null, ...batch.counts },
-    open: batch.open,
-    error,
-    held: held && { reason: held.reason, since: iso(held.since) },
-    cancelled: batch.cancelled,
-    warnings: inspection?.warnings ?? [],
-    settledPath: batch.settledPath,
-    report,
-  };
-}
 
 /** Batches, one a line. */
 export function batchTable(batches: readonly BatchView[], now: number, format: Format): string {

@@ -2,11 +2,11 @@ import { PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { type Cancelled, cancelBatch, releaseBatch } from '../../operate/batches/cancel-batch.ts';
-import { findBatch, listBatches, settledIn, viewOf } from '../../operate/batches/list-batches.ts';
+import { batchJson, findBatch, listBatches, settledIn, viewOf } from '../../operate/batches/list-batches.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, formatOf, printJson } from '../terminal/print.ts';
-import { batchJson, batchTable, batchText } from './batch-view.ts';
+import { batchTable, batchText } from './batch-view.ts';
 import type { Since } from './definitions/command-definition.ts';
 
 type ListArgs = CommonArgs & { since?: Since; open: boolean; limit: number };

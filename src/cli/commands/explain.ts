@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { counted, iso, outcomeWord, stamp } from '../../core/format.ts';
+import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import type { Appearance } from '../../operate/orders/appearances.ts';
-import { explainOrder, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
+import { explainOrder, historyJson, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
@@ -18,23 +18,6 @@ export async function explainCommand(args: CommonArgs & { order: string }, shell
   if (args.json) printJson(shell, historyJson(history));
   else shell.out(orderHistoryText(history, { now, reports: context.config.reports.path, paint: createPaint(shell) }));
   return 0;
-}
-
-/** Times become ISO 8601, as in the reports. */
-function historyJson({ accepted, open, operatorActions, ...rest }: OrderHistory) {
-  return {
-    ...rest,
-    accepted: accepted && { ...accepted, at: iso(accepted.at) },
-    open: open && {
-      ...open,
-      takenAt: iso(open.takenAt),
-      maybeSentAt: open.maybeSentAt && iso(open.maybeSentAt),
-      nextAt: open.nextAt && iso(open.nextAt),
-      waitsFor: { ...open.waitsFor, ...(open.waitsFor.until === undefined ? {} : { until: iso(open.waitsFor.until) }) },
-      history: open.history.map((attempt) => ({ ...attempt, at: iso(attempt.at) })),
-    },
-    operatorActions: operatorActions.map((action) => ({ ...action, at: iso(action.at) })),
-  };
 }
 
 type TextSetting = { now: number; reports: string; paint: Paint };

@@ -1,7 +1,7 @@
-import { pauseDelivery, resumeDelivery } from '../../operate/delivery/pause-delivery.ts';
+import { pauseDelivery, pauseJson, resumeDelivery } from '../../operate/delivery/pause-delivery.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { pauseEndText, pauseJson } from '../terminal/pause-view.ts';
+import { pauseEndText } from '../terminal/pause-view.ts';
 import { printable, printJson } from '../terminal/print.ts';
 
 /** `pause`: pauses delivery of the environment until `resume`; files are still taken. */

@@ -1,13 +1,13 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { ago, count, counted, duration, iso, orders } from '../../core/format.ts';
-import { readStatus, type SourceStatus, type Status } from '../../operate/delivery/read-status.ts';
+import { ago, count, counted, duration, orders } from '../../core/format.ts';
+import { readStatus, type SourceStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen } from '../terminal/live-view.ts';
-import { pauseEndText, pauseJson, untilText, waitText } from '../terminal/pause-view.ts';
+import { pauseEndText, untilText, waitText } from '../terminal/pause-view.ts';
 import { type Format, formatOf, type Paint, printable, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { batchJson, batchTable } from './batch-view.ts';
+import { batchTable } from './batch-view.ts';
 
 /** Milliseconds between two readings of `--watch`. */
 const WATCH_PAUSE = 2_000;
@@ -44,23 +44,6 @@ function watchWithJson(): PoSyncError {
     remedy: 'Run po-sync status --json once for each reading.',
     facts: { option: '--watch' },
   });
-}
-
-function statusJson({ now, daemons, sources, batches, unreadable, pauses, waits, ...rest }: Status) {
-  return {
-    ...rest,
-    now: iso(now),
-    daemons: daemons.map((daemon) => ({ ...daemon, since: iso(daemon.since) })),
-    sources: sources.map(({ last, ...source }) => ({ ...source, last: last && { ...last, at: iso(last.at) } })),
-    batches: batches.map(batchJson),
-    unreadable: unreadable.map(batchJson),
-    pauses: pauses.map(pauseJson),
-    waits: waits.map(({ until, oldest, ...wait }) => ({
-      ...wait,
-      ...(until === undefined ? {} : { until: iso(until) }),
-      ...(oldest === undefined ? {} : { oldest: { ...oldest, since: iso(oldest.since) } }),
-    })),
-  };
 }
 
 /** The status for people. */

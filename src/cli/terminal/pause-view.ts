@@ -1,18 +1,8 @@
-import { duration, iso } from '../../core/format.ts';
+import { duration } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
 import { endOf } from '../../operate/delivery/pause-delivery.ts';
 import type { Wait } from '../../operate/orders/wait-of.ts';
-
-/** A pause in JSON output. */
-export function pauseJson({ since, nextTryAt, ...pause }: Pause) {
-  return {
-    ...pause,
-    since: iso(since),
-    ...(nextTryAt === undefined ? {} : { nextTryAt: iso(nextTryAt) }),
-    ends: endOf(pause),
-  };
-}
 
 /** What ends a pause, as a clause. */
 export function pauseEndText(pause: Pick<Pause, 'code' | 'nextTryAt'>, now: number): string {

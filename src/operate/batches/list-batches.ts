@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
-import type { Batch, Batches } from '../../ledger/batches/batches.ts';
+import { iso } from '../../core/format.ts';
+import { type Batch, type Batches, totalOrders } from '../../ledger/batches/batches.ts';
 import { countNeedingPerson, countSettled } from '../../order/outcome.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -129,4 +130,28 @@ export function settledIn({ counts }: Batch): number {
 /** Orders that needed a person when they got their outcome. */
 export function neededPerson({ counts }: Batch): number {
   return countNeedingPerson(counts);
+}
+
+/** A batch in JSON output, with the names of `report.json`. */
+export function batchJson({ batch, standing, report, error }: BatchView) {
+  const { inspection, held } = batch;
+  return {
+    batch: batch.batch,
+    source: batch.source,
+    file: batch.name,
+    state: standing,
+    startedAt: iso(batch.startedAt),
+    lastAt: iso(batch.lastAt),
+    sha256: inspection?.sha256,
+    bytes: inspection?.bytes,
+    format: inspection?.shape.format,
+    counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? null, ...batch.counts },
+    open: batch.open,
+    error,
+    held: held && { reason: held.reason, since: iso(held.since) },
+    cancelled: batch.cancelled,
+    warnings: inspection?.warnings ?? [],
+    settledPath: batch.settledPath,
+    report,
+  };
 }

@@ -1,3 +1,4 @@
+import { iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
@@ -13,6 +14,16 @@ export type PauseEnd = 'automatic' | 'operator' | 'list';
 export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
   if (code === OPERATOR) return 'operator';
   return code === ROLLED_BACK || code === NEW_LEDGER ? 'list' : 'automatic';
+}
+
+/** A pause in JSON output. */
+export function pauseJson({ since, nextTryAt, ...pause }: Pause) {
+  return {
+    ...pause,
+    since: iso(since),
+    ...(nextTryAt === undefined ? {} : { nextTryAt: iso(nextTryAt) }),
+    ends: endOf(pause),
+  };
 }
 
 /** Most characters of a reason that are kept. */

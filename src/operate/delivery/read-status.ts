@@ -4,14 +4,16 @@ import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { isWebAddress } from '../../config/source-schema.ts';
 import { codeOf } from '../../core/errors.ts';
+import { iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Store } from '../../redis/store.ts';
-import { allNames, type BatchView, unreadableFiles, viewOf } from '../batches/list-batches.ts';
+import { allNames, type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
 import { type LivingDaemon, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
+import { pauseJson } from './pause-delivery.ts';
 
 /** The current state of an environment. Times are milliseconds of the Redis clock. */
 export type Status = {
@@ -167,4 +169,22 @@ async function exists(path: string): Promise<Pick<SourceStatus, 'state' | 'code'
     const code = codeOf(error) ?? 'unknown';
     return code === 'ENOENT' || code === 'ENOTDIR' ? { state: 'missing' } : { state: 'unreachable', code };
   }
+}
+
+/** The status in JSON output. */
+export function statusJson({ now, daemons, sources, batches, unreadable, pauses, waits, ...rest }: Status) {
+  return {
+    ...rest,
+    now: iso(now),
+    daemons: daemons.map((daemon) => ({ ...daemon, since: iso(daemon.since) })),
+    sources: sources.map(({ last, ...source }) => ({ ...source, last: last && { ...last, at: iso(last.at) } })),
+    batches: batches.map(batchJson),
+    unreadable: unreadable.map(batchJson),
+    pauses: pauses.map(pauseJson),
+    waits: waits.map(({ until, oldest, ...wait }) => ({
+      ...wait,
+      ...(until === undefined ? {} : { until: iso(until) }),
+      ...(oldest === undefined ? {} : { oldest: { ...oldest, since: iso(oldest.since) } }),
+    })),
+  };
 }

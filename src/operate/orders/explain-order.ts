@@ -1,3 +1,4 @@
+import { iso } from '../../core/format.ts';
 import type { Entry, EntryState, OperatorAction, PastAttempt } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Order } from '../../order/order.ts';
@@ -94,5 +95,22 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
     ...(next === null ? {} : { nextAt: Number(next) }),
     waitsFor: waitOf(entry, Number(next ?? 0), around),
     followedBy,
+  };
+}
+
+/** The history in JSON output: times become ISO 8601, as in the reports. */
+export function historyJson({ accepted, open, operatorActions, ...rest }: OrderHistory) {
+  return {
+    ...rest,
+    accepted: accepted && { ...accepted, at: iso(accepted.at) },
+    open: open && {
+      ...open,
+      takenAt: iso(open.takenAt),
+      maybeSentAt: open.maybeSentAt && iso(open.maybeSentAt),
+      nextAt: open.nextAt && iso(open.nextAt),
+      waitsFor: { ...open.waitsFor, ...(open.waitsFor.until === undefined ? {} : { until: iso(open.waitsFor.until) }) },
+      history: open.history.map((attempt) => ({ ...attempt, at: iso(attempt.at) })),
+    },
+    operatorActions: operatorActions.map((action) => ({ ...action, at: iso(action.at) })),
   };
 }
