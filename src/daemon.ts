@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createReadiness } from './admin/endpoints.ts';
 import { createMetrics } from './admin/metrics/metrics.ts';
-import { startAdmin } from './admin/start-admin.ts';
+import { openAdmin } from './admin/open-admin.ts';
 import { createFileAdmission } from './admit/file-admission.ts';
 import { measureThroughput } from './admit/throughput.ts';
 import { openPartner } from './api/partner.ts';
@@ -37,9 +36,10 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const context: Context = { config, store, owner: randomUUID(), clock, log, stopping };
   const parts = await openParts(input, context, resources);
   const { sources, delivery, queue, breaker, book, partner, reconciliation } = parts;
-  const checks = createReadiness({ ...store, folders: { data: config.data, reports: config.reports.path }, sources });
-  const served = { ...config.admin, tokens: input.adminTokens, checks, routes: [metricsRoute(queue)] };
-  const admin = input.admin ? resources.use(await startAdmin(served)) : undefined;
+  const admin = input.admin
+    ? resources.use(await openAdmin({ input, context, parts, routes: [metricsRoute(queue)] }))
+    : undefined;
+  if (admin) parts.heart.serves(admin.port);
   // What this machine lacks is noticed before the API is asked for anything.
   await partner.tokens.first();
   await reconciliation.establish();

@@ -1,18 +1,23 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { isLoopback } from '../config/fields.ts';
-import type { AdminRole, AdminTokens } from '../config/secrets.ts';
+import type { AdminTokens } from '../config/secrets.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { type Checks, healthRoutes, jsonReply, type Reply, type Route } from './endpoints.ts';
+import { type Checks, healthRoutes } from './endpoints.ts';
+import { cookieOf, createGuard, type Guard } from './http/guard.ts';
+import { matchPath, problemReply, type Reply, type Route, readBody } from './http/route.ts';
 
 export type AdminOptions = {
   host: string;
   /** 0 takes any free port. */
   port: number;
-  /** Without any, a request needs none. */
+  /** Without any, whoever reaches a loopback address may read. */
   tokens?: AdminTokens | undefined;
+  /** Instead of one that knows only the tokens. */
+  guard?: Guard | undefined;
   checks: Checks;
   /** Routes besides health. */
   routes?: readonly Route[];
@@ -24,17 +29,16 @@ export type Admin = AsyncDisposable & { port: number };
  * Serves the admin port: health, and the given routes. Throws PoSyncError `port-occupied`, `admin-unavailable` if the
  * address cannot be used, `admin-token-missing` if other machines could reach it without a token.
  */
-export async function startAdmin({ host, port, tokens, checks, routes = [] }: AdminOptions): Promise<Admin> {
-  if (!tokens?.size && !isLoopback(host)) throw unguarded(host);
-  const answer = answering([...healthRoutes(checks), ...routes]);
-  const guard = adminGuard(host, tokens ?? new Map());
+export async function startAdmin(options: AdminOptions): Promise<Admin> {
+  const { host, port, tokens = new Map(), checks, routes = [] } = options;
+  if (tokens.size === 0 && !isLoopback(host)) throw unguarded(host);
+  const guard = options.guard ?? createGuard({ host, tokens });
+  const answer = answering([...healthRoutes(checks), ...routes], guard);
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 });
   keepRoom(server);
   server.on('request', (request, response) => {
-    request.resume();
-    const reply = guard(request) ?? answer(request);
-    Promise.resolve(reply)
-      .catch(() => jsonReply(500, { error: 'Internal error.' }))
+    answer(request)
+      .catch((error: unknown) => problemReply(error))
       .then((ready) => send(request, response, ready))
       .catch(() => response.destroy());
   });
@@ -56,34 +60,88 @@ function keepRoom(server: Server): void {
   });
 }
 
-function answering(routes: readonly Route[]): (request: IncomingMessage) => Promise<Reply> | Reply {
-  return (request) => {
+/** Answers a request: its origin, then its path, then who asks, then what they may do. */
+function answering(routes: readonly Route[], guard: Guard): (request: IncomingMessage) => Promise<Reply> {
+  return async (request) => {
+    const foreign = guard.refuseForeign(request);
+    if (foreign) return foreign;
     const url = new URL(request.url?.startsWith('/') ? `http://admin${request.url}` : 'http://admin/');
-    const here = routes.filter(({ path }) => path === url.pathname);
-    if (here.length === 0) return jsonReply(404, { error: 'Not found.' });
+    const here = routes.flatMap((route) => {
+      const params = matchPath(route.path, url.pathname);
+      return params === undefined ? [] : [{ route, params }];
+    });
     const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const route = here.find((candidate) => candidate.method === method);
-    if (route) return settled(() => route.handle({ url }));
-    const allowed = here.flatMap((candidate) => (candidate.method === 'GET' ? ['GET', 'HEAD'] : [candidate.method]));
-    return jsonReply(405, { error: `Use ${allowed.join(' or ')}.` }, { allow: allowed.join(', ') });
+    const found = here.find(({ route }) => route.method === method);
+    const principal = await guard.identify(request);
+    if (principal !== undefined && 'status' in principal) return principal;
+    const refusal = guard.refuseRole(principal, found?.route ?? here[0]?.route);
+    if (refusal) return refusal.status === 401 && asksForPage(request, url) ? toLogin(url) : refusal;
+    if (found === undefined) return here.length === 0 ? notFound() : wrongMethod(here.map(({ route }) => route));
+    const body = await readBody(request, found.route.body);
+    return found.route.handle({ url, params: found.params, body, principal, cookie: cookieOf(request.headers) });
   };
 }
 
-/** A route that throws synchronously fails like one that rejects. */
-async function settled(handle: () => Promise<Reply> | Reply): Promise<Reply> {
-  return handle();
+/** A person without a login who opens a page is sent to the login. */
+function asksForPage({ method, headers }: IncomingMessage, { pathname }: URL): boolean {
+  return method === 'GET' && !pathname.startsWith('/api/') && /\btext\/html\b/.test(headers.accept ?? '');
 }
 
-function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
-  const body = Buffer.from(reply.body);
-  response.writeHead(reply.status, {
-    'content-type': reply.type,
-    'content-length': body.length,
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    ...reply.headers,
-  });
-  response.end(request.method === 'HEAD' ? undefined : body);
+function toLogin({ pathname, search }: URL): Reply {
+  const to = pathname === '/' ? '' : `?to=${encodeURIComponent(pathname + search)}`;
+  return { status: 303, type: 'text/plain', body: '', headers: { location: `/login${to}` } };
+}
+
+function notFound(): Reply {
+  return problemReply(new PoSyncError('not-found', 'There is nothing at this address.'));
+}
+
+function wrongMethod(routes: readonly Route[]): Reply {
+  const allowed = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const error = new PoSyncError('method-not-allowed', `Use ${allowed.join(' or ')}.`);
+  return problemReply(error, 405, { allow: allowed.join(', ') });
+}
+
+/** What a page of this port may load and call: nothing from elsewhere, no code in its text. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+};
+
+async function send(request: IncomingMessage, response: ServerResponse, reply: Reply): Promise<void> {
+  const { body } = reply;
+  const headers = { ...HEADERS, 'content-type': reply.type, ...reply.headers };
+  if (body instanceof Readable) {
+    response.writeHead(reply.status, headers);
+    if (request.method === 'HEAD') {
+      body.destroy();
+      response.end();
+    } else await pipeline(body, response);
+    return;
+  }
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  // What is left of a refused body would be taken for the next request.
+  if (!request.complete) response.setHeader('connection', 'close');
+  response.writeHead(reply.status, { ...headers, 'content-length': bytes.length });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
 async function listen(server: Server, host: string, port: number): Promise<number> {
@@ -131,46 +189,4 @@ async function close(server: Server): Promise<void> {
   server.close();
   server.closeAllConnections();
   await closed;
-}
-
-/** The answer to a request that is refused; undefined for a request that may pass. */
-type Guard = (request: IncomingMessage) => Reply | undefined;
-
-/**
- * Guards the admin port. On loopback the Host header must name this machine: a web page can make a browser call
- * 127.0.0.1 under another name (DNS rebinding). With tokens, every request must contain one of them (RFC 6750) that
- * allows what it asks for.
- */
-function adminGuard(host: string, tokens: AdminTokens): Guard {
-  const known = [...tokens].map(([role, token]) => ({ role, digest: digest(token.reveal()) }));
-  return (request) => {
-    if (isLoopback(host) && !namesThisMachine(request.headers.host)) {
-      return jsonReply(403, { error: 'The Host header must name this machine, such as localhost.' });
-    }
-    if (known.length === 0) return undefined;
-    const given = digest(bearerOf(request));
-    const roles = known.filter((one) => timingSafeEqual(one.digest, given)).map(({ role }) => role);
-    if (roles.some((role) => allows(role, request))) return undefined;
-    if (roles.length > 0) return jsonReply(403, { error: 'The token does not allow this request.' });
-    return jsonReply(401, { error: 'A bearer token is required.' }, { 'www-authenticate': 'Bearer realm="po-sync"' });
-  };
-}
-
-function allows(role: AdminRole, { method, url = '' }: IncomingMessage): boolean {
-  if (role === 'operate') return true;
-  const isReading = method === 'GET' || method === 'HEAD';
-  return isReading && (role === 'read' || /^\/metrics(?:\?|$)/.test(url));
-}
-
-function namesThisMachine(host: string | undefined): boolean {
-  return host !== undefined && isLoopback(host.replace(/:[0-9]+$/, ''));
-}
-
-function bearerOf(request: IncomingMessage): string {
-  return /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-}
-
-/** Digests have equal lengths, so the comparison takes the same time for every token. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { address, addressFault, filePath, line, name, share, span, wait, whole } from './fields.ts';
+import { address, addressFault, filePath, line, name, normalAddress, share, span, wait, whole } from './fields.ts';
 import { mappingSchema } from './mapping-schema.ts';
 import type { KeyPath } from './problem.ts';
 import { sourceSchema } from './source-schema.ts';
@@ -50,6 +50,14 @@ export const redisUrl = z
 
 /** A TCP port; 0 takes any free one. */
 export const port = whole(0, 65_535);
+
+/** The origin of a proxy. Browsers keep sessions only for https and for this machine. */
+const publicUrl = line
+  .superRefine((text, context) => {
+    const fault = addressFault(text) ?? (new URL(text).pathname === '/' ? undefined : 'must not have a path');
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+  })
+  .transform(normalAddress);
 
 const webhook = line.superRefine((text, context) => {
   const fault = addressFault(text, { query: true });
@@ -137,9 +145,12 @@ export const configSchema = z.strictObject({
     .strictObject({
       host: line.prefault('127.0.0.1').describe('Addresses other than loopback require PO_SYNC_ADMIN_TOKEN.'),
       port: port.prefault(9464).describe('0 takes any free port.'),
+      publicUrl: publicUrl
+        .exactOptional()
+        .describe('The address under which a proxy shows the dashboard, without a path.'),
     })
     .prefault({})
-    .describe('Health endpoints.'),
+    .describe('Health, metrics, control API and dashboard.'),
   log: z.strictObject({ level: z.enum(LEVELS).prefault('info') }).prefault({}),
 });
 

@@ -44,8 +44,8 @@ export type Daemon = AsyncDisposable &
 /** The daemon's own process. */
 export type Self = { pid: number; version: string };
 
-/** A daemon as `status` shows it. `since` is Redis time in milliseconds. */
-export type LivingDaemon = Self & { host: string; since: number };
+/** A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. */
+export type LivingDaemon = Self & { host: string; since: number; adminPort?: number };
 
 /** A daemon that sent no heartbeat for this long is dead. */
 const ALIVE = 10_000;
@@ -56,13 +56,17 @@ type HeartbeatDeps = { redis: Redis; keys: Keys; time: RedisTime; id: string; se
 
 /** Publishes that this daemon is alive. Call `beat` every few seconds; disposing withdraws it. */
 export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
-  const text = JSON.stringify({ ...self, host: hostname(), since: time.now() } satisfies LivingDaemon);
+  const facts: LivingDaemon = { ...self, host: hostname(), since: time.now() };
   return {
+    /** The admin port is open: the next heartbeat says where. */
+    serves(port: number): void {
+      facts.adminPort = port;
+    },
     async beat(): Promise<void> {
       const now = time.now();
       await redis
         .multi()
-        .set(keys.daemon(id), text, 'PX', ALIVE)
+        .set(keys.daemon(id), JSON.stringify(facts), 'PX', ALIVE)
         .zadd(keys.daemons, now, id)
         .zremrangebyscore(keys.daemons, '-inf', now - REMEMBERED)
         .exec();

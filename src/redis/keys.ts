@@ -118,6 +118,10 @@ function daemonKeys(prefix: string) {
     notice: (event: string) => `${prefix}:notice:${event}`,
     /** Hash: source → when its last file arrived. */
     heard: `${prefix}:heard`,
+    /** The key that signs the sessions of the dashboard. */
+    sessionKey: `${prefix}:admin:session-key`,
+    /** The person to whom a one-time code of the dashboard was printed, by the code's digest; expires. */
+    dashboardCode: (digest: string) => `${prefix}:admin:code:${digest}`,
     /** The epoch of this ledger: changes when Redis loses its data. */
     identity: `${prefix}:identity`,
   };

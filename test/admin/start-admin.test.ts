@@ -9,6 +9,9 @@ import { Secret } from '../../src/config/secret.ts';
 const fine: Checks = { ready: async () => ({ ok: true, checks: { redis: 'ok' } }) };
 const start = (more: Partial<AdminOptions> = {}) => startAdmin({ host: '127.0.0.1', port: 0, checks: fine, ...more });
 
+/** What a browser sends with a request of our own page. */
+const OWN = { 'sec-fetch-site': 'same-origin' };
+
 type Answer = { status: number; headers: Record<string, unknown>; body: string };
 
 /** One call with exactly these headers; fetch would set Host. */
@@ -94,7 +97,7 @@ describe('other paths and methods', () => {
     ['/%', 'GET', 404],
   ])('%s %s', async (path, method, expected) => {
     await using admin = await start();
-    const { status, headers, body } = await call(admin.port, path, {}, method);
+    const { status, headers, body } = await call(admin.port, path, OWN, method);
     expect(status).toBe(expected);
     if (expected === 405) expect(headers['allow']).toBe('GET, HEAD');
     if (method === 'HEAD') expect(body).toBe('');
@@ -110,6 +113,7 @@ it('serves the given routes, and survives one that fails', async () => {
       {
         method: 'POST',
         path: '/broken',
+        needs: 'nobody',
         handle: () => {
           throw new Error('secret');
         },
@@ -117,8 +121,12 @@ it('serves the given routes, and survives one that fails', async () => {
     ],
   });
   expect(await call(admin.port, '/metrics')).toMatchObject({ status: 200, body: text.body });
-  const broken = await call(admin.port, '/broken', {}, 'POST');
-  expect([broken.status, broken.body]).toEqual([500, '{"error":"Internal error."}\n']);
+  const broken = await call(admin.port, '/broken', OWN, 'POST');
+  expect([broken.status, JSON.parse(broken.body)]).toMatchObject([
+    500,
+    { code: 'internal', detail: 'Internal error.' },
+  ]);
+  expect(broken.body).not.toContain('secret');
 });
 
 describe('on loopback, the Host header', () => {
@@ -172,7 +180,7 @@ describe('with one token for each role', () => {
   ] as const);
   const page = { status: 200, type: 'text/plain', body: '' };
   const routes = [
-    { method: 'GET', path: '/metrics', handle: () => page },
+    { method: 'GET', path: '/metrics', needs: 'metrics', handle: () => page },
     { method: 'GET', path: '/metrics/all', handle: () => page },
     { method: 'POST', path: '/metrics', handle: () => page },
     { method: 'POST', path: '/pause', handle: () => page },

@@ -30,6 +30,7 @@ const CALLS: [command: string, args: string][] = [
   ['check', 'next.csv broken.csv'],
   ['check', '--preview next.csv'],
   ['status', ''],
+  ['dashboard', '--sign-out-all'],
   ['pause', '--reason stock-taking'],
   ['status', ''],
   ['resume', ''],

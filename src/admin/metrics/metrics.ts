@@ -5,7 +5,7 @@ import { type Log, withMeter } from '../../log/log.ts';
 import type { DaemonInput } from '../../operate/daemon.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
-import type { Route } from '../endpoints.ts';
+import type { Route } from '../http/route.ts';
 import { collectProcessMetrics, createOwnMetrics } from './own-metrics.ts';
 import { createSharedMetrics, readSharedState } from './shared-metrics.ts';
 
@@ -48,6 +48,7 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
     return {
       method: 'GET',
       path: '/metrics',
+      needs: 'metrics',
       async handle() {
         // Commands to a Redis that is away would wait.
         const state = redis.status === 'ready' ? await current() : undefined;

@@ -64,3 +64,8 @@ export function privateRedisLeft(log: Log, facts: { port: number; clients: numbe
 export function privateRedisNotStopped(log: Log, facts: { port: number; error: string }): void {
   log.warn({ event: 'private-redis-not-stopped', ...facts }, 'private Redis could not be stopped');
 }
+
+/** Somebody used a wrong token at the admin port. Logged at most ten times a minute. */
+export function signInFailed(log: Log): void {
+  log.warn({ event: 'sign-in-failed' }, 'wrong token at the admin port');
+}

@@ -52,6 +52,17 @@ export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
     load: async () => (await import('../pause.ts')).resumeCommand,
   },
   {
+    name: 'dashboard',
+    summary: 'Print a link that opens the dashboard once, as the user who runs the command.',
+    options: [{ flags: '--sign-out-all', text: 'instead, end every session of the dashboard' }],
+    examples: ['po-sync dashboard', 'po-sync dashboard --sign-out-all'],
+    exits: [
+      ['0', 'printed, or signed out'],
+      ['1', 'no daemon serves the dashboard, or Redis is not reachable'],
+    ],
+    load: async () => (await import('../dashboard.ts')).dashboardCommand,
+  },
+  {
     name: 'doctor',
     summary: 'Check configuration, folders, Redis, token, API and clock, each problem with its remedy.',
     examples: ['po-sync doctor', 'po-sync doctor --environment uat --json'],

@@ -1,0 +1,61 @@
+import { type Html, html } from '../../report/page/html.ts';
+import type { Principal, Reply } from '../http/route.ts';
+
+/** A page of the dashboard. `who`: the person who reads it; absent before the login. */
+export type Page = {
+  title: string;
+  body: Html;
+  /** ES modules among the assets. */
+  scripts?: readonly string[];
+  /** What is shown above every page. */
+  header?: { environment: string; isProtected: boolean; principal: Principal; state?: Html };
+  /** The path of the page, which its link in the navigation marks. */
+  path?: string;
+};
+
+/** The pages that exist, in the order of the navigation. */
+const PAGES: readonly (readonly [path: string, title: string])[] = [];
+
+/** A complete document. It is readable without its scripts. */
+export function framePage({ title, body, scripts = [], header, path }: Page, status = 200): Reply {
+  const modules = scripts.map((name) => html`<script type="module" src="/assets/${name}"></script>`);
+  const markup = html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · po-sync</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/assets/dashboard.css">
+${modules}
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+${header && headerOf(header, path)}
+<main id="main" tabindex="-1">
+${body}
+</main>
+</body>
+</html>
+`.markup;
+  return { status, type: 'text/html; charset=utf-8', body: `<!doctype html>\n${markup}` };
+}
+
+function headerOf({ environment, isProtected, principal, state }: NonNullable<Page['header']>, path?: string): Html {
+  const links = PAGES.map(([href, title]) => {
+    const isHere = href === '/' ? path === '/' : path?.startsWith(href);
+    return isHere ? html`<a href="${href}" aria-current="page">${title}</a>` : html`<a href="${href}">${title}</a>`;
+  });
+  const role = principal.role === 'operate' ? 'may operate' : 'may read';
+  const person = principal.who === '' ? html`<a href="/login">${role}</a>` : html`${principal.who}, ${role}`;
+  const out =
+    principal.who === ''
+      ? undefined
+      : html`<form method="post" action="/logout"><button class="quiet">Sign out</button></form>`;
+  return html`<header>
+<strong class="environment${isProtected ? ' protected' : ''}">${environment}</strong>
+<nav aria-label="Pages">${links}</nav>
+<div class="state" id="state" aria-live="polite">${state}</div>
+<div class="person">${person} ${out}</div>
+</header>`;
+}

@@ -1,0 +1,150 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { isLoopback } from '../../config/fields.ts';
+import type { AdminRole, AdminTokens } from '../../config/secrets.ts';
+import { PoSyncError } from '../../core/errors.ts';
+import { type Principal, problemReply, type Reply, type Route } from './route.ts';
+import { COOKIE, digest, type Sessions } from './session.ts';
+
+export type GuardOptions = {
+  /** The address that the port is bound to. */
+  host: string;
+  /** The address behind a proxy. */
+  publicUrl?: string | undefined;
+  tokens: AdminTokens;
+  /** Absent: only tokens are accepted. */
+  sessions?: Sessions | undefined;
+  /** A login or a token was wrong. */
+  onFailure?: (() => void) | undefined;
+};
+
+export type Guard = ReturnType<typeof createGuard>;
+
+/** What a role includes. */
+const RANK: Record<AdminRole | 'nobody', number> = { nobody: 0, metrics: 1, read: 2, operate: 3 };
+
+/** Wrong tokens in a minute, of all callers together; further ones are answered with 429. A right token always passes. */
+const FAILURES = 10;
+const MINUTE = 60_000;
+
+/**
+ * Guards the admin port. A web page can make a browser call this port under another name (DNS rebinding), from another
+ * port of the same machine, or from anywhere: such requests are refused before anything else is looked at.
+ */
+export function createGuard({ host, publicUrl, tokens, sessions, onFailure }: GuardOptions) {
+  const known = [...tokens].map(([role, token]) => ({ role, digest: digest(token.reveal()) }));
+  const outside = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const limit = createLimit();
+
+  /** What is wrong with the origin of a request; undefined for one that may pass. */
+  function refuseForeign(request: IncomingMessage): Reply | undefined {
+    const { headers } = request;
+    if (!isOwnName(headers.host)) {
+      return refused('foreign-host', 'The Host header must name this machine, such as localhost.', HOST_REMEDY);
+    }
+    if (bearerOf(headers) === undefined && isForeign(request)) {
+      return refused('foreign-origin', 'The request comes from a page of another origin.');
+    }
+    return undefined;
+  }
+
+  function isOwnName(name: string | undefined): boolean {
+    if (name === undefined) return false;
+    if (name === outside?.host || isLoopback(name.replace(/:[0-9]+$/, ''))) return true;
+    return (
+      !isLoopback(host) && (outside === undefined || isIP(name.replace(/:[0-9]+$/, '').replace(/^\[|\]$/g, '')) > 0)
+    );
+  }
+
+  /** Reading needs no origin; a link may open a page. Everything else must come from a page of ours. */
+  function isForeign({ method, url = '', headers }: IncomingMessage): boolean {
+    const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, origin } = headers;
+    const isReading = method === 'GET' || method === 'HEAD';
+    const isOwn = origin !== undefined && [`http://${headers.host}`, outside?.origin].includes(origin);
+    if (!isReading) return site === undefined ? !isOwn : site !== 'same-origin';
+    if (site === undefined) return origin !== undefined && !isOwn;
+    if (site === 'same-origin' || site === 'none') return false;
+    return mode !== 'navigate' || url.startsWith('/api/');
+  }
+
+  /** Who asks; undefined for somebody unknown; a reply for a wrong token. */
+  async function identify({ headers }: IncomingMessage): Promise<Principal | Reply | undefined> {
+    const bearer = bearerOf(headers);
+    if (bearer !== undefined) return byToken(bearer, nameIn(headers)) ?? failed();
+    const value = cookieOf(headers);
+    const person = value === undefined ? undefined : await sessions?.verify(value);
+    return person ?? (known.length === 0 ? { role: 'read', who: '' } : undefined);
+  }
+
+  /** The owner of a token, who says how they are called. */
+  function byToken(token: string, name: string): Principal | undefined {
+    const given = digest(token);
+    // Compares with each token, so that the time says nothing about which one it was.
+    const roles = known.filter((one) => timingSafeEqual(one.digest, given)).map(({ role }) => role);
+    const [role] = roles.sort((a, b) => RANK[b] - RANK[a]);
+    return role && { role, who: name === '' ? 'token' : `${name.slice(0, 48)} (token)` };
+  }
+
+  function failed(): Reply {
+    const wait = limit();
+    if (wait === 0) onFailure?.();
+    if (wait === 0) return unknown('The token is wrong.');
+    const error = new PoSyncError('too-many-failures', 'Too many wrong tokens. Wait a minute.');
+    return problemReply(error, 429, { 'retry-after': String(Math.ceil(wait / 1_000)) });
+  }
+
+  /** A refusal, or undefined when the person may use the route; `undefined` is a path that does not exist. */
+  function refuseRole(principal: Principal | undefined, route: Pick<Route, 'method' | 'needs'> | undefined) {
+    const needs = route === undefined ? 'read' : (route.needs ?? (route.method === 'GET' ? 'read' : 'operate'));
+    if (needs === 'nobody') return undefined;
+    if (principal === undefined) return unknown('A login or a bearer token is required.');
+    if (RANK[principal.role] >= RANK[needs]) return undefined;
+    return refused('not-allowed', `This needs the role ${needs}.`, known.length === 0 ? LINK_REMEDY : TOKEN_REMEDY);
+  }
+
+  return { refuseForeign, identify, refuseRole, byToken, failed, hasTokens: known.length > 0 };
+}
+
+const HOST_REMEDY = 'Behind a proxy, set admin.publicUrl.';
+const LINK_REMEDY = 'Run po-sync dashboard on this machine and open the link that it prints.';
+const TOKEN_REMEDY = 'Sign in with another token.';
+
+function refused(code: string, message: string, remedy?: string): Reply {
+  return problemReply(new PoSyncError(code, message, remedy === undefined ? {} : { remedy }), 403);
+}
+
+function unknown(message: string): Reply {
+  const remedy = 'Send the header Authorization: Bearer TOKEN, or sign in at /login.';
+  return problemReply(new PoSyncError('not-signed-in', message, { remedy }), 401, {
+    'www-authenticate': 'Bearer realm="po-sync"',
+  });
+}
+
+/** Any text after Bearer counts as a token, so that an empty one is a wrong one. */
+function bearerOf({ authorization }: IncomingHttpHeaders): string | undefined {
+  return authorization === undefined ? undefined : (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');
+}
+
+function nameIn(headers: IncomingHttpHeaders): string {
+  const name = headers['po-sync-who'];
+  return typeof name === 'string' ? name.trim() : '';
+}
+
+/** The value of the session cookie. */
+export function cookieOf({ cookie = '' }: IncomingHttpHeaders): string | undefined {
+  const found = cookie.split('; ').find((one) => one.startsWith(`${COOKIE}=`));
+  return found?.slice(COOKIE.length + 1);
+}
+
+/** Counts failures; returns milliseconds to wait when there were too many in the last minute, else 0. */
+function createLimit(): () => number {
+  const failures: number[] = [];
+  return () => {
+    const now = performance.now();
+    while (failures[0] !== undefined && now - failures[0] > MINUTE) failures.shift();
+    if (failures.length >= FAILURES) return MINUTE - (now - (failures[0] ?? now));
+    failures.push(now);
+    return 0;
+  };
+}

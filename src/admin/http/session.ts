@@ -1,0 +1,106 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { AdminTokens } from '../../config/secrets.ts';
+import type { Store } from '../../redis/store.ts';
+import type { Principal } from './route.ts';
+
+/** The prefix makes browsers refuse the cookie from another host or without Secure, and hides it from subdomains. */
+export const COOKIE = '__Host-po_sync';
+
+/** Seconds that a session and a one-time code are valid. */
+const SESSION = 12 * 3_600;
+const CODE = 60;
+/** Milliseconds that the signing key is used before it is read again. */
+const FRESH = 10_000;
+
+/** What a cookie says. `by`: a fingerprint of the token that opened the session; empty for a one-time link. */
+type Claim = Principal & { exp: number; by: string };
+
+type SessionStore = Pick<Store, 'redis' | 'keys' | 'time'>;
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+/**
+ * Sessions of the dashboard. A cookie contains its claim, signed with a key in Redis, so that one login serves every
+ * daemon. While Redis is away, sessions are verified with the key that was read last.
+ */
+export function createSessions({ redis, keys, time }: SessionStore, tokens: AdminTokens) {
+  let key: Buffer | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  async function signingKey(): Promise<Buffer | undefined> {
+    if (redis.status !== 'ready' || performance.now() - readAt < FRESH) return key;
+    await redis.set(keys.sessionKey, randomBytes(32).toString('base64url'), 'NX');
+    key = Buffer.from((await redis.get(keys.sessionKey)) ?? '', 'base64url');
+    readAt = performance.now();
+    return key;
+  }
+
+  /** The cookie of a new session; undefined while Redis was never reached. */
+  async function open({ role, who }: Principal): Promise<string | undefined> {
+    const secret = await signingKey();
+    if (secret === undefined) return undefined;
+    const claim: Claim = { role, who, exp: time.now() + SESSION * 1_000, by: fingerprint(secret, role) };
+    const text = Buffer.from(JSON.stringify(claim)).toString('base64url');
+    return cookie(`${text}.${signature(secret, text)}`, SESSION);
+  }
+
+  /** The person of a session; undefined when the cookie is forged, has expired, or its token was changed. */
+  async function verify(value: string): Promise<Principal | undefined> {
+    const secret = await signingKey();
+    const [text = '', signed = ''] = value.split('.');
+    if (secret === undefined || !isEqual(signed, signature(secret, text))) return undefined;
+    const { role, who, exp, by } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claim;
+    return exp > time.now() && by === fingerprint(secret, role) ? { role, who } : undefined;
+  }
+
+  /** Changing or removing a token ends the sessions of its role. */
+  function fingerprint(secret: Buffer, role: Principal['role']): string {
+    const token = tokens.get(role)?.reveal();
+    return token === undefined ? '' : createHmac('sha256', secret).update(token).digest('hex').slice(0, 16);
+  }
+
+  /** The name of the person to whom a one-time code was printed; a second use finds nothing. */
+  async function redeem(code: string): Promise<string | undefined> {
+    const name = keys.dashboardCode(digestOf(code));
+    const [found] = (await redis.multi().get(name).del(name).exec()) ?? [];
+    return typeof found?.[1] === 'string' ? found[1] : undefined;
+  }
+
+  return { open, verify, redeem };
+}
+
+/** The header that ends a session in the browser. */
+export const NO_COOKIE = cookie('', 0);
+
+function cookie(value: string, seconds: number): string {
+  return `${COOKIE}=${value}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${seconds}`;
+}
+
+/** Stores a code that opens one session for `who` within 60 seconds, and returns it. Redis keeps only its digest. */
+export async function createDashboardCode({ redis, keys }: Pick<SessionStore, 'redis' | 'keys'>, who: string) {
+  const code = randomBytes(24).toString('base64url');
+  await redis.set(keys.dashboardCode(digestOf(code)), who, 'EX', CODE);
+  return code;
+}
+
+/** Ends every session within ten seconds. */
+export async function endSessions({ redis, keys }: Pick<SessionStore, 'redis' | 'keys'>): Promise<void> {
+  await redis.del(keys.sessionKey);
+}
+
+function signature(secret: Buffer, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('base64url');
+}
+
+function isEqual(one: string, other: string): boolean {
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+function digestOf(text: string): string {
+  return digest(text).toString('hex');
+}
+
+/** Digests have equal lengths, so comparing them takes the same time for every text. */
+export function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

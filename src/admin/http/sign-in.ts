@@ -1,0 +1,122 @@
+import { PoSyncError } from '../../core/errors.ts';
+import { html } from '../../report/page/html.ts';
+import { framePage } from '../dashboard/frame.ts';
+import type { Guard } from './guard.ts';
+import { jsonReply, type Principal, problemReply, type Reply, type Route } from './route.ts';
+import { NO_COOKIE, type Sessions } from './session.ts';
+
+type SignInDeps = { guard: Guard; sessions: Sessions };
+
+/** The login of the dashboard: by a token and a name, or by a one-time link of `po-sync dashboard`. */
+export function signInRoutes({ guard, sessions }: SignInDeps): Route[] {
+  /** A session for the owner of a token. Metrics alone need no page. */
+  function byToken(token: string, name: string): Principal | Reply {
+    const person = guard.byToken(token.trim(), onlyText(name));
+    return person === undefined || person.role === 'metrics' ? guard.failed() : person;
+  }
+
+  async function signIn(found: Principal | Reply, done: (person: Principal) => Reply): Promise<Reply> {
+    if ('status' in found) return found;
+    const cookie = await sessions.open(found);
+    if (cookie === undefined) throw new PoSyncError('redis-away', 'Redis is away, so no session can be opened.');
+    const reply = done(found);
+    return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie } };
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/login',
+      needs: 'nobody',
+      handle: ({ url }) => loginPage(guard, safePath(url.searchParams.get('to') ?? '/')),
+    },
+    {
+      method: 'POST',
+      path: '/login',
+      needs: 'nobody',
+      body: 'form',
+      async handle({ url, body }) {
+        const { token = '', name = '' } = body as Record<string, string>;
+        const to = safePath(url.searchParams.get('to') ?? '/');
+        const reply = await signIn(byToken(token, name), () => toPage(to));
+        return reply.status === 303 ? reply : loginPage(guard, to, reply.status);
+      },
+    },
+    { method: 'POST', path: '/logout', needs: 'nobody', body: 'form', handle: () => toPage('/login', NO_COOKIE) },
+    { method: 'GET', path: '/open', needs: 'nobody', handle: openPage },
+    {
+      method: 'POST',
+      path: '/api/v1/session',
+      needs: 'nobody',
+      body: 'json',
+      async handle({ body }) {
+        const { code, token, name } = (body ?? {}) as Record<string, unknown>;
+        const done = ({ role, who }: Principal) => jsonReply(201, { role, who });
+        if (typeof code === 'string') {
+          const who = await sessions.redeem(code);
+          return signIn(who === undefined ? linkUsed() : { role: 'operate', who }, done);
+        }
+        return signIn(byToken(String(token ?? ''), String(name ?? '')), done);
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/v1/session',
+      needs: 'nobody',
+      handle: () => jsonReply(200, { signedIn: false }, { 'set-cookie': NO_COOKIE }),
+    },
+  ];
+}
+
+function linkUsed(): Reply {
+  const error = new PoSyncError('link-used', 'This link was used before, or is older than 60 seconds.', {
+    remedy: 'Run po-sync dashboard again.',
+  });
+  return problemReply(error, 401);
+}
+
+/** A name for the history of orders: one line without control characters. */
+function onlyText(name: string): string {
+  return name
+    .replace(/\p{C}+/gu, ' ')
+    .trim()
+    .slice(0, 48);
+}
+
+/** A path of this port: never another host, which `//host` and `/\host` would be. */
+function safePath(to: string): string {
+  const url = URL.canParse(to, 'http://admin') ? new URL(to, 'http://admin') : new URL('http://admin/');
+  return url.origin === 'http://admin' && to.startsWith('/') ? url.pathname + url.search : '/';
+}
+
+function toPage(location: string, cookie?: string): Reply {
+  return {
+    status: 303,
+    type: 'text/plain',
+    body: '',
+    headers: { location, ...(cookie === undefined ? {} : { 'set-cookie': cookie }) },
+  };
+}
+
+function loginPage({ hasTokens }: Guard, to: string, failure?: number): Reply {
+  const words = failure === 429 ? 'Too many wrong tokens. Wait a minute.' : 'The token is wrong.';
+  const trouble = failure === undefined ? undefined : html`<p class="bad" role="alert">${words}</p>`;
+  const form = html`<form method="post" action="/login?to=${encodeURIComponent(to)}" class="narrow">
+<label for="name">Your name <small>for the history of orders</small></label>
+<input id="name" name="name" autocomplete="username" maxlength="48" required>
+<label for="token">Token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required>
+<button>Sign in</button>
+</form>`;
+  const link = html`<p>On the machine of a daemon you can also run <code>po-sync dashboard</code> and open the link that it prints.</p>`;
+  const body = html`<h1>Sign in</h1>${trouble}${hasTokens ? form : undefined}${link}`;
+  return framePage({ title: 'Sign in', body }, failure ?? 200);
+}
+
+/** The code is behind the #, so no server or proxy logs it. The script sends it and removes it from the address. */
+function openPage(): Reply {
+  const body = html`<h1>Opening the dashboard</h1>
+<p id="state" role="status">Checking the link…</p>
+<noscript><p class="bad">This link needs JavaScript. Without it, sign in at <a href="/login">/login</a> with a token.</p></noscript>`;
+  return framePage({ title: 'Opening the dashboard', body, scripts: ['open.js'] });
+}

@@ -1,0 +1,348 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createGuard } from '../../src/admin/http/guard.ts';
+import type { Route } from '../../src/admin/http/route.ts';
+import { createDashboardCode, createSessions, endSessions } from '../../src/admin/http/session.ts';
+import { signInRoutes } from '../../src/admin/http/sign-in.ts';
+import { startAdmin } from '../../src/admin/start-admin.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+
+type Answer = { status: number; headers: Record<string, unknown>; body: string };
+type Call = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
+
+const OPERATE = new Map([['operate', new Secret('right-token')] as const]);
+const OWN = { 'sec-fetch-site': 'same-origin' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+let open: OpenRedis;
+beforeAll(async () => {
+  open = await openTestRedis();
+  return () => open[Symbol.asyncDispose]();
+});
+
+const routes: Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/who',
+    handle: ({ principal }) => ({ status: 200, type: 'application/json', body: JSON.stringify(principal) }),
+  },
+  { method: 'GET', path: '/page', handle: () => ({ status: 200, type: 'text/html', body: 'page' }) },
+  {
+    method: 'POST',
+    path: '/api/v1/act',
+    body: 'json',
+    handle: ({ body }) => ({ status: 200, type: 'application/json', body: JSON.stringify(body) }),
+  },
+  {
+    method: 'PUT',
+    path: '/api/v1/parts/:n',
+    body: 'bytes',
+    handle: ({ body, params }) => ({
+      status: 200,
+      type: 'text/plain',
+      body: `${params['n']} ${(body as Buffer).length}`,
+    }),
+  },
+];
+
+async function start({
+  tokens = new Map(),
+  publicUrl,
+  host = '127.0.0.1',
+}: {
+  tokens?: typeof OPERATE;
+  publicUrl?: string;
+  host?: string;
+} = {}) {
+  const sessions = createSessions(open, tokens);
+  let failures = 0;
+  const onFailure = () => {
+    failures += 1;
+  };
+  const guard = createGuard({ host, tokens, publicUrl, sessions, onFailure });
+  const checks = { ready: async () => ({ ok: true, checks: {} }) };
+  const admin = await startAdmin({
+    host,
+    port: 0,
+    tokens,
+    guard,
+    checks,
+    routes: [...routes, ...signInRoutes({ guard, sessions })],
+  });
+  const call = async (path: string, { method = 'GET', headers = {}, body = '' }: Call = {}): Promise<Answer> => {
+    const sent = request({ host: '127.0.0.1', port: admin.port, path, method, headers, agent: false });
+    sent.end(body);
+    const [answer] = await once(sent, 'response');
+    let text = '';
+    for await (const chunk of answer) text += String(chunk);
+    return { status: answer.statusCode, headers: answer.headers, body: text };
+  };
+  return { ...admin, call, failures: () => failures, [Symbol.asyncDispose]: () => admin[Symbol.asyncDispose]() };
+}
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+const post = (headers: Record<string, string> = {}, body = '{"a":1}'): Call => ({
+  method: 'POST',
+  body,
+  headers: { ...JSON_TYPE, ...headers },
+});
+
+async function signIn({ call }: Started, body: unknown): Promise<string> {
+  const { headers } = await call('/api/v1/session', post(OWN, JSON.stringify(body)));
+  return String(headers['set-cookie']).split(';', 1)[0] ?? '';
+}
+
+describe('without a token on loopback', () => {
+  it('everybody may read, nobody may act', async () => {
+    await using admin = await start();
+    expect(JSON.parse((await admin.call('/api/v1/who')).body)).toEqual({ role: 'read', who: '' });
+    const refused = await admin.call('/api/v1/act', post(OWN));
+    expect([refused.status, JSON.parse(refused.body)]).toMatchObject([
+      403,
+      { code: 'not-allowed', remedy: expect.stringContaining('po-sync dashboard') },
+    ]);
+    expect(refused.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  });
+
+  it('a one-time link makes its owner an operator, once', async () => {
+    await using admin = await start();
+    const code = await createDashboardCode(open, 'anna');
+    const cookie = await signIn(admin, { code });
+    expect(JSON.parse((await admin.call('/api/v1/who', { headers: { cookie } })).body)).toEqual({
+      role: 'operate',
+      who: 'anna',
+    });
+    expect((await admin.call('/api/v1/act', post({ ...OWN, cookie }))).status).toBe(200);
+    const again = await admin.call('/api/v1/session', post(OWN, JSON.stringify({ code })));
+    expect([again.status, JSON.parse(again.body).code]).toEqual([401, 'link-used']);
+    expect(again.headers['set-cookie']).toBeUndefined();
+  });
+
+  it('Redis keeps neither the code nor anything that opens a session', async () => {
+    const code = await createDashboardCode(open, 'anna');
+    const names = await open.redis.keys('*');
+    expect(names.join()).not.toContain(code);
+  });
+});
+
+describe('the session cookie', () => {
+  it('is bound to the host, hidden from scripts and never sent from other sites', async () => {
+    await using admin = await start();
+    const { headers } = await admin.call(
+      '/api/v1/session',
+      post(OWN, JSON.stringify({ code: await createDashboardCode(open, 'anna') })),
+    );
+    expect(String(headers['set-cookie'])).toMatch(
+      /^__Host-po_sync=[\w.-]+; Path=\/; Secure; HttpOnly; SameSite=Strict; Max-Age=43200$/,
+    );
+  });
+
+  it('that was changed is worth nothing', async () => {
+    await using admin = await start({ tokens: OPERATE });
+    const cookie = await signIn(admin, { token: 'right-token', name: 'ben' });
+    const [name = '', value = ''] = cookie.split('=', 2);
+    const [claim = '', signed = ''] = value.split('.');
+    const text = JSON.parse(Buffer.from(claim, 'base64url').toString());
+    const forged = Buffer.from(JSON.stringify({ ...text, who: 'eve' })).toString('base64url');
+    for (const one of [`${forged}.${signed}`, `${claim}.`, claim, '', '.', `${claim}.${signed}x`]) {
+      expect((await admin.call('/api/v1/who', { headers: { cookie: `${name}=${one}` } })).status, one).toBe(401);
+    }
+    expect((await admin.call('/api/v1/who', { headers: { cookie } })).status).toBe(200);
+  });
+
+  it('ends when its token is changed, and when every session is ended', async () => {
+    await using admin = await start({ tokens: OPERATE });
+    const cookie = await signIn(admin, { token: 'right-token', name: 'ben' });
+    await using other = await start({ tokens: new Map([['operate', new Secret('another')]]) });
+    expect((await other.call('/api/v1/who', { headers: { cookie } })).status).toBe(401);
+    await using same = await start({ tokens: OPERATE });
+    expect(JSON.parse((await same.call('/api/v1/who', { headers: { cookie } })).body)).toEqual({
+      role: 'operate',
+      who: 'ben (token)',
+    });
+    await endSessions(open);
+    await using later = await start({ tokens: OPERATE });
+    expect((await later.call('/api/v1/who', { headers: { cookie } })).status).toBe(401);
+  });
+});
+
+describe('with a token', () => {
+  it('a page leads to the login, which leads back to it', async () => {
+    await using admin = await start({ tokens: OPERATE });
+    const page = await admin.call('/page?a=1', { headers: { accept: 'text/html' } });
+    expect([page.status, page.headers['location']]).toEqual([303, '/login?to=%2Fpage%3Fa%3D1']);
+    expect((await admin.call('/api/v1/who', { headers: { accept: 'text/html' } })).status).toBe(401);
+    const form = {
+      method: 'POST',
+      headers: { ...OWN, 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'name=ben&token=right-token',
+    };
+    const done = await admin.call('/login?to=%2Fpage%3Fa%3D1', form);
+    expect([done.status, done.headers['location']]).toEqual([303, '/page?a=1']);
+    expect(String(done.headers['set-cookie'])).toContain('__Host-po_sync=');
+  });
+
+  it.each(['https://evil.example/', '//evil.example/', '/\\evil.example/', 'javascript:alert(1)', '/%5C/evil'])(
+    'the login never leads elsewhere: %s',
+    async (to) => {
+      await using admin = await start({ tokens: OPERATE });
+      const form = {
+        method: 'POST',
+        headers: { ...OWN, 'content-type': 'application/x-www-form-urlencoded' },
+        body: 'name=ben&token=right-token',
+      };
+      const { headers } = await admin.call(`/login?to=${encodeURIComponent(to)}`, form);
+      expect(String(headers['location'])).toMatch(/^\/(?![/\\])/);
+    },
+  );
+
+  it('the login page escapes what it shows', async () => {
+    await using admin = await start({ tokens: OPERATE });
+    const { body } = await admin.call(`/login?to=${encodeURIComponent('/"><script>x</script>\u202e')}`);
+    expect(body).not.toMatch(/<script>|\u202e/);
+  });
+
+  it('ten wrong tokens a minute are reported; then 429, and the right one still passes', async () => {
+    await using admin = await start({ tokens: OPERATE });
+    const wrong = () => admin.call('/api/v1/session', post(OWN, '{"token":"wrong"}'));
+    for (let i = 0; i < 9; i += 1) expect((await wrong()).status).toBe(401);
+    expect((await admin.call('/api/v1/who', { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
+    const late = await wrong();
+    expect([late.status, Number(late.headers['retry-after']) > 0]).toEqual([429, true]);
+    expect(admin.failures()).toBe(10);
+    expect(await signIn(admin, { token: 'right-token', name: 'ben' })).toContain('po_sync');
+  });
+});
+
+describe('a request that changes something', () => {
+  it.each([
+    ['from another port of this machine', { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:7401' }],
+    ['from another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+    ['without any origin', {}],
+    ['from an opaque origin', { origin: 'null' }],
+    ['of an old browser, from another port', { origin: 'http://127.0.0.1:1' }],
+  ])('%s is refused, although its session is right', async (_, headers) => {
+    await using admin = await start();
+    const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
+    const { status, body } = await admin.call('/api/v1/act', post({ ...headers, cookie } as Record<string, string>));
+    expect([status, JSON.parse(body).code]).toEqual([403, 'foreign-origin']);
+  });
+
+  it('of an old browser passes from its own origin', async () => {
+    await using admin = await start();
+    const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
+    const headers = { cookie, host: `127.0.0.1:${admin.port}`, origin: `http://127.0.0.1:${admin.port}` };
+    expect((await admin.call('/api/v1/act', post(headers))).status).toBe(200);
+  });
+
+  it('with a bearer token needs no origin', async () => {
+    await using admin = await start({ tokens: OPERATE });
+    expect((await admin.call('/api/v1/act', post({ authorization: 'Bearer right-token' }))).status).toBe(200);
+  });
+
+  it.each([
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'a=1', 415],
+    ['plain text, which a page may send anywhere', { 'content-type': 'text/plain' }, '{}', 415],
+    ['no type', { 'content-type': '' }, '{}', 415],
+    ['a compressed body', { 'content-encoding': 'gzip' }, '{}', 415],
+    ['a document that is cut off', {}, '{"a":', 400],
+    ['bytes that are not UTF-8', {}, '"\u00ff"', 400],
+    ['a body beyond the bound', {}, JSON.stringify('x'.repeat(1024 * 1024)), 413],
+  ])('with %s is refused', async (_, headers, body, expected) => {
+    await using admin = await start({ tokens: OPERATE });
+    const answer = await admin.call('/api/v1/act', {
+      method: 'POST',
+      headers: { ...JSON_TYPE, authorization: 'Bearer right-token', ...headers },
+      body: body.includes('\u00ff') ? Buffer.from(body, 'latin1') : body,
+    });
+    expect([answer.status, answer.headers['content-type']]).toEqual([
+      expected,
+      'application/problem+json; charset=utf-8',
+    ]);
+  });
+
+  it('takes parts of a file as bytes', async () => {
+    await using admin = await start({ tokens: OPERATE });
+    const headers = { authorization: 'Bearer right-token', 'content-type': 'application/octet-stream' };
+    expect((await admin.call('/api/v1/parts/7', { method: 'PUT', headers, body: 'abc' })).body).toBe('7 3');
+  });
+});
+
+describe('reading', () => {
+  it.each([
+    ['a page that another site links', '/page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, 200],
+    ['a page that another site embeds', '/page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
+    [
+      'data that another site opens',
+      '/api/v1/who',
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
+      403,
+    ],
+    [
+      'data for a page of another port',
+      '/api/v1/who',
+      { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' },
+      403,
+    ],
+    ['data for an old browser with another origin', '/api/v1/who', { origin: 'http://evil.example' }, 403],
+    ['data for our own page', '/api/v1/who', { 'sec-fetch-site': 'same-origin' }, 200],
+    ['an address that a person enters', '/page', { 'sec-fetch-site': 'none' }, 200],
+  ])('%s', async (_, path, headers, expected) => {
+    await using admin = await start();
+    expect((await admin.call(path, { headers: headers as Record<string, string> })).status).toBe(expected);
+  });
+
+  it.each(['/api/v1/..%2f..%2fetc/passwd', '/api/v1/parts/%E0%A4%A', '/api/v1/who/', '/api//v1/who'])(
+    '%s leads nowhere',
+    async (path) => {
+      await using admin = await start();
+      expect((await admin.call(path)).status).toBe(404);
+    },
+  );
+
+  it('every answer forbids code in its text, framing, and being read by others', async () => {
+    await using admin = await start();
+    for (const path of ['/page', '/api/v1/who', '/nowhere']) {
+      const { headers } = await admin.call(path);
+      expect(headers['content-security-policy']).toMatch(
+        /^default-src 'none'; script-src 'self';.*frame-ancestors 'none'; require-trusted-types-for 'script'/,
+      );
+      expect(headers).toMatchObject({
+        'cross-origin-resource-policy': 'same-origin',
+        'cross-origin-opener-policy': 'same-origin',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      });
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+});
+
+describe('behind a proxy', () => {
+  const publicUrl = 'https://po-sync.example.com';
+
+  it('its name and its origin are ours', async () => {
+    await using admin = await start({ publicUrl });
+    const host = 'po-sync.example.com';
+    expect((await admin.call('/page', { headers: { host } })).status).toBe(200);
+    const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
+    expect((await admin.call('/api/v1/act', post({ host, cookie, origin: publicUrl }))).status).toBe(200);
+    expect((await admin.call('/page', { headers: { host: 'evil.example' } })).status).toBe(403);
+  });
+
+  it('a port that other machines reach answers to that name, to its address, and to no other name', async () => {
+    await using admin = await start({ publicUrl, host: '0.0.0.0', tokens: OPERATE });
+    const authorization = 'Bearer right-token';
+    for (const [host, expected] of [
+      ['po-sync.example.com', 200],
+      ['192.168.1.7:9464', 200],
+      ['127.0.0.1.nip.io', 403],
+    ] as const) {
+      expect((await admin.call('/page', { headers: { host, authorization } })).status, host).toBe(expected);
+    }
+  });
+});
