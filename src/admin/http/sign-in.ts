@@ -56,7 +56,7 @@ export function signInRoutes({ guard, sessions }: SignInDeps): Route[] {
           const who = await sessions.redeem(code);
           return signIn(who === undefined ? linkUsed() : { role: 'operate', who }, done);
         }
-        return signIn(byToken(String(token ?? ''), String(name ?? '')), done);
+        return signIn(byToken(textOf(token), textOf(name)), done);
       },
     },
     {
@@ -66,6 +66,10 @@ export function signInRoutes({ guard, sessions }: SignInDeps): Route[] {
       handle: () => jsonReply(200, { signedIn: false }, { 'set-cookie': NO_COOKIE }),
     },
   ];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function linkUsed(): Reply {
