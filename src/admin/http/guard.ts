@@ -34,39 +34,7 @@ const MINUTE = 60_000;
  */
 export function createGuard({ host, publicUrl, tokens, sessions, onFailure }: GuardOptions) {
   const known = [...tokens].map(([role, token]) => ({ role, digest: digest(token.reveal()) }));
-  const outside = publicUrl === undefined ? undefined : new URL(publicUrl);
   const limit = createLimit();
-
-  /** What is wrong with the origin of a request; undefined for one that may pass. */
-  function refuseForeign(request: IncomingMessage): Reply | undefined {
-    const { headers } = request;
-    if (!isOwnName(headers.host)) {
-      return refused('foreign-host', 'The Host header must name this machine, such as localhost.', HOST_REMEDY);
-    }
-    if (bearerOf(headers) === undefined && isForeign(request)) {
-      return refused('foreign-origin', 'The request comes from a page of another origin.');
-    }
-    return undefined;
-  }
-
-  function isOwnName(name: string | undefined): boolean {
-    if (name === undefined) return false;
-    if (name === outside?.host || isLoopback(name.replace(/:[0-9]+$/, ''))) return true;
-    return (
-      !isLoopback(host) && (outside === undefined || isIP(name.replace(/:[0-9]+$/, '').replace(/^\[|\]$/g, '')) > 0)
-    );
-  }
-
-  /** Reading needs no origin; a link may open a page. Everything else must come from a page of ours. */
-  function isForeign({ method, url = '', headers }: IncomingMessage): boolean {
-    const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, origin } = headers;
-    const isReading = method === 'GET' || method === 'HEAD';
-    const isOwn = origin !== undefined && [`http://${headers.host}`, outside?.origin].includes(origin);
-    if (!isReading) return site === undefined ? !isOwn : site !== 'same-origin';
-    if (site === undefined) return origin !== undefined && !isOwn;
-    if (site === 'same-origin' || site === 'none') return false;
-    return mode !== 'navigate' || url.startsWith('/api/');
-  }
 
   /** Who asks; undefined for somebody unknown; a reply for a wrong token. */
   async function identify({ headers }: IncomingMessage): Promise<Principal | Reply | undefined> {
@@ -103,7 +71,49 @@ export function createGuard({ host, publicUrl, tokens, sessions, onFailure }: Gu
     return refused('not-allowed', `This needs the role ${needs}.`, known.length === 0 ? LINK_REMEDY : TOKEN_REMEDY);
   }
 
-  return { refuseForeign, identify, refuseRole, byToken, failed, hasTokens: known.length > 0 };
+  return {
+    refuseForeign: createOriginCheck(host, publicUrl),
+    identify,
+    refuseRole,
+    byToken,
+    failed,
+    hasTokens: known.length > 0,
+  };
+}
+
+/** Builds the check of where a request comes from; it returns undefined for one that may pass. */
+function createOriginCheck(host: string, publicUrl: string | undefined) {
+  const outside = publicUrl === undefined ? undefined : new URL(publicUrl);
+
+  function isOwnName(name: string | undefined): boolean {
+    if (name === undefined) return false;
+    if (name === outside?.host || isLoopback(name.replace(/:[0-9]+$/, ''))) return true;
+    return (
+      !isLoopback(host) && (outside === undefined || isIP(name.replace(/:[0-9]+$/, '').replace(/^\[|\]$/g, '')) > 0)
+    );
+  }
+
+  /** Reading needs no origin; a link may open a page. Everything else must come from a page of ours. */
+  function isForeign({ method, url = '', headers }: IncomingMessage): boolean {
+    const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, origin } = headers;
+    const isReading = method === 'GET' || method === 'HEAD';
+    const isOwn = origin !== undefined && [`http://${headers.host}`, outside?.origin].includes(origin);
+    if (!isReading) return site === undefined ? !isOwn : site !== 'same-origin';
+    if (site === undefined) return origin !== undefined && !isOwn;
+    if (site === 'same-origin' || site === 'none') return false;
+    return mode !== 'navigate' || url.startsWith('/api/');
+  }
+
+  return (request: IncomingMessage): Reply | undefined => {
+    const { headers } = request;
+    if (!isOwnName(headers.host)) {
+      return refused('foreign-host', 'The Host header must name this machine, such as localhost.', HOST_REMEDY);
+    }
+    if (bearerOf(headers) === undefined && isForeign(request)) {
+      return refused('foreign-origin', 'The request comes from a page of another origin.');
+    }
+    return undefined;
+  };
 }
 
 const HOST_REMEDY = 'Behind a proxy, set admin.publicUrl.';
