@@ -1,6 +1,11 @@
 import { signInFailed } from '../log/events/daemon.ts';
 import type { DaemonInput } from '../operate/daemon.ts';
+import type { OperatorContext } from '../operate/operator-context.ts';
 import type { Context } from '../redis/store.ts';
+import { createApiContext } from './api/api-context.ts';
+import { batchRoutes } from './api/batch-routes.ts';
+import { deadLetterRoutes } from './api/dead-letter-routes.ts';
+import { statusRoutes } from './api/status-routes.ts';
 import { assetRoute } from './dashboard/assets.ts';
 import { createReadiness } from './endpoints.ts';
 import { createGuard } from './http/guard.ts';
@@ -9,10 +14,16 @@ import { createSessions } from './http/session.ts';
 import { signInRoutes } from './http/sign-in.ts';
 import { type Admin, startAdmin } from './start-admin.ts';
 
+/** The parts of the daemon that people see and act on. */
+type Parts = Pick<OperatorContext, 'queue' | 'breaker'> & {
+  book: Pick<OperatorContext, 'ledger' | 'batches'>;
+  sources: { healthy(): boolean };
+};
+
 type AdminInput = {
   input: DaemonInput;
   context: Context;
-  parts: { sources: { healthy(): boolean } };
+  parts: Parts;
   /** Metrics. */
   routes: readonly Route[];
 };
@@ -24,13 +35,30 @@ export async function openAdmin({ input, context, parts, routes }: AdminInput): 
   const tokens = input.adminTokens ?? new Map();
   const sessions = createSessions(store, tokens);
   const guard = createGuard({ host, publicUrl, tokens, sessions, onFailure: () => signInFailed(log) });
+  const { queue, breaker, book, sources } = parts;
+  const { ledger, batches } = book;
+  const api = createApiContext({ ...context, ledger, batches, queue, breaker });
   const folders = { data: config.data, reports: config.reports.path };
-  return startAdmin({
+  const admin = await startAdmin({
     host,
     port,
     tokens,
     guard,
-    checks: createReadiness({ ...store, folders, sources: parts.sources }),
-    routes: [...routes, assetRoute(), ...signInRoutes({ guard, sessions })],
+    checks: createReadiness({ ...store, folders, sources }),
+    routes: [
+      ...routes,
+      assetRoute(),
+      ...signInRoutes({ guard, sessions }),
+      ...statusRoutes(api),
+      ...batchRoutes(api),
+      ...deadLetterRoutes(api),
+    ],
   });
+  return {
+    port: admin.port,
+    async [Symbol.asyncDispose]() {
+      await admin[Symbol.asyncDispose]();
+      await api[Symbol.asyncDispose]();
+    },
+  };
 }

@@ -11,8 +11,13 @@ import { isWebAddress } from './source-schema.ts';
  * Where nothing is redacted, the text is itself a configuration file that resolves to the same.
  */
 export function showConfig(config: Config): string {
+  return stringify(configDocument(config), { lineWidth: 0 });
+}
+
+/** The same as a document. */
+export function configDocument(config: Config): unknown {
   const { file: _, ...settings } = redactedConfig(config);
-  return stringify(inNotation(configSchema, settings), { lineWidth: 0 });
+  return inNotation(configSchema, settings);
 }
 
 /** The configuration without its secrets, in the program's own units (milliseconds, fractions). */

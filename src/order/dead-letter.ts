@@ -49,7 +49,10 @@ export function closingsOf(closings: readonly Closing[]): Closings {
 }
 
 /** What closed a dead letter; undefined while it is open. */
-export function closingFor({ purchaseOrderNumber: number, kind, location }: DeadLetter, closings: Closings) {
+export function closingFor(
+  { purchaseOrderNumber: number, kind, location }: Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'location'>,
+  closings: Closings,
+) {
   if (number === '') return closings.get(keyOf({ number, place: placeText(location) }));
   return closings.get(keyOf({ number })) ?? closings.get(keyOf({ number, kind }));
 }

@@ -71,6 +71,8 @@ function batchKeys(prefix: string) {
     batchCounter: `${prefix}:batch-counter`,
     /** Set of batches whose last order is counted. */
     finished: `${prefix}:finished`,
+    /** Stream: batches that began, changed their state or were forgotten, and dead letters that were closed. */
+    changes: `${prefix}:changes`,
     /** Set of settled batches whose dead letters changed, so that their reports are written again. */
     refresh: `${prefix}:refresh`,
   };
@@ -118,6 +120,8 @@ function daemonKeys(prefix: string) {
     notice: (event: string) => `${prefix}:notice:${event}`,
     /** Hash: source → when its last file arrived. */
     heard: `${prefix}:heard`,
+    /** Stream: what operators did, newest last. */
+    actions: `${prefix}:admin:actions`,
     /** The key that signs the sessions of the dashboard. */
     sessionKey: `${prefix}:admin:session-key`,
     /** The person to whom a one-time code of the dashboard was printed, by the code's digest; expires. */

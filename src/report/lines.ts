@@ -25,10 +25,10 @@ function cellText(cell: string, delimiter: string): string {
   return cell.includes(delimiter) || MISLEADING.test(cell) || FRAGILE.test(cell) ? `"${cell}"` : cell;
 }
 
-/** Reads a file's text in pieces, including its byte-order mark. */
-export async function* readText(path: string, encoding: string): AsyncGenerator<string> {
+/** Reads a file's text in pieces, including its byte-order mark; from the byte `start`, where a line must begin. */
+export async function* readText(path: string, encoding: string, start = 0): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { ignoreBOM: true });
-  for await (const chunk of createReadStream(path)) yield decoder.decode(chunk, { stream: true });
+  for await (const chunk of createReadStream(path, { start })) yield decoder.decode(chunk, { stream: true });
   yield decoder.decode();
 }
 

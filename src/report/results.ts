@@ -20,9 +20,21 @@ export function resultLine(result: OrderResult): string {
 
 /** Reads the results of a `results.csv` one at a time; skips lines that `resultLine` did not write. */
 export async function* readResults(path: string): AsyncGenerator<OrderResult> {
-  for await (const line of splitLines(readText(path, 'utf-8'), true)) {
+  for await (const { result } of readResultLines(path, 0)) yield result;
+}
+
+/** The same from the byte `start`; `end`: the byte at which the next line begins. `text` selects lines that contain it. */
+export async function* readResultLines(
+  path: string,
+  start: number,
+  text = '',
+): AsyncGenerator<{ result: OrderResult; end: number }> {
+  let end = start;
+  for await (const line of splitLines(readText(path, 'utf-8', start), true)) {
+    end += Buffer.byteLength(line);
+    if (!line.includes(text)) continue;
     const result = resultOf(splitCells(line, ',').map(restore));
-    if (result !== undefined) yield result;
+    if (result !== undefined) yield { result, end };
   }
 }
 

@@ -51,7 +51,7 @@ export function jsonReply(status: number, document: unknown, headers: Record<str
 
 /** The status of an error that a handler throws, by its code or the end of its code. */
 const STATUSES: readonly (readonly [code: RegExp, status: number])[] = [
-  [/^(?:redis-away|list-unavailable)$/, 503],
+  [/^(?:redis-away|lists-being-read)$/, 503],
   [/-unknown$|^not-found$/, 404],
   [/^body-too-large$/, 413],
   [/^body-type$/, 415],

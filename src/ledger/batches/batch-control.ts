@@ -13,6 +13,11 @@ export type ControlDeps = {
   identity?: LedgerIdentity;
 };
 
+/** The arguments of an entry in the stream of changes, which keeps about the last 20,000. */
+export function changeOf(batch: string): ['MAXLEN', '~', number, '*', 'batch', string] {
+  return ['MAXLEN', '~', 20_000, '*', 'batch', batch];
+}
+
 /** What stops a batch: the end of its file, a hold because of its answers, a person who cancels it. */
 export function createBatchControl(deps: ControlDeps) {
   const { redis, keys } = deps;
@@ -24,13 +29,21 @@ export function createBatchControl(deps: ControlDeps) {
   async function hold(batch: string, reason: string, since: number): Promise<boolean> {
     if ((await redis.hget(keys.batch(batch), 'state')) === 'done') return false;
     const fresh = await redis.hsetnx(keys.batch(batch), 'held', JSON.stringify({ reason, since }));
-    await redis.sadd(keys.held, batch);
+    await redis
+      .multi()
+      .sadd(keys.held, batch)
+      .xadd(keys.changes, ...changeOf(batch))
+      .exec();
     return fresh === 1;
   }
 
   /** Releases a held batch; false when it was not held. Its orders are sent when the sweeper finds them, at the latest. */
   async function release(batch: string): Promise<boolean> {
-    await redis.srem(keys.held, batch);
+    await redis
+      .multi()
+      .srem(keys.held, batch)
+      .xadd(keys.changes, ...changeOf(batch))
+      .exec();
     return (await redis.hdel(keys.batch(batch), 'held')) === 1;
   }
 
@@ -40,7 +53,11 @@ export function createBatchControl(deps: ControlDeps) {
 
   /** No further order of the batch is admitted to be sent. */
   async function cancel(batch: string, at: number): Promise<void> {
-    await redis.hset(keys.batch(batch), 'cancelled', String(at));
+    await redis
+      .multi()
+      .hset(keys.batch(batch), 'cancelled', String(at))
+      .xadd(keys.changes, ...changeOf(batch))
+      .exec();
   }
 
   async function isCancelled(batch: string): Promise<boolean> {

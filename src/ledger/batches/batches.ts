@@ -7,7 +7,7 @@ import type { Keys } from '../../redis/keys.ts';
 import { type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, runScript } from '../../redis/script.ts';
 import type { StoredResult } from '../entry.ts';
-import { type BatchError, type ControlDeps, createBatchControl } from './batch-control.ts';
+import { type BatchError, type ControlDeps, changeOf, createBatchControl } from './batch-control.ts';
 
 /** Milliseconds until the lease of a daemon that died expires. */
 const LEASE = 10_000;
@@ -132,7 +132,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
   async function begin(file: ClaimedFile, at: number): Promise<Batch> {
     const { batch, source, kind, name, path } = file;
     const fields = Object.entries({ batch, source, kind, name, path, state: 'reading', startedAt: at, lastAt: at });
-    const used = [keys.batch(batch), keys.batchCounter, keys.batchNames, keys.batches, keys.active];
+    const used = [keys.batch(batch), keys.batchCounter, keys.batchNames, keys.batches, keys.active, keys.changes];
     for (;;) {
       await runScript(redis, beginScript, used, [batch, at, ...fields.flat()]);
       const begun = await find(batch);
@@ -167,6 +167,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
       .del(keys.counted(batch))
       .srem(keys.finished, batch)
       .srem(keys.active, batch)
+      .xadd(keys.changes, ...changeOf(batch))
       .exec();
   }
 
@@ -198,6 +199,7 @@ function createAftermath(redis: Redis, keys: Keys) {
       .multi()
       .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
       .zrem(keys.batches, batch)
+      .xadd(keys.changes, ...changeOf(batch))
       .exec();
   }
 

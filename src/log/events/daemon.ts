@@ -69,3 +69,13 @@ export function privateRedisNotStopped(log: Log, facts: { port: number; error: s
 export function signInFailed(log: Log): void {
   log.warn({ event: 'sign-in-failed' }, 'wrong token at the admin port');
 }
+
+/** The lists of the dashboard could not be brought up to date; they are tried again. */
+export function readModelTrouble(log: Log, facts: { reason: string }): void {
+  log.warn({ event: 'read-model-trouble', ...facts }, 'the lists of the dashboard are not current');
+}
+
+/** A person acted at the admin port. */
+export function operatorActed(log: Log, facts: { who: string; what: string; on: string; result: string }): void {
+  log.info({ event: 'operator-acted', ...facts }, 'an operator acted');
+}

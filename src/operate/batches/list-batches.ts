@@ -62,6 +62,14 @@ export type BatchStanding = 'reading' | 'sending' | 'held' | 'finished' | 'unrea
 /** A batch with its report folder; `error`: why its file is unreadable. */
 export type BatchView = { batch: Batch; standing: BatchStanding; report: string; error?: Report['error'] };
 
+/** What decides the standing of a batch. */
+export type StandingFacts = {
+  state: Batch['state'];
+  held?: unknown;
+  total?: number | undefined;
+  unreadable?: unknown;
+};
+
 type ReportContext = Pick<OperatorContext, 'batches' | 'config'>;
 
 /** The newest batches that match the filter. */
@@ -115,7 +123,8 @@ export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'co
   return { batch, standing, report, ...(error ? { error } : {}) };
 }
 
-function standingOf({ state, held, total, unreadable }: Batch): BatchStanding {
+/** What a report would call the state of a batch. */
+export function standingOf({ state, held, total, unreadable }: StandingFacts): BatchStanding {
   // An unreadable file has no total, unless some of its orders were admitted before.
   if (state === 'done') return total === undefined || unreadable ? 'unreadable' : 'finished';
   if (held) return 'held';

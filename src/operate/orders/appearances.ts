@@ -21,10 +21,14 @@ export type Appearance = {
   deadLetter?: DeadLetter;
 };
 
-/** Every appearance of an order number in the reports that are kept, oldest first. Reads each results.csv once. */
-export async function findAppearances(number: string, context: OperatorContext): Promise<Appearance[]> {
+/** Every appearance of an order number in these reports, or in all that are kept, oldest first. Reads each results.csv once. */
+export async function findAppearances(
+  number: string,
+  context: OperatorContext,
+  only?: readonly string[],
+): Promise<Appearance[]> {
   const reports = context.config.reports.path;
-  const names: string[] = await readdir(reports).catch(() => []);
+  const names: readonly string[] = only ?? (await readdir(reports).catch(() => []));
   const found: Appearance[] = [];
   for (const name of names.filter((one) => claimTimeOf(one) !== undefined).sort()) {
     found.push(...(await inReport(number, join(reports, name), context).catch(noneIfGone)));

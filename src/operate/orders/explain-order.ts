@@ -1,4 +1,5 @@
 import { iso } from '../../core/format.ts';
+import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import type { Entry, EntryState, OperatorAction, PastAttempt } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Order } from '../../order/order.ts';
@@ -44,13 +45,20 @@ export type OpenOrder = {
   followedBy: string[];
 };
 
-/** The complete history of an order number, from ledger and reports. Throws PoSyncError `order-unknown`. */
-export async function explainOrder(order: string, context: OperatorContext): Promise<OrderHistory> {
+/**
+ * The history of an order number, from ledger and reports. `known`: only the reports of batches that the ledger and open
+ * dead letters name, because reading all of them can take seconds. Throws PoSyncError `order-unknown`.
+ */
+export async function explainOrder(
+  order: string,
+  context: OperatorContext,
+  reports: 'all' | 'known' = 'all',
+): Promise<OrderHistory> {
   const { ledger, batches, config } = context;
   const [[known], operatorActions, appearances] = await Promise.all([
     ledger.lookup([order]),
     ledger.operatorActions(order),
-    findAppearances(order, context),
+    findAppearances(order, context, reports === 'all' ? undefined : await batchesOf(order, context)),
   ]);
   const base = { order, operatorActions, appearances };
   switch (known?.kind) {
@@ -66,6 +74,20 @@ export async function explainOrder(order: string, context: OperatorContext): Pro
     case 'open':
       return { ...base, state: known.entry.state, open: await openOrder(known.entry, context) };
   }
+}
+
+/** The batches that ledger and open dead letters name for an order. */
+async function batchesOf(order: string, { ledger, batches, store }: OperatorContext): Promise<string[]> {
+  const { redis, keys } = store;
+  const [[known], waiting, followers] = await Promise.all([
+    ledger.lookup([order]),
+    redis.hget(keys.waiting, order),
+    ledger.followers.batchesWaitingFor(order),
+  ]);
+  const own = known?.kind === 'accepted' ? await batches.nameOf(known.compact.batchNo) : undefined;
+  const entry = known?.kind === 'open' ? known.entry.batch : undefined;
+  const open = readOpenDeadLetters(waiting ?? '').map(({ batch }) => batch);
+  return [...new Set([own, entry, ...open, ...followers].filter((name) => name !== undefined))].sort();
 }
 
 async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOrder> {

@@ -1,0 +1,134 @@
+import { PoSyncError } from '../../core/errors.ts';
+import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
+import type { OperatorContext } from '../../operate/operator-context.ts';
+import type { Principal, Route } from '../http/route.ts';
+import { createReadModel, type Tables } from '../read-model/read-model.ts';
+
+/** A status, and when it was read: Redis time in milliseconds. `awaySince`: Redis does not answer since then. */
+export type Snapshot = { status: Status; asOf: number; awaySince?: number };
+
+export type ApiContext = ReturnType<typeof createApiContext>;
+
+/** Milliseconds that an answer of Redis may take; a Redis that is away never answers. */
+const TIME_LIMIT = 5_000;
+
+/** What the routes of the control API share. */
+export function createApiContext(base: Omit<OperatorContext, 'operator'>) {
+  const { store } = base;
+  const model = createReadModel(base);
+  const away = watchAway(base);
+
+  /** The context in which a person acts; their name gets into the history of orders. */
+  function operatorOf(principal: Principal | undefined): OperatorContext {
+    const who = principal?.who || 'nobody';
+    return { ...base, operator: { who, did: (what) => ({ at: store.time.now(), who, what }) } };
+  }
+
+  const readSnapshot = remembered(base, async (): Promise<Snapshot> => {
+    return { status: await readStatus(operatorOf(undefined)), asOf: store.time.now() };
+  });
+
+  /** The last status, while Redis is away too. PoSyncError `redis-away` before the first. */
+  async function snapshot(): Promise<Snapshot> {
+    const awaySince = away();
+    if (awaySince === undefined) return withinLimit(readSnapshot.current());
+    const last = readSnapshot.last();
+    if (last === undefined) throw redisAway();
+    return { ...last, awaySince };
+  }
+
+  /** PoSyncError `lists-being-read` while the lists are built. */
+  async function tables(): Promise<Tables> {
+    const found = await model.tables();
+    if (found !== undefined) return found;
+    const { read, of } = model.progress();
+    throw new PoSyncError('lists-being-read', `The lists are being built: ${read} of ${of} reports are read.`, {
+      remedy: 'Try again in a second.',
+    });
+  }
+
+  /** A route that needs Redis: it answers 503 instead of waiting for it. An act that has begun is not cut off. */
+  function needingRedis(route: Route): Route {
+    return {
+      ...route,
+      handle(request) {
+        if (away() !== undefined) throw redisAway();
+        const reply = Promise.resolve(route.handle(request));
+        return route.method === 'GET' ? withinLimit(reply) : reply;
+      },
+    };
+  }
+
+  async function withinLimit<Result>(answer: Promise<Result>): Promise<Result> {
+    const limit = new AbortController();
+    const late = base.clock.sleep(TIME_LIMIT, limit.signal).then(() => {
+      if (!limit.signal.aborted && away() !== undefined) throw redisAway();
+      return answer;
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      limit.abort();
+      late.catch(() => undefined);
+    }
+  }
+
+  return { base, operatorOf, snapshot, tables, needingRedis, [Symbol.asyncDispose]: model[Symbol.asyncDispose] };
+}
+
+function redisAway(): PoSyncError {
+  return new PoSyncError('redis-away', 'Redis does not answer.', {
+    remedy: 'Delivery waits and resumes when Redis is back. Check Redis, then try again.',
+  });
+}
+
+/** Since when Redis is away, by the clock that continues its time; undefined while it answers. */
+function watchAway({ store }: Pick<OperatorContext, 'store'>): () => number | undefined {
+  let since: number | undefined;
+  store.redis.on('close', () => {
+    since ??= store.time.now();
+  });
+  store.redis.on('ready', () => {
+    since = undefined;
+  });
+  return () => (store.redis.status === 'ready' ? undefined : (since ?? store.time.now()));
+}
+
+/** Milliseconds that an answer is fresh at least; a slow one is read again after twenty times as long as it took. */
+const FRESH = 1_000;
+const SHARE = 20;
+/** Milliseconds after which nobody is shown an older answer while a new one is read. */
+const STALE = 30_000;
+
+/** Readers share one reading. One that is no longer fresh is shown once more while the next one is read. */
+function remembered<Result>({ clock }: Pick<OperatorContext, 'clock'>, read: () => Promise<Result>) {
+  let last: { result: Result; at: number; took: number } | undefined;
+  let running: Promise<Result> | undefined;
+
+  async function readOnce(): Promise<Result> {
+    const began = clock.monotonic();
+    const result = await read();
+    last = { result, at: clock.monotonic(), took: clock.monotonic() - began };
+    return result;
+  }
+
+  function refresh(): Promise<Result> {
+    running ??= readOnce().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  async function current(): Promise<Result> {
+    if (last === undefined) return refresh();
+    const age = clock.monotonic() - last.at;
+    if (age < Math.max(FRESH, last.took * SHARE)) return last.result;
+    const next = refresh();
+    if (age > STALE) return next;
+    next.catch(() => undefined);
+    // A quick one is worth waiting for.
+    return last.took < 50 ? next : last.result;
+  }
+
+  return { current, last: () => last?.result };
+}

@@ -1,0 +1,125 @@
+import { basename, join } from 'node:path';
+import { PoSyncError } from '../../core/errors.ts';
+import { openRegularFile } from '../../core/regular-file.ts';
+import { batchJson, unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
+import { claimTimeOf } from '../../order/batch.ts';
+import { OUTCOMES } from '../../order/outcome.ts';
+import { FIX_FILE_NAMES } from '../../report/fix-file/fix-file.ts';
+import { jsonReply, type Reply, type Route } from '../http/route.ts';
+import type { BatchRowFilter } from '../read-model/batch-table.ts';
+import type { ApiContext } from './api-context.ts';
+import { given, listOf, readQuery } from './query.ts';
+
+const STANDINGS = ['reading', 'sending', 'held', 'finished', 'unreadable'] as const;
+
+/** Files of a report that may be downloaded, with their types. */
+const FILES: Readonly<Record<string, string>> = {
+  'report.json': 'application/json',
+  'report.html': 'text/html; charset=utf-8',
+  'results.csv': 'text/csv; charset=utf-8',
+  'dead-letters.json': 'application/json',
+  ...Object.fromEntries(FIX_FILE_NAMES.map((name) => [name, 'application/octet-stream'])),
+};
+
+/** Batches, their orders, and the files of their reports. */
+export function batchRoutes(api: ApiContext): Route[] {
+  const { store } = api.base;
+  const routes: Route[] = [
+    {
+      method: 'GET',
+      path: '/api/v1/batches',
+      async handle({ url }) {
+        const { items, next } = await readBatchPage(api, url);
+        return jsonReply(200, listOf(items.map(batchJson), next, store.time.now()));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/batches/:batch',
+      async handle({ url, params }) {
+        readQuery(url, []);
+        return jsonReply(200, batchJson(await readBatch(api, params['batch'] ?? '')));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/batches/:batch/orders',
+      async handle({ url, params }) {
+        const { items, next } = await readOrderPage(api, params['batch'] ?? '', url);
+        return jsonReply(200, listOf(items, next, store.time.now()));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/batches/:batch/files/:name',
+      handle: ({ params }) => fileReply(api, params['batch'] ?? '', params['name'] ?? ''),
+    },
+  ];
+  return routes.map(api.needingRedis);
+}
+
+/** The parameters of a list of batches. */
+export const BATCH_PARAMETERS = ['state', 'open', 'source', 'q', 'since', 'after', 'limit'];
+
+/** A page of batches, newest first, each as Redis has it now. */
+export async function readBatchPage(api: ApiContext, url: URL) {
+  const query = readQuery(url, BATCH_PARAMETERS);
+  const filter = given<BatchRowFilter>({
+    state: query.oneOf('state', STANDINGS),
+    open: query.flag('open') ? true : undefined,
+    source: query.text('source'),
+    q: query.text('q'),
+    since: query.time('since'),
+  });
+  const { batches } = await api.tables();
+  const { names, next } = batches.page(filter, query.limit(), query.text('after'));
+  const found = await Promise.all(names.map(api.base.batches.find));
+  const items = await Promise.all(found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)));
+  return { items, next };
+}
+
+/** A batch by its complete name. PoSyncError `batch-unknown`. */
+export async function readBatch({ base }: ApiContext, name: string) {
+  const batch = await base.batches.find(name);
+  if (batch === undefined) throw unknownBatch(name);
+  return viewOf(batch, base);
+}
+
+/** The parameters of a list of orders. */
+export const ORDER_PARAMETERS = ['outcome', 'after', 'limit'];
+
+/** A page of the orders of a finished batch, in the order of its file; before that the list is empty. */
+export async function readOrderPage(api: ApiContext, name: string, url: URL) {
+  const query = readQuery(url, ORDER_PARAMETERS);
+  const { batch, report } = await readBatch(api, name);
+  if (batch.state !== 'done') return { items: [], next: undefined };
+  const { letters } = await api.tables();
+  const outcome = query.oneOf('outcome', OUTCOMES);
+  return letters.orders(report, query.whole('after') ?? 0, query.limit(), outcome).catch(() => {
+    throw new PoSyncError('report-unknown', `The report of ${name} has expired.`);
+  });
+}
+
+/** A file of a report, always as a download: what it contains must not run as a page of this address. */
+async function fileReply({ base }: ApiContext, batch: string, name: string): Promise<Reply> {
+  const type = FILES[name];
+  // A batch that Redis forgot may still have a report.
+  if (type === undefined || claimTimeOf(batch) === undefined || basename(batch) !== batch) throw noFile(batch, name);
+  const path = join(base.config.reports.path, batch, name);
+  const handle = await openRegularFile(path).catch(() => {
+    throw noFile(batch, name);
+  });
+  const { size } = await handle.stat();
+  const headers = {
+    'content-disposition': `attachment; filename="${batch.slice(-40).replace(/[^\w.-]/g, '_')}-${name}"`,
+    'content-length': String(size),
+  };
+  // The open file stays as it is, also when the report is written again meanwhile.
+  return { status: 200, type, body: handle.createReadStream(), headers };
+}
+
+function noFile(batch: string, name: string): PoSyncError {
+  return new PoSyncError('file-unknown', `The report of ${batch} has no file ${name}.`, {
+    remedy: `Use one of ${Object.keys(FILES).join(', ')}. Fix files exist while orders need a person.`,
+  });
+}

@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import { PoSyncError } from '../../core/errors.ts';
+import { iso } from '../../core/format.ts';
+import type { EntryState } from '../../ledger/entry.ts';
+import { withClosing } from '../../operate/orders/appearances.ts';
+import { explainOrder, historyJson } from '../../operate/orders/explain-order.ts';
+import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import { jsonReply, type Route } from '../http/route.ts';
+import { type DeadLetterRow, type RowFilter, splitId } from '../read-model/dead-letter-table.ts';
+import type { ApiContext } from './api-context.ts';
+import { given, listOf, readQuery } from './query.ts';
+
+const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
+
+/** The parameters that select dead letters. */
+const FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q'];
+
+/** Open dead letters, their groups, and the history of an order. */
+export function deadLetterRoutes(api: ApiContext): Route[] {
+  const { store } = api.base;
+  const routes: Route[] = [
+    {
+      method: 'GET',
+      path: '/api/v1/dead-letters',
+      async handle({ url }) {
+        const { items, next, total, kinds } = await readLetterPage(api, url);
+        return jsonReply(200, { ...listOf(items, next, store.time.now()), total, kinds });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/dead-letters/groups',
+      async handle({ url }) {
+        return jsonReply(200, listOf(await readLetterGroups(api, url), undefined, store.time.now()));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/dead-letters/:id',
+      async handle({ url, params }) {
+        readQuery(url, []);
+        return jsonReply(200, await readLetter(api, params['id'] ?? ''));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/order',
+      async handle({ url }) {
+        return jsonReply(200, historyJson(await readHistory(api, url)));
+      },
+    },
+  ];
+  return routes.map(api.needingRedis);
+}
+
+/** The rows that a request selects. */
+export function letterFilter(url: URL, more: readonly string[] = []): RowFilter {
+  const query = readQuery(url, [...FILTERS, ...more]);
+  const since = query.time('since');
+  return given<RowFilter>({
+    kind: query.oneOf('kind', KINDS),
+    signature: query.text('signature'),
+    batch: query.text('batch'),
+    source: query.text('source'),
+    since: since === undefined ? undefined : iso(since),
+    q: query.text('q'),
+  });
+}
+
+/** A row with the current state of its order, where that is no longer the state of the dead letter. */
+export type CurrentRow = DeadLetterRow & { now?: EntryState };
+
+/** A page of open dead letters, the newest batch first, with the count of all that match. */
+export async function readLetterPage(api: ApiContext, url: URL) {
+  const filter = letterFilter(url, ['after', 'limit']);
+  const query = readQuery(url, [...FILTERS, 'after', 'limit']);
+  const { letters } = await api.tables();
+  const [{ items, next }, { total, kinds }] = await Promise.all([
+    letters.page(filter, query.limit(), query.text('after')),
+    letters.count(filter),
+  ]);
+  return { items: await withState(api, items), next, total, kinds };
+}
+
+export async function readLetterGroups(api: ApiContext, url: URL) {
+  const filter = letterFilter(url);
+  return (await api.tables()).letters.groups(filter);
+}
+
+async function withState({ base }: ApiContext, rows: readonly DeadLetterRow[]): Promise<CurrentRow[]> {
+  const known = await base.ledger.lookup(rows.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+  return rows.map((row, i) => {
+    const one = known[i];
+    if (one?.kind !== 'open' || one.entry.batch !== row.batch || one.entry.state === row.kind) return row;
+    return { ...row, now: one.entry.state };
+  });
+}
+
+/** A complete dead letter. */
+export type FullLetter = DeadLetter & { id: string; batch: string; source: string; file: string };
+
+/** A dead letter of a report, also a closed one. PoSyncError `dead-letter-unknown`. */
+export async function readLetter(api: ApiContext, id: string): Promise<FullLetter> {
+  const { base } = api;
+  const [name] = splitId(id);
+  const [batch, { letters, batches }] = await Promise.all([base.batches.find(name), api.tables()]);
+  const row = batches.find(name);
+  if (batch === undefined || row === undefined) throw unknownLetter(id);
+  const letter = await letters.find(join(base.config.reports.path, name), name, id);
+  if (letter === undefined) throw unknownLetter(id);
+  const closings = closingsOf(await base.batches.closings(name));
+  return { id, batch: name, source: batch.source, file: batch.name, ...withClosing(letter, closings) };
+}
+
+function unknownLetter(id: string): PoSyncError {
+  return new PoSyncError('dead-letter-unknown', `Dead letter ${id} not found.`, {
+    remedy: 'Its report may have expired, or its batch is not finished yet: then see the history of its order.',
+  });
+}
+
+/**
+ * The history of an order: from the ledger, and from the reports of the batches that the ledger and open dead letters
+ * name. `reports=all` reads every report, which takes seconds where there are thousands.
+ * PoSyncError `order-unknown`, `parameter-wrong`.
+ */
+export async function readHistory(api: ApiContext, url: URL) {
+  const query = readQuery(url, ['number', 'reports']);
+  const number = query.text('number');
+  if (number === undefined) throw new PoSyncError('parameter-wrong', 'number is missing.');
+  const all = query.oneOf('reports', ['known', 'all']) === 'all';
+  return explainOrder(number, api.operatorOf(undefined), all ? 'all' : 'known');
+}

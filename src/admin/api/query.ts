@@ -1,0 +1,78 @@
+import { PoSyncError } from '../../core/errors.ts';
+import { iso } from '../../core/format.ts';
+
+/** Items of a page without `limit`, and at most. */
+const USUAL = 50;
+const MOST = 500;
+
+/** Longest value of a parameter. */
+const LONGEST = 1_000;
+
+/** The parameters of a request. Those with an empty value count as absent, as forms send them. */
+export type Query = ReturnType<typeof readQuery>;
+
+/** Reads parameters and refuses those that a route does not know. PoSyncError `parameter-…`. */
+export function readQuery({ searchParams }: URL, known: readonly string[]) {
+  for (const [name, value] of searchParams) {
+    if (!known.includes(name)) throw wrong(name, `Unknown parameter ${name}.`, `Use ${known.join(', ') || 'none'}.`);
+    if (value.length > LONGEST) throw wrong(name, `${name} is longer than ${LONGEST} characters.`);
+  }
+
+  function text(name: string): string | undefined {
+    return searchParams.get(name) || undefined;
+  }
+
+  function oneOf<const Value extends string>(name: string, values: readonly Value[]): Value | undefined {
+    const given = text(name);
+    const found = values.find((value) => value === given);
+    if (given !== undefined && found === undefined) {
+      throw wrong(name, `${name} cannot be ${given}.`, `Use one of ${values.join(', ')}.`);
+    }
+    return found;
+  }
+
+  function flag(name: string): boolean {
+    return oneOf(name, ['true', 'false']) === 'true';
+  }
+
+  function whole(name: string): number | undefined {
+    const given = text(name);
+    if (given === undefined) return undefined;
+    if (!/^\d{1,15}$/.test(given)) throw wrong(name, `${name} must be a whole number.`);
+    return Number(given);
+  }
+
+  function limit(): number {
+    const given = whole('limit') ?? USUAL;
+    if (given < 1 || given > MOST) throw wrong('limit', `limit must be between 1 and ${MOST}.`);
+    return given;
+  }
+
+  /** Milliseconds since 1970. */
+  function time(name: string): number | undefined {
+    const given = text(name);
+    if (given === undefined) return undefined;
+    const at = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/.test(given) ? Date.parse(given) : Number.NaN;
+    if (Number.isNaN(at)) throw wrong(name, `${name} must be a date or a time, such as 2026-11-21T07:15Z.`);
+    return at;
+  }
+
+  return { text, oneOf, flag, whole, limit, time };
+}
+
+function wrong(name: string, message: string, remedy?: string): PoSyncError {
+  return new PoSyncError('parameter-wrong', message, {
+    ...(remedy === undefined ? {} : { remedy }),
+    facts: { parameter: name },
+  });
+}
+
+/** A page of a list. `next`: the value of `after` for the next page; null at the end. `asOf`: Redis time in milliseconds. */
+export function listOf<Item>(items: readonly Item[], next: string | number | undefined, asOf: number) {
+  return { items, next: next ?? null, asOf: iso(asOf) };
+}
+
+/** Filters without those that are not given. */
+export function given<Filter extends object>(filter: { [Key in keyof Filter]: Filter[Key] | undefined }): Filter {
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Filter;
+}

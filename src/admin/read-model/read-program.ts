@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { codeOf, toError } from '../../core/errors.ts';
+import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import type { OrderResult, Outcome } from '../../order/outcome.ts';
+import { readDeadLetters } from '../../report/dead-letters.ts';
+import { readReport } from '../../report/report.ts';
+import { readResultLines } from '../../report/results.ts';
+import { createDeadLetterTable, idOf } from './dead-letter-table.ts';
+
+/** A report to read; `closings`: what was closed since it was written. */
+export type ReportToRead = {
+  folder: string;
+  batch: string;
+  closings: readonly Closing[];
+  /** Absent for a batch that Redis no longer knows: its report says it. */
+  known?: { source: string; file: string };
+};
+
+/** Orders of a batch. `next`: where the next page begins. */
+export type OrderPage = { items: OrderResult[]; next: number | undefined };
+
+/** A call of one of the functions below; answers arrive in any order. */
+export type ReadCall = { id: number; name: keyof Reads; given: unknown[] };
+export type ReadAnswer = { id: number; value: unknown } | { id: number; error: string };
+
+export type Reads = ReturnType<typeof createReads>;
+
+// A worker thread: reading reports and searching must not delay the delivery of orders.
+if (parentPort !== null) serve(parentPort);
+
+/** The dead letters in memory, and what is read from reports on request. */
+function createReads() {
+  const table = createDeadLetterTable();
+
+  /** Reads the dead letters of reports into the table; a report that expired has none. */
+  async function load(reports: readonly ReportToRead[], environment: string): Promise<void> {
+    for (const { folder, batch, closings, known } of reports) {
+      const from = known ?? (await forgottenBatch(folder, environment));
+      if (from === undefined) continue;
+      const closed = closingsOf(closings);
+      const letters: DeadLetter[] = [];
+      for await (const one of lettersIn(folder)) if (closingFor(one, closed) === undefined) letters.push(one);
+      table.put({ batch, ...from }, letters);
+    }
+  }
+
+  /** The complete dead letter of a report; undefined when it is not there. */
+  async function find(folder: string, batch: string, id: string): Promise<DeadLetter | undefined> {
+    for await (const one of lettersIn(folder)) if (idOf(batch, one) === id) return one;
+    return undefined;
+  }
+
+  /** A page of `results.csv`, from the byte `start`. */
+  async function orders(folder: string, start: number, limit: number, outcome?: Outcome): Promise<OrderPage> {
+    const items: OrderResult[] = [];
+    let last = start;
+    for await (const { result, end } of readResultLines(join(folder, 'results.csv'), start, outcome ?? '')) {
+      if (outcome !== undefined && result.outcome !== outcome) continue;
+      if (items.length === limit) return { items, next: last };
+      items.push(result);
+      last = end;
+    }
+    return { items, next: undefined };
+  }
+
+  return { ...table, load, find, orders };
+}
+
+/** The source and file of a finished report of this environment that has open dead letters. */
+async function forgottenBatch(folder: string, environment: string) {
+  const report = await readReport(folder).catch(() => undefined);
+  if (report?.environment !== environment || report.finishedAt === null || report.open === 0) return undefined;
+  return { source: report.source, file: report.file };
+}
+
+async function* lettersIn(folder: string): AsyncGenerator<DeadLetter> {
+  try {
+    yield* readDeadLetters(folder);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** A function that throws at once fails like one that rejects. */
+async function answer(read: ((...given: never[]) => unknown) | undefined, given: readonly unknown[]): Promise<unknown> {
+  return read?.(...(given as never[]));
+}
+
+function serve(port: MessagePort): void {
+  const reads: Record<string, (...given: never[]) => unknown> = createReads();
+  port.on('message', ({ id, name, given }: ReadCall) => {
+    answer(reads[name], given).then(
+      (value) => port.postMessage({ id, value } satisfies ReadAnswer),
+      (error: unknown) => port.postMessage({ id, error: toError(error).message } satisfies ReadAnswer),
+    );
+  });
+}
