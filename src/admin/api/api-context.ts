@@ -2,7 +2,8 @@ import { PoSyncError } from '../../core/errors.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import type { Principal, Route } from '../http/route.ts';
-import { createReadModel, type Tables } from '../read-model/read-model.ts';
+import { createReadModel } from '../read-model/read-model.ts';
+import type { Tables } from '../read-model/sync-tables.ts';
 
 /** A status, and when it was read: Redis time in milliseconds. `awaySince`: Redis does not answer since then. */
 export type Snapshot = { status: Status; asOf: number; awaySince?: number };
@@ -17,6 +18,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>) {
   const { store } = base;
   const model = createReadModel(base);
   const away = watchAway(base);
+  const { needingRedis, withinLimit } = createRedisGate(base, away);
 
   /** The context in which a person acts; their name gets into the history of orders. */
   function operatorOf(principal: Principal | undefined): OperatorContext {
@@ -47,6 +49,11 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>) {
     });
   }
 
+  return { base, operatorOf, snapshot, tables, needingRedis, [Symbol.asyncDispose]: model[Symbol.asyncDispose] };
+}
+
+/** Keeps questions from waiting for a Redis that is away. */
+function createRedisGate({ clock }: Pick<OperatorContext, 'clock'>, away: () => number | undefined) {
   /** A route that needs Redis: it answers 503 instead of waiting for it. An act that has begun is not cut off. */
   function needingRedis(route: Route): Route {
     return {
@@ -61,7 +68,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>) {
 
   async function withinLimit<Result>(answer: Promise<Result>): Promise<Result> {
     const limit = new AbortController();
-    const late = base.clock.sleep(TIME_LIMIT, limit.signal).then(() => {
+    const late = clock.sleep(TIME_LIMIT, limit.signal).then(() => {
       if (!limit.signal.aborted && away() !== undefined) throw redisAway();
       return answer;
     });
@@ -73,7 +80,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>) {
     }
   }
 
-  return { base, operatorOf, snapshot, tables, needingRedis, [Symbol.asyncDispose]: model[Symbol.asyncDispose] };
+  return { needingRedis, withinLimit };
 }
 
 function redisAway(): PoSyncError {

@@ -8,10 +8,10 @@ const MOST = 500;
 /** Longest value of a parameter. */
 const LONGEST = 1_000;
 
-/** The parameters of a request. Those with an empty value count as absent, as forms send them. */
-export type Query = ReturnType<typeof readQuery>;
-
-/** Reads parameters and refuses those that a route does not know. PoSyncError `parameter-…`. */
+/**
+ * Reads the parameters of a request and refuses those that its route does not know. One with an empty value counts as
+ * absent, as forms send it. PoSyncError `parameter-wrong`.
+ */
 export function readQuery({ searchParams }: URL, known: readonly string[]) {
   for (const [name, value] of searchParams) {
     if (!known.includes(name)) throw wrong(name, `Unknown parameter ${name}.`, `Use ${known.join(', ') || 'none'}.`);

@@ -31,8 +31,6 @@ export type RowGroup = Pick<DeadLetterRow, 'kind' | 'signature' | 'code' | 'mess
 
 export type RowPage = { items: DeadLetterRow[]; next: string | undefined };
 
-export type DeadLetterTable = ReturnType<typeof createDeadLetterTable>;
-
 /** Characters of a message that a list shows and a search finds. */
 const LONGEST = 500;
 
@@ -67,16 +65,6 @@ export function createDeadLetterTable() {
     else batches.set(batch, left);
   }
 
-  /** At most `limit` rows after the row with the id `after`, which may be closed meanwhile. */
-  function page(filter: RowFilter, limit: number, after?: string): RowPage {
-    const items: DeadLetterRow[] = [];
-    for (const { text: _, ...row } of matching(filter, after)) {
-      if (items.length === limit) return { items, next: items.at(-1)?.id };
-      items.push(row);
-    }
-    return { items, next: undefined };
-  }
-
   function* matching(filter: RowFilter, after?: string): Generator<Kept> {
     const matches = matcher(filter);
     const [last = '', place = ''] = after === undefined ? [] : splitId(after);
@@ -90,6 +78,22 @@ export function createDeadLetterTable() {
         if (row !== undefined && matches(row)) yield row;
       }
     }
+  }
+
+  return { put, remove, close, ...createQueries(matching) };
+}
+
+type Matching = (filter: RowFilter, after?: string) => Iterable<Kept>;
+
+function createQueries(matching: Matching) {
+  /** At most `limit` rows after the row with the id `after`, which may be closed meanwhile. */
+  function page(filter: RowFilter, limit: number, after?: string): RowPage {
+    const items: DeadLetterRow[] = [];
+    for (const { text: _text, ...row } of matching(filter, after)) {
+      if (items.length === limit) return { items, next: items.at(-1)?.id };
+      items.push(row);
+    }
+    return { items, next: undefined };
   }
 
   /** The rows by kind and signature, the largest group first. */
@@ -109,7 +113,7 @@ export function createDeadLetterTable() {
       if (firstAt < group.firstAt) group.firstAt = firstAt;
       if (lastAt > group.lastAt) group.lastAt = lastAt;
     }
-    return [...found.values()].map(({ last: _, ...group }) => group).sort((a, b) => b.count - a.count);
+    return [...found.values()].map(({ last: _last, ...group }) => group).sort((a, b) => b.count - a.count);
   }
 
   /** How many rows match, by kind. */
@@ -123,7 +127,7 @@ export function createDeadLetterTable() {
     return { total, kinds };
   }
 
-  return { put, remove, close, page, groups, count };
+  return { page, groups, count };
 }
 
 function keptOf(letter: DeadLetter, from: { batch: string; source: string; file: string }): Kept {
