@@ -4,9 +4,9 @@ import type { Context } from './context.ts';
 import { createPurchaseOrder, listPurchaseOrders } from './purchase-orders.ts';
 import { REHEARSAL_PATH, type Rehearsal } from './rehearsal.ts';
 import { answerRehearsal } from './rehearsal-calls.ts';
-import { failure, type Reply, sendReply } from './reply.ts';
+import { failure, notAllowed, type Reply, sendReply } from './reply.ts';
 import { type Call, callOf } from './request.ts';
-import type { Operation } from './sandbox-options.ts';
+import { type Operation, TOKEN_PATHS } from './sandbox-options.ts';
 import { answerToken, tokenCrash } from './token-endpoint.ts';
 import { authenticate } from './token-store.ts';
 
@@ -61,14 +61,18 @@ const PREFLIGHT: Reply = {
 
 function observe(reply: Reply, { method, path }: Call, durationMs: number, context: Context): void {
   const status = reply.kind === 'drop' ? 0 : reply.status;
-  context.onCall?.({ method, path, status, durationMs, reason: reasonOf(reply) });
+  const reason = reasonOf(reply);
+  // Only a failed call can have a path and a reason of the client's choice.
+  const shown = status < 400 ? { path, reason } : { path: context.redact(path), reason: context.redact(reason) };
+  context.onCall?.({ method, ...shown, status, durationMs });
   const on = operationOf(method, path, context.settings.tokenPath);
   context.emit?.({ type: 'answered', at: Date.now(), durationMs, on, method, path, status });
 }
 
-/** The reason in the body of a failed call, for the log. */
+/** The remark of a reply, or the reason in the body of a failed call, for the log. */
 function reasonOf(reply: Reply): string {
-  if (reply.kind !== 'complete' || reply.status < 400) return '';
+  if (reply.kind !== 'complete') return '';
+  if (reply.status < 400) return reply.remark ?? '';
   const found = /"(?:message|error_description)":("(?:[^"\\]|\\.)*")/.exec(reply.body)?.[1];
   return found === undefined ? '' : String(JSON.parse(found));
 }
@@ -82,21 +86,27 @@ export type Role = { api: boolean; auth: boolean };
 
 /** Answers one call. Rejects only on bugs and disk failures. */
 function answerCall(call: Call, role: Role, context: Context): Reply | Promise<Reply> {
-  const { path, headers, request } = call;
+  const { method, path, headers, request } = call;
   if (!context.allowed(request.socket)) return failure(403, 'Calls from this address are not allowed.');
   if (headers.host === undefined && request.httpVersion !== '1.0') {
     return failure(400, 'The request parameters are invalid: the header Host is missing.');
   }
-  if (call.method === 'OPTIONS' && context.settings.cors !== '') return PREFLIGHT;
-  if (path === '/healthz') return { kind: 'complete', status: 200, body: '{"status":"ok"}' };
-  if (path === '/openapi.json' && isReading(call.method)) return describeItself(context);
+  if (method === 'OPTIONS' && context.settings.cors !== '') return PREFLIGHT;
+  if (path === '/healthz') return isReading(method) ? HEALTHY : notAllowed(method, 'GET, HEAD');
+  if (path === '/openapi.json') return isReading(method) ? describeItself(context) : notAllowed(method, 'GET, HEAD');
   if (role.auth && path === context.settings.tokenPath) return answerToken(call, context);
   if (role.auth && context.rehearsal && path.startsWith(REHEARSAL_PATH)) {
     return answerRehearsal(call, context.rehearsal, context) ?? nothingAt(path);
   }
   if (role.api && path.startsWith(`${API_PREFIX}/`)) return answerApi(call, context);
-  return nothingAt(path);
+  const isOtherTokenPath = role.auth && TOKEN_PATHS.some((one) => one === path);
+  return nothingAt(
+    path,
+    isOtherTokenPath ? ` The token path of this environment is ${context.settings.tokenPath}.` : '',
+  );
 }
+
+const HEALTHY: Reply = { kind: 'complete', status: 200, body: '{"status":"ok"}' };
 
 function isReading(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
@@ -115,7 +125,7 @@ function answerApi(call: Call, context: Context): Reply | Promise<Reply> {
   if (path !== ORDERS) return nothingAt(path);
   if (method === 'POST') return createPurchaseOrder(call, caller, context);
   if (isReading(method)) return listPurchaseOrders(call, caller, context);
-  return failure(405, `The method ${method} is not supported for this resource.`, { allow: 'GET, HEAD, POST' });
+  return notAllowed(method, 'GET, HEAD, POST');
 }
 
 async function describeItself(context: Context): Promise<Reply> {
@@ -124,6 +134,6 @@ async function describeItself(context: Context): Promise<Reply> {
   return { kind: 'complete', status: 200, body: JSON.stringify(openApi(context.addresses(), context.settings)) };
 }
 
-function nothingAt(path: string): Reply {
-  return failure(404, `Path ${path.slice(0, 200)} not found.`);
+function nothingAt(path: string, hint = ''): Reply {
+  return failure(404, `Path ${path.slice(0, 200)} not found.${hint}`);
 }

@@ -1,4 +1,5 @@
 import type { AllowList } from './address.ts';
+import type { Redact } from './exchanges.ts';
 import type { FaultControl } from './faults/fault-control.ts';
 import type { Tasks } from './faults/rehearse.ts';
 import type { OrderStore } from './order-store.ts';
@@ -22,6 +23,7 @@ export type Context = {
   crashed: (error: Error) => void;
   faults: FaultControl;
   rehearsal: Rehearsal | undefined;
+  redact: Redact;
   tasks: Tasks;
   /** The addresses that callers use, for the OpenAPI document. */
   addresses: () => { baseUrl: string; authUrl: string };

@@ -1,5 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
 import { JSON_TYPE, type Reply } from './reply.ts';
+import type { Client } from './sandbox-options.ts';
+import { TOKEN_PREFIX } from './token-store.ts';
 
 /** One call with its answer; `status` is 0 without an answer. Secrets and tokens are replaced by `[redacted]`. */
 export type Exchange = {
@@ -22,18 +25,20 @@ export type Exchanges = {
 };
 
 const KEPT = 100;
-/** Most characters of a body that are kept. */
+/** Most characters of a body that are shown. */
 const BODY = 8 * 1024;
+/** Kept besides, so that a secret at the end of what is shown is recognized. */
+const MARGIN = 1024;
 
-/** Creates an empty record; `isToken` recognizes a token, `secrets` are replaced wherever they occur. */
-export function createExchanges(secrets: readonly string[], isToken: (text: string) => boolean): Exchanges {
+/** Creates an empty record. */
+export function createExchanges(redact: Redact): Exchanges {
   const kept: Exchange[] = [];
-  const redact = createRedaction(secrets, isToken);
   let count = 0;
   return {
     begin(request) {
       const sent = collect();
-      request.on('data', (chunk: Buffer) => sent.add(chunk.toString('utf8')));
+      const decoder = new StringDecoder('utf8');
+      request.on('data', (chunk: Buffer) => sent.add(decoder.write(chunk)));
       const [at, begun] = [Date.now(), performance.now()];
       return (reply) => {
         const answered = collect();
@@ -49,14 +54,14 @@ export function createExchanges(secrets: readonly string[], isToken: (text: stri
             target: redact(request.url ?? ''),
             headers: shownHeaders(pairsOf(request.rawHeaders), redact),
             get body() {
-              return redact(sent.text());
+              return sent.text(redact);
             },
           },
           response: {
             status: reply.kind === 'drop' ? 0 : reply.status,
             headers: shownHeaders(Object.entries(headersOf(reply)), redact),
             get body() {
-              return redact(answered.text());
+              return answered.text(redact);
             },
           },
         };
@@ -76,9 +81,15 @@ function collect() {
   return {
     add(piece: string): void {
       length += piece.length;
-      if (text.length < BODY) text += piece.slice(0, BODY - text.length);
+      if (text.length < BODY + MARGIN) text += piece.slice(0, BODY + MARGIN - text.length);
     },
-    text: () => (length > text.length ? `${text}… (${length} characters)` : text),
+    text(redact: Redact): string {
+      const redacted = redact(text);
+      if (length <= BODY) return redacted;
+      // What was cut off within the margin may be half of a secret.
+      const shown = length > text.length ? Math.min(BODY, redacted.length - MARGIN) : BODY;
+      return `${redacted.slice(0, shown)}… (${length} characters)`;
+    },
   };
 }
 
@@ -102,11 +113,11 @@ function pairsOf(raw: readonly string[]): [string, string][] {
   return raw.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), raw[at + 1] ?? ''] as [string, string]] : []));
 }
 
-function shownHeaders(pairs: readonly [string, string][], redact: (text: string) => string): Record<string, string> {
+function shownHeaders(pairs: readonly [string, string][], redact: Redact): Record<string, string> {
   const shown: Record<string, string> = {};
   for (const [name, value] of pairs) {
     const text = /^(?:proxy-)?authorization$/.test(name)
-      ? value.replace(/^(?:(\S+ ).*|.*)$/s, '$1[redacted]')
+      ? value.replace(/^(?:((?:basic|bearer|digest|token) ).*|.*)$/is, '$1[redacted]')
       : /cookie|secret|token|api-?key/.test(name)
         ? '[redacted]'
         : redact(value);
@@ -115,21 +126,44 @@ function shownHeaders(pairs: readonly [string, string][], redact: (text: string)
   return shown;
 }
 
-const SECRET_FIELDS = 'client_secret|client_assertion|access_token|refresh_token|password';
-const IN_JSON = new RegExp(`("(?:${SECRET_FIELDS})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)*`, 'g');
-const IN_FORM = new RegExp(`((?:^|[?&\\s])(?:${SECRET_FIELDS})=)[^&\\s]*`, 'g');
-/** Text of the length of an access token. */
-const TOKEN = /(?<![\w-])[\w-]{43}(?![\w-])/g;
+/** A separator in the name of a field, in any spelling. */
+const DASH = '(?:[-_]|%5f|\\\\u005f)?';
+const SECRET_FIELDS = `(?:client|user)?${DASH}(?:secret|password|assertion)|(?:(?:access|refresh|id)${DASH})?token`;
+const NAMED_SECRETS = [
+  // JSON, forms and queries, multipart forms, XML.
+  new RegExp(`("(?:${SECRET_FIELDS})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)*`, 'gi'),
+  new RegExp(`((?:^|[?&\\s])(?:${SECRET_FIELDS})=)[^&\\s]*`, 'gi'),
+  new RegExp(`(name="?(?:${SECRET_FIELDS})"?(?:[^\\r\\n]+\\r?\\n|\\r?\\n)+\\r?\\n)[^\\r\\n]*`, 'gi'),
+  new RegExp(`(<(?:${SECRET_FIELDS})>)[^<]*(?=</)`, 'gi'),
+];
+/** The tokens of every sandbox. */
+const TOKEN = new RegExp(`${TOKEN_PREFIX}[\\w-]{43}`, 'g');
 /** Shorter secrets would hide unrelated text. */
 const LONG_ENOUGH = 8;
 
-function createRedaction(secrets: readonly string[], isToken: (text: string) => boolean): (text: string) => string {
-  const spellings = secrets
-    .filter((secret) => secret.length >= LONG_ENOUGH)
-    .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]);
+/** Replaces tokens and secrets in a text by `[redacted]`. */
+export type Redact = (text: string) => string;
+
+/** Creates the redaction for the secrets of some clients, in every usual spelling and wherever they occur. */
+export function createRedaction(clients: readonly Client[]): Redact {
+  const spellings = clients
+    .filter(({ secret }) => secret.length >= LONG_ENOUGH)
+    .flatMap(({ id, secret }) => [
+      secret,
+      encodeURIComponent(secret),
+      JSON.stringify(secret).slice(1, -1),
+      basicOf(`${id}:${secret}`),
+      basicOf(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`),
+    ]);
   return (text) => {
-    const named = text.replace(IN_JSON, '$1[redacted]').replace(IN_FORM, '$1[redacted]');
-    const known = named.replace(TOKEN, (word) => (isToken(word) ? '[redacted]' : word));
-    return spellings.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), known);
+    const named = NAMED_SECRETS.reduce((rest, pattern) => rest.replace(pattern, '$1[redacted]'), text);
+    return spellings.reduce(
+      (rest, secret) => rest.replaceAll(secret, '[redacted]'),
+      named.replace(TOKEN, '[redacted]'),
+    );
   };
+}
+
+function basicOf(credentials: string): string {
+  return Buffer.from(credentials).toString('base64').replace(/=+$/, '');
 }

@@ -163,7 +163,7 @@ function tokenOperation(path: TokenPath, settings: SandboxSettings, authUrl: str
 const CREDENTIALS = {
   form: 'The credentials are form fields.',
   basic: 'The credentials are a Basic `Authorization` header.',
-  both: 'The credentials are form fields or a Basic `Authorization` header.',
+  both: 'The credentials are form fields. A Basic `Authorization` header is accepted too (RFC 6749).',
 };
 
 function refusals(): Json {

@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import type { Row } from './database.ts';
 import { NO_FAULTS } from './faults/fault-control.ts';
 import { REHEARSAL_PATH, type Rehearsal } from './rehearsal.ts';
-import { failure, type Reply } from './reply.ts';
+import { failure, notAllowed, type Reply } from './reply.ts';
 import { type Body, type Call, readBody } from './request.ts';
 
 const ORDER_PATH = `${REHEARSAL_PATH}/orders/`;
@@ -19,9 +19,9 @@ export function answerRehearsal(
   const { method, path } = call;
   if (path === FAULTS_PATH) return answerFaults(call, context);
   const isReading = method === 'GET' || method === 'HEAD';
-  if (path === REHEARSAL_PATH) return isReading ? answerRecord(call, rehearsal) : onlyFor('GET, HEAD', method);
+  if (path === REHEARSAL_PATH) return isReading ? answerRecord(call, rehearsal) : notAllowed(method, 'GET, HEAD');
   if (!path.startsWith(ORDER_PATH)) return undefined;
-  return isReading ? answerOrder(path.slice(ORDER_PATH.length), context) : onlyFor('GET, HEAD', method);
+  return isReading ? answerOrder(path.slice(ORDER_PATH.length), context) : notAllowed(method, 'GET, HEAD');
 }
 
 /** A browser gets the page, a program JSON. */
@@ -54,7 +54,7 @@ function answerFaults(call: Call, context: Context): Reply | Promise<Reply> {
         replaceFaults(body, context),
       );
     default:
-      return onlyFor('GET, HEAD, PUT, DELETE', call.method);
+      return notAllowed(call.method, 'GET, HEAD, PUT, DELETE');
   }
 }
 
@@ -62,7 +62,7 @@ async function replaceFaults(body: Body, { faults }: Context): Promise<Reply> {
   if (body === 'gone') return { kind: 'drop', how: 'close' };
   if (body === 'too-large') return failure(413, `A fault file must not be larger than ${LARGEST_FILE} bytes.`);
   // Loaded on demand, like the OpenAPI document.
-  const { loadFaults } = await import('./faults/fault-file.ts');
+  const { loadFaults } = await import('./start-files.ts');
   try {
     const file = loadFaults(body.toString('utf8'), 'The body');
     const fixed = (['tokenLifetime', 'listShape', 'listItems'] as const).find((name) => file[name] !== undefined);
@@ -73,10 +73,6 @@ async function replaceFaults(body: Body, { faults }: Context): Promise<Reply> {
     if (thrown instanceof PoSyncError) return failure(400, thrown.message);
     throw thrown;
   }
-}
-
-function onlyFor(allow: string, method: string): Reply {
-  return failure(405, `The method ${method} is not supported for this resource.`, { allow });
 }
 
 function json(body: string): Reply {

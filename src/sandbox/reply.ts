@@ -4,14 +4,21 @@ import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { toError } from '../core/errors.ts';
 
+type Headers = Readonly<Record<string, string>>;
+
 /** A success envelope around JSON text (API part 2). */
 export function success(status: number, data: string): Reply {
   return { kind: 'complete', status, body: `{"status":"success","data":${data},"error":null}` };
 }
 
 /** An error envelope whose numeric code is the HTTP status (API parts 2 and 7). */
-export function failure(status: number, message: string, headers?: Readonly<Record<string, string>>): Reply {
+export function failure(status: number, message: string, headers?: Headers): Reply {
   return { kind: 'complete', status, body: failureText(status, message), ...(headers && { headers }) };
+}
+
+/** The 405 for a method that a path does not support; `allow` lists the others. */
+export function notAllowed(method: string, allow: string): Reply {
+  return failure(405, `The method ${method} is not supported for this resource.`, { allow });
 }
 
 /** The error envelope as text. */
@@ -21,8 +28,8 @@ export function failureText(code: number, message: string): string {
 
 /** How a call ends on its connection. */
 export type Reply =
-  /** A complete body; JSON unless `headers` name another type. */
-  | { kind: 'complete'; status: number; body: string; headers?: Readonly<Record<string, string>> }
+  /** A complete body; JSON unless `headers` name another type. The log shows the remark. */
+  | { kind: 'complete'; status: number; body: string; headers?: Headers; remark?: string }
   /** The body is generated while it is sent. */
   | { kind: 'stream'; status: number; chunks: Iterable<string> | AsyncIterable<string> }
   /** The head and half of the body are sent, then the connection ends. */
@@ -57,15 +64,18 @@ export function sendReply(response: ServerResponse, reply: Reply, broken: (error
 }
 
 function sendComplete(response: ServerResponse, reply: Extract<Reply, { kind: 'complete' }>): void {
-  const length = String(Buffer.byteLength(reply.body));
+  const { status, body, headers } = reply;
+  const length = String(Buffer.byteLength(body));
+  const isFramed = headers?.['transfer-encoding'] !== undefined || status === 204 || status === 304;
   // Node writes a flat list faster than an object.
-  const plain = ['content-type', JSON_TYPE, 'content-length', length];
-  const { headers } = reply;
-  response.writeHead(
-    reply.status,
-    headers === undefined ? plain : { 'content-type': JSON_TYPE, 'content-length': length, ...headers },
-  );
-  response.end(reply.body);
+  if (headers === undefined) response.writeHead(status, ['content-type', JSON_TYPE, 'content-length', length]);
+  else
+    response.writeHead(status, {
+      'content-type': JSON_TYPE,
+      ...(!isFramed && { 'content-length': length }),
+      ...headers,
+    });
+  response.end(body);
 }
 
 async function sendStream(

@@ -79,16 +79,25 @@ const SEND_JSON = { accept: 'application/json' };
 export function refuseHeaders(headers: CallHeaders, strictness: 'strict' | 'lenient'): Reply | undefined {
   const { contentType, contentEncoding, accept } = headers;
   const mayLack = strictness === 'lenient';
-  if (contentType !== 'application/json' && !(mayLack && contentType === undefined) && !isJsonType(contentType ?? '')) {
+  if (
+    contentType !== 'application/json' &&
+    !(mayLack && contentType === undefined) &&
+    !isJsonType(plain(contentType))
+  ) {
     return failure(415, `Send the header Content-Type: application/json (received: ${said(contentType)}).`, SEND_JSON);
   }
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
     return failure(415, `Send the body without the header Content-Encoding (received: ${said(contentEncoding)}).`);
   }
-  if (accept !== 'application/json' && !(mayLack && acceptsAny(accept)) && !acceptsJson(accept ?? '')) {
+  if (accept !== 'application/json' && !(mayLack && acceptsAny(accept)) && !acceptsJson(plain(accept))) {
     return failure(406, `Send the header Accept: application/json (received: ${said(accept)}).`);
   }
   return undefined;
+}
+
+/** A header whose quoted strings, which may contain separators, are plain words. */
+function plain(header = ''): string {
+  return header.replace(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) => (/^[\w.+-]+$/.test(text) ? text : 'quoted'));
 }
 
 /** Allows any parameters, except a charset other than UTF-8 (RFC 8259). */

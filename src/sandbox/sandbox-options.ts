@@ -31,7 +31,7 @@ export type SandboxOptions = {
   scopes?: readonly Scope[] | undefined;
   /** More clients, besides the one above. */
   clients?: readonly Client[] | undefined;
-  /** Where the token endpoint accepts credentials: in the form (API part 5), in a Basic header, or in both. */
+  /** Where the token endpoint accepts credentials: in the form (API part 5), in a Basic header (RFC 6749), or in either. */
   clientAuth?: ClientAuth | undefined;
   /** Whether a missing or wider Accept or Content-Type is refused (API part 5, rule 4) or accepted. */
   headers?: 'strict' | 'lenient' | undefined;
@@ -106,7 +106,7 @@ type NotSettings =
   | 'onCall'
   | 'onCrash';
 
-/** One answered call; `status` is 0 if the connection was dropped, `reason` is "" for a success. */
+/** One answered call; `status` is 0 if the connection was dropped, `reason` is "" for a success without a remark. */
 export type AnsweredCall = { method: string; path: string; status: number; durationMs: number; reason: string };
 
 /** Applies the defaults; an explicit option takes precedence over the fault file. */
@@ -119,7 +119,7 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
       { id: options.clientId, secret: options.clientSecret, scopes: options.scopes ?? SCOPES },
       ...(options.clients ?? []),
     ],
-    clientAuth: options.clientAuth ?? 'form',
+    clientAuth: options.clientAuth ?? 'both',
     headers: options.headers ?? 'strict',
     data: options.data,
     allowIp: options.allowIp ?? [],

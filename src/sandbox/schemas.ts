@@ -130,7 +130,8 @@ export const errorEnvelope = z.object({
 /** The form of the token request (API part 5). */
 export function tokenRequest(clientAuth: SandboxSettings['clientAuth']) {
   const required = z.string().min(1);
-  const credential = clientAuth === 'form' ? required : required.optional();
+  // With `both`, the document keeps what the specification requires.
+  const credential = clientAuth === 'basic' ? required.optional() : required;
   return z.object({
     grant_type: z.literal('client_credentials'),
     client_id: credential,

@@ -1,36 +1,101 @@
-import { parseDocument } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
 import * as z from 'zod';
-import { PoSyncError } from '../core/errors.ts';
+import { PoSyncError, toError } from '../core/errors.ts';
+import { type FaultFile, faultFile } from './faults/fault-file.ts';
 import type { NewOrder } from './order-store.ts';
 import { readParsed } from './read-order.ts';
 import { type Client, SCOPES } from './sandbox-options.ts';
 import { purchaseOrderSchema } from './schemas.ts';
 
-const clients = z.array(
-  z.strictObject({
-    id: z.string().min(1),
-    secret: z.string().min(1),
-    scopes: z
-      .array(z.enum(SCOPES))
-      .min(1)
-      .default([...SCOPES]),
-  }),
-);
+/**
+ * Reads the text of a fault file; `name` appears in messages.
+ * Throws PoSyncError `faults-unreadable` with every problem and its line.
+ */
+export function loadFaults(text: string, name: string): FaultFile {
+  const read = readYaml(text, faultFile, {});
+  if (read.ok) return read.value;
+  throw new PoSyncError('faults-unreadable', `${name} is not a valid fault file:${listed(read.problems)}`, {
+    remedy: 'Correct these lines. config/rehearsals/ contains examples of every fault.',
+    facts: { file: name },
+  });
+}
+
+const clients = z
+  .array(
+    z.strictObject({
+      id: z.string().min(1),
+      secret: z.string().min(1),
+      scopes: z
+        .array(z.enum(SCOPES))
+        .min(1)
+        .default([...SCOPES]),
+    }),
+  )
+  .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, { error: 'an id occurs twice' });
 
 /** Reads a file of clients: a YAML or JSON list of `{id, secret, scopes}`. Throws PoSyncError `clients-unreadable`. */
 export function loadClients(text: string, name: string): Client[] {
-  const document = parseDocument(text);
-  const checked = clients.safeParse(document.errors.length > 0 ? undefined : document.toJS());
-  const ids = checked.success ? checked.data.map(({ id }) => id) : [];
-  const twice = ids.find((id, at) => ids.indexOf(id) !== at);
-  if (checked.success && twice === undefined) return checked.data;
-  const why = checked.success
-    ? `the id ${twice} occurs twice`
-    : (document.errors[0]?.message ?? z.prettifyError(checked.error));
-  throw new PoSyncError('clients-unreadable', `${name} is not a list of clients: ${why}`, {
+  const read = readYaml(text, clients, undefined);
+  if (read.ok) return read.value;
+  throw new PoSyncError('clients-unreadable', `${name} is not a list of clients:${listed(read.problems)}`, {
     remedy: 'Write a list like: [{ id: erp, secret: some-secret, scopes: [read, write] }].',
     facts: { file: name },
   });
+}
+
+function listed(problems: readonly string[]): string {
+  return problems.map((problem) => `\n  ${problem}`).join('');
+}
+
+type ReadYaml<T> = { ok: true; value: T } | { ok: false; problems: string[] };
+
+/** Reads YAML or JSON; `empty` is the value of a file without content. Each problem begins with its line. */
+function readYaml<T>(text: string, schema: z.ZodType<T>, empty: unknown): ReadYaml<T> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const placed = (at: number, problem: string) => `line ${lines.linePos(at).line}: ${problem}`;
+  const { errors } = document;
+  if (errors.length > 0) {
+    return { ok: false, problems: errors.map(({ pos, message }) => placed(pos[0], message.split('\n', 1)[0] ?? '')) };
+  }
+  const made = contentOf(document);
+  if (made instanceof Error) return { ok: false, problems: [made.message] };
+  const checked = schema.safeParse(made ?? empty, { error: wordingOf });
+  if (checked.success) return { ok: true, value: checked.data };
+  const problems = checked.error.issues.map(({ path, message }) =>
+    placed(startOf(document, path), path.length === 0 ? message : `${path.join('.')}: ${message}`),
+  );
+  return { ok: false, problems };
+}
+
+/** The value of a document, or why it has none, such as an alias without its anchor. */
+function contentOf(document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 10 });
+  } catch (thrown) {
+    return toError(thrown);
+  }
+}
+
+/** Our words for the problems that a schema leaves to the library. */
+function wordingOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'invalid_type') return undefined;
+  return issue.input === undefined
+    ? 'is missing'
+    : `must be ${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;
+}
+
+/** The start of the deepest existing node on the path to a problem. */
+function startOf(document: ReturnType<typeof parseDocument>, path: readonly PropertyKey[]): number {
+  for (let depth = path.length; depth >= 0; depth -= 1) {
+    const node = document.getIn(path.slice(0, depth), true);
+    if (isNode(node)) return node.range[0];
+  }
+  return 0;
+}
+
+function isNode(node: unknown): node is { range: [number, number, number] } {
+  return typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range);
 }
 
 /**
@@ -39,26 +104,23 @@ export function loadClients(text: string, name: string): Client[] {
  * Throws PoSyncError `seed-unreadable` with the place of the first problem.
  */
 export function loadSeed(text: string, name: string): NewOrder[] {
-  const isJson = /^\s*[[{]/.test(text);
-  const found = isJson ? ordersInJson(text, name) : ordersInCsv(text, name);
-  return found.map(({ place, order }) => {
-    const read = readParsed(order, purchaseOrderSchema);
-    if (read.ok) return read.order;
-    throw unreadable(name, `${place}: ${read.message}`);
-  });
+  if (text.includes('\ufffd')) throw unreadable(name, 'it is not UTF-8');
+  if (!/^\s*[[{]/.test(text)) return ordersInCsv(text, name);
+  return listIn(parsed(text, name)).map((order, at) => checked(order, `order ${at + 1}`, name));
 }
 
-type Found = { place: string; order: unknown };
-
-function ordersInJson(text: string, name: string): Found[] {
-  return listIn(parsed(text, name)).map((order, at) => ({ place: `order ${at + 1}`, order }));
+/** The order that a value describes. */
+function checked(value: unknown, place: string, name: string): NewOrder {
+  const read = readParsed(value, purchaseOrderSchema);
+  if (read.ok) return read.order;
+  throw unreadable(name, `${place}: ${read.message.replace(/^The request parameters are invalid: /, '')}`);
 }
 
 function parsed(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw unreadable(name, error instanceof Error ? error.message : String(error));
+    throw unreadable(name, toError(error).message);
   }
 }
 
@@ -70,23 +132,38 @@ function listIn(value: unknown): unknown[] {
   return inner === undefined ? [value] : listIn(inner);
 }
 
-function ordersInCsv(text: string, name: string): Found[] {
+const COLUMNS = ['purchaseOrderNumber', 'articleCode', 'quantity'];
+
+function ordersInCsv(text: string, name: string): NewOrder[] {
   const [head, ...rows] = rowsOf(text, name);
-  const columns = head?.cells.map((cell) => cell.trim()) ?? [];
-  const missing = ['purchaseOrderNumber', 'articleCode', 'quantity'].find((column) => !columns.includes(column));
-  if (missing !== undefined) throw unreadable(name, `line 1: the column ${missing} is missing`);
-  const orders = new Map<string, { place: string; order: { items: unknown[] } }>();
+  if (head === undefined) throw unreadable(name, 'it is empty');
+  const columns = head.cells.map((cell) => cell.trim());
+  const missing = COLUMNS.find((column) => !columns.includes(column));
+  if (missing !== undefined) throw unreadable(name, `line ${head.line}: the column ${missing} is missing`);
+  const twice = columns.find((column, at) => columns.indexOf(column) !== at);
+  if (twice !== undefined) throw unreadable(name, `line ${head.line}: the column ${twice} occurs twice`);
+  const orders = new Map<string, NewOrder>();
   for (const { line, cells } of rows) {
-    const cell = (column: string) => cells[columns.indexOf(column)] ?? '';
-    const purchaseOrderNumber = cell('purchaseOrderNumber');
-    const items: unknown[] = [];
-    const order = { purchaseOrderNumber, orderState: cell('orderState') || 'NEW', items };
-    const known = orders.get(purchaseOrderNumber) ?? { place: `line ${line}`, order };
-    const quantity = /^\d+(?:\.\d+)?$/.test(cell('quantity')) ? Number(cell('quantity')) : cell('quantity');
-    known.order.items.push({ articleCode: cell('articleCode'), quantity });
-    orders.set(purchaseOrderNumber, known);
+    if (cells.length !== columns.length) {
+      throw unreadable(name, `line ${line}: ${cells.length} cells, but the header has ${columns.length}`);
+    }
+    const row = checked(orderIn(new Map(columns.map((column, at) => [column, cells[at] ?? '']))), `line ${line}`, name);
+    const known = orders.get(row.number);
+    orders.set(row.number, known ? { ...row, items: `${known.items.slice(0, -1)},${row.items.slice(1)}` } : row);
   }
   return [...orders.values()];
+}
+
+/** A row as an order with one item. */
+function orderIn(row: ReadonlyMap<string, string>): object {
+  const quantity = row.get('quantity') ?? '';
+  return {
+    purchaseOrderNumber: row.get('purchaseOrderNumber'),
+    orderState: row.get('orderState') || 'NEW',
+    items: [
+      { articleCode: row.get('articleCode'), quantity: /^\d+(?:\.\d+)?$/.test(quantity) ? Number(quantity) : quantity },
+    ],
+  };
 }
 
 type CsvRow = { line: number; cells: string[] };

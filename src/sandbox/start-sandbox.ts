@@ -3,15 +3,15 @@ import { type Address, allowList, openAddress } from './address.ts';
 import { API_PREFIX, listener } from './answer-call.ts';
 import type { Context } from './context.ts';
 import { openTokenFile } from './database.ts';
-import { createExchanges, type Exchanges } from './exchanges.ts';
+import { createExchanges, createRedaction } from './exchanges.ts';
 import { openFaultControl } from './faults/fault-control.ts';
 import { openTasks } from './faults/rehearse.ts';
 import { createOrderStore, type NewOrder, type OrderStore, type Stored } from './order-store.ts';
 import { openOrderThread } from './order-thread.ts';
 import { createOrderReader } from './read-order.ts';
 import { createRehearsal } from './rehearsal.ts';
-import { type Emit, type SandboxOptions, type SandboxSettings, settingsOf } from './sandbox-options.ts';
-import { createTokenStore, type TokenStore } from './token-store.ts';
+import { type Emit, type SandboxOptions, settingsOf } from './sandbox-options.ts';
+import { createTokenStore } from './token-store.ts';
 
 /** A running reference API of one environment. */
 export type Sandbox = {
@@ -43,7 +43,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const tokens = opened.use(openTokenFile(folder, environment, reset));
   const store = createTokenStore(tokens, clientIds, settings.tokenLifetime);
   const tasks = opened.use(openTasks());
-  const rehearsal = options.record ? createRehearsal(environment, exchangesOf(settings, store)) : undefined;
+  const redact = createRedaction(settings.clients);
+  const rehearsal = options.record ? createRehearsal(environment, createExchanges(redact)) : undefined;
   const emit = emitToAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
   const urls = { baseUrl: '', authUrl: '' };
   const context: Context = {
@@ -60,6 +61,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     faults: openFaultControl(options.faults, emit),
     rehearsal,
+    redact,
     tasks,
     addresses: () => urls,
   };
@@ -69,11 +71,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   opened.use(context.faults).attach(addresses);
   const running = opened.move();
   return { environment, ...urls, ended: table.ended, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-function exchangesOf({ clients }: SandboxSettings, tokens: TokenStore): Exchanges {
-  const secrets = clients.map(({ secret }) => secret);
-  return createExchanges(secrets, (text) => tokens.find(text) !== undefined);
 }
 
 /** Stores the orders whose number is not there yet, so that every start may bring the same ones. */

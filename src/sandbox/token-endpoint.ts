@@ -5,19 +5,22 @@ import { failure, type Reply } from './reply.ts';
 import { type Body, type Call, type CallHeaders, readBody } from './request.ts';
 import { type Client, type SandboxSettings, SCOPES, type Scope } from './sandbox-options.ts';
 
-type Verdict = { granted: true; clientId: string; scopes: readonly Scope[] } | Refused;
+type Verdict = Granted | Refused;
+type Granted = { granted: true; clientId: string; scopes: readonly Scope[]; byHeader?: true };
 /** `byHeader`: the client authenticated, or has to, with the Authorization header. */
 type Refused = { granted: false; error: TokenError; why: string; byHeader?: true };
 type TokenError = 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope' | 'server_error';
 type Credentials = { id: string; secret: string; byHeader?: true };
 
 const LARGEST_FORM = 16 * 1024;
+const BY_HEADER =
+  'Credentials in the Authorization header; the specification requires client_id and client_secret in the form.';
 /** RFC 6749 section 5.1: caches must store neither tokens nor refusals. */
 const NO_STORE = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
 /** POST {auth_url}/oauth2/token: the client credentials grant (API part 5; RFC 6749 sections 4.4 and 5). */
 export async function answerToken(call: Call, context: Context): Promise<Reply> {
-  if (call.method !== 'POST') return notAllowed(call.method);
+  if (call.method !== 'POST') return onlyPost(call.method);
   const body = await new Promise<Body>((resolve) => readBody(call.request, LARGEST_FORM, resolve));
   if (body === 'gone') return { kind: 'drop', how: 'close' };
   const verdict = judge(call.headers, body, context.settings);
@@ -41,13 +44,17 @@ function pronounce(verdict: Verdict, { tokens, settings, emit }: Context): Reply
     expires_in: settings.tokenLifetime,
     token_type: 'Bearer',
   };
-  return { kind: 'complete', status: 200, body: JSON.stringify(token), headers: jsonHeaders() };
+  const remark = verdict.byHeader && settings.clientAuth === 'both' ? { remark: BY_HEADER } : {};
+  return { kind: 'complete', status: 200, body: JSON.stringify(token), headers: jsonHeaders(), ...remark };
 }
 
 function judge(headers: CallHeaders, body: Buffer | 'too-large', settings: SandboxSettings): Verdict {
   if (body === 'too-large') return no('invalid_request', `The form must not be larger than ${LARGEST_FORM} bytes.`);
   if (!/^application\/x-www-form-urlencoded *(?:;.*)?$/i.test(headers.contentType ?? '')) {
     return no('invalid_request', 'The header Content-Type must be application/x-www-form-urlencoded.');
+  }
+  if (headers.contentEncoding !== undefined && headers.contentEncoding.toLowerCase() !== 'identity') {
+    return no('invalid_request', 'Send the form without the header Content-Encoding.');
   }
   const form = new URLSearchParams(body.toString('utf8'));
   const twice = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1);
@@ -70,7 +77,8 @@ function credentialsIn(
 ): Credentials | Refused {
   const [id, secret] = [form.get('client_id') ?? '', form.get('client_secret') ?? ''];
   const isForm = form.has('client_id') || form.has('client_secret');
-  if (accepted === 'basic' || (accepted === 'both' && !form.has('client_secret'))) return basicCredentials(header);
+  const isBasic = accepted === 'both' && secret === '' && /^Basic\b/i.test(header ?? '');
+  if (accepted === 'basic' || isBasic) return basicCredentials(header, id);
   if (!isForm && header !== undefined) {
     return { ...no('invalid_client', 'Send client_id and client_secret in the form.'), byHeader: true };
   }
@@ -78,11 +86,16 @@ function credentialsIn(
   return secret === '' ? missing('client_secret') : { id, secret };
 }
 
-/** The credentials of a Basic header, both form-encoded (RFC 6749 section 2.3.1). */
-function basicCredentials(header: string | undefined): Credentials | Refused {
+/** The credentials of a Basic header, both form-encoded (RFC 6749 section 2.3.1); `formId` may repeat the client. */
+function basicCredentials(header: string | undefined, formId: string): Credentials | Refused {
   const encoded = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? '')?.[1];
-  const [, id = '', secret = ''] = /^([^:]+):(.+)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
-  if (id !== '') return { id: decoded(id), secret: decoded(secret), byHeader: true };
+  const [, name = '', secret = ''] =
+    /^([^:]+):(.+)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
+  const id = decoded(name);
+  if (id !== '' && formId !== '' && formId !== id) {
+    return no('invalid_request', 'The parameter client_id names another client than the Authorization header.');
+  }
+  if (id !== '') return { id, secret: decoded(secret), byHeader: true };
   const why = 'Send the header Authorization: Basic with client_id and client_secret.';
   return { ...no('invalid_client', why), byHeader: true };
 }
@@ -98,9 +111,9 @@ function decoded(text: string): string {
 function judgeClient(given: Credentials, scope: string, { clients }: SandboxSettings): Verdict {
   // Always compare all, so that timing reveals nothing.
   const [found] = clients.filter((client) => isSame(given, client));
-  if (found !== undefined) return judgeScope(scope, found);
-  const why = 'The client is unknown or its secret is wrong.';
-  return { ...no('invalid_client', why), ...(given.byHeader && { byHeader: true }) };
+  const byHeader = given.byHeader && { byHeader: given.byHeader };
+  if (found !== undefined) return { ...judgeScope(scope, found), ...byHeader };
+  return { ...no('invalid_client', 'The client is unknown or its secret is wrong.'), ...byHeader };
 }
 
 function isSame(given: Credentials, client: Client): boolean {
@@ -129,11 +142,12 @@ function no(error: TokenError, why: string): Refused {
 /** RFC 6749 section 5.2: a challenge belongs only in the answer to a client that used the Authorization header. */
 function refusal({ error, why, byHeader }: Refused, realm: string, status: number): Reply {
   const body = JSON.stringify({ error, error_description: why });
-  const headers = { ...jsonHeaders(), ...(byHeader && { 'www-authenticate': `Basic realm="${realm}"` }) };
+  const isChallenged = byHeader && error === 'invalid_client';
+  const headers = { ...jsonHeaders(), ...(isChallenged && { 'www-authenticate': `Basic realm="${realm}"` }) };
   return { kind: 'complete', status, body, headers };
 }
 
-function notAllowed(method: string): Reply {
+function onlyPost(method: string): Reply {
   return failure(405, `The token endpoint supports POST only, not ${method}.`, { ...NO_STORE, allow: 'POST' });
 }
 

@@ -15,6 +15,8 @@ export type TokenStore = {
   revoke(token: string): void;
 };
 
+/** Makes tokens recognizable, so that records can redact them. */
+export const TOKEN_PREFIX = 'sandbox_';
 const CACHE_SIZE = 1000;
 
 /**
@@ -32,7 +34,7 @@ export function createTokenStore(file: DatabaseSync, clientIds: readonly string[
 
   return {
     issue(clientId, scopes) {
-      const token = randomBytes(32).toString('base64url');
+      const token = `${TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`;
       const now = Date.now();
       expire.run(now - 86_400_000);
       insert.run(digest(token), clients.get(clientId) ?? digest(clientId), scopes.join(' '), now + lifetime * 1000);

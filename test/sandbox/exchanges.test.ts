@@ -1,7 +1,18 @@
-import { expect, test } from 'vitest';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
 import type { Exchange as Recorded } from '../../src/sandbox/exchanges.ts';
 import { exchange } from '../support/exchange.ts';
-import { bearerHeaders, CLIENT_SECRET, goodOrder, type OpenSandbox, openSandbox } from '../support/open-sandbox.ts';
+import {
+  bearerHeaders,
+  CLIENT_ID,
+  CLIENT_SECRET,
+  goodOrder,
+  type OpenSandbox,
+  openSandbox,
+  rawCreate,
+} from '../support/open-sandbox.ts';
+import { until } from '../support/until.ts';
 
 async function recorded({ authUrl }: OpenSandbox): Promise<Recorded[]> {
   const { json } = await exchange('GET', `${authUrl}/rehearsal`);
@@ -63,6 +74,73 @@ test('neither record nor page contains a secret or a token, wherever a client pu
       expect(text.replaceAll(`PO-${token}`, '')).not.toContain(secret);
     }
   }
+});
+
+describe('a secret is redacted', () => {
+  /** What the record shows of a token request, and the line on standard error. */
+  async function shown(body: string, type: string, headers: Record<string, string> = {}): Promise<string> {
+    const reasons: string[] = [];
+    await using sandbox = await openSandbox({
+      record: true,
+      onCall: ({ path, reason }) => void reasons.push(`${path} ${reason}`),
+    });
+    await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
+      headers: { 'content-type': type, ...headers },
+      body,
+    });
+    await sandbox.call('GET', `${sandbox.authUrl}/${CLIENT_SECRET}`);
+    return JSON.stringify([await recorded(sandbox), reasons]);
+  }
+  const multipart = '--x\r\ncontent-disposition: form-data; name="client_secret"\r\n\r\nfrom-production\r\n--x--';
+  const basic = Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64');
+
+  test.each([
+    ['in a multipart form', multipart, 'multipart/form-data; boundary=x'],
+    ['in JSON in camel case', '{"clientSecret": "from-production"}', 'application/json'],
+    ['in JSON after an escaped name', '{"client\\u005Fsecret":"from-production"}', 'application/json'],
+    ['in a form after an escaped name', 'a=b&client%5fsecret=from-production', 'application/x-www-form-urlencoded'],
+    ['in XML', '<client_secret>from-production</client_secret>', 'text/xml'],
+    ['at the end of what is kept of a body', `${'x'.repeat(8180)}${CLIENT_SECRET}`, 'text/plain'],
+    ['of a Basic header in a body', basic, 'text/plain'],
+    ['in a header without a scheme', '', 'text/plain', { authorization: `from-production ${CLIENT_SECRET}` }],
+    ['of a Basic header in another header', '', 'text/plain', { 'x-auth': `Basic ${basic}` }],
+  ])('%s', async (_, body, type, headers: Record<string, string> = {}) => {
+    const text = await shown(body, type, headers);
+    for (const secret of ['from-production', CLIENT_SECRET, basic.slice(0, 20), CLIENT_SECRET.slice(0, 12)]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+
+  test('also when the token was revoked by the call itself', async () => {
+    await using sandbox = await openSandbox({ record: true });
+    const token = await sandbox.token();
+    const items = [{ articleCode: 'REHEARSE-401', quantity: 1 }];
+    await sandbox.create({ ...goodOrder('PO-1'), items, note: token }, token);
+    const text = JSON.stringify(await recorded(sandbox));
+    expect(text).toContain('The access token was revoked.');
+    expect(text).not.toContain(token);
+  });
+});
+
+test('a character that arrives in two pieces stays one character', async () => {
+  await using sandbox = await openSandbox({ record: true });
+  const token = await sandbox.token();
+  const { hostname, port } = new URL(sandbox.baseUrl);
+  const bytes = Buffer.from(
+    rawCreate({ ...goodOrder('PO-1'), note: 'ä' }, token).replace(
+      /(content-length: )(\d+)/,
+      (_, name, length) => `${name}${Number(length) + 1}`,
+    ),
+  );
+  const socket = connect({ host: hostname, port: Number(port) });
+  const middle = bytes.indexOf('ä') + 1;
+  socket.write(bytes.subarray(0, middle));
+  await until('the head', () => socket.bytesWritten === middle);
+  // The server must read the first piece on its own.
+  await exchange('GET', `${sandbox.authUrl}/healthz`);
+  socket.end(bytes.subarray(middle));
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 201 /);
+  expect(JSON.stringify(await recorded(sandbox))).toContain('\\"note\\":\\"ä\\"');
 });
 
 test('long bodies are shortened, a dropped call has status 0, and the last 100 calls are kept', async () => {

@@ -100,9 +100,17 @@ describe('clientAuth', () => {
     ['both', right, { client_id: CLIENT_ID }, 200],
     ['both', undefined, form, 200],
     ['both', 'Bearer of-a-gateway', form, 200],
-    ['both', undefined, {}, 401],
+    ['both', basicOf(CLIENT_ID, 'wrong'), {}, 401],
+    ['both', 'Basic %', {}, 401],
+    ['both', 'Bearer of-a-gateway', {}, 401],
+    ['both', undefined, {}, 400],
+    ['both', undefined, { client_id: CLIENT_ID }, 400],
+    ['both', right, { client_id: 'somebody else' }, 400],
+    ['basic', right, { client_id: 'somebody else' }, 400],
+    [undefined, right, {}, 200],
+    [undefined, undefined, form, 200],
   ] as const)('%s with the header %s and the form %j gives %d', async (clientAuth, authorization, fields, status) => {
-    await using sandbox = await conformingSandbox({ clientAuth });
+    await using sandbox = await conformingSandbox(clientAuth && { clientAuth });
     const headers = {
       'content-type': 'application/x-www-form-urlencoded',
       ...(authorization !== undefined && { authorization }),
@@ -114,6 +122,22 @@ describe('clientAuth', () => {
     if (status === 401) expect(answer.headers['www-authenticate']).toBe('Basic realm="staging"');
   });
 
+  test('a token for credentials in the header comes with the remark that the specification wants a form', async () => {
+    const reasons: string[] = [];
+    await using sandbox = await conformingSandbox({ onCall: ({ reason }) => void reasons.push(reason) });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: right };
+    await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body: 'grant_type=client_credentials' });
+    await sandbox.requestToken();
+    const other = 'grant_type=client_credentials&scope=unknown';
+    const refused = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body: other });
+    expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
+    expect(refused.headers).not.toHaveProperty('www-authenticate');
+    expect(reasons.slice(0, 2)).toEqual([
+      'Credentials in the Authorization header; the specification requires client_id and client_secret in the form.',
+      '',
+    ]);
+  });
+
   test('form-encoded credentials in the header are decoded (RFC 6749 section 2.3.1)', async () => {
     await using sandbox = await conformingSandbox({ clientAuth: 'basic', clientId: 'a b:c', clientSecret: 'ä+%:&' });
     const headers = {
@@ -122,6 +146,49 @@ describe('clientAuth', () => {
     };
     const body = 'grant_type=client_credentials';
     expect((await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body })).status).toBe(200);
+  });
+});
+
+describe('HTTP', () => {
+  test.each([
+    ['POST', '/healthz', 405],
+    ['POST', '/openapi.json', 405],
+    ['DELETE', '/healthz', 405],
+  ])('%s %s gives %d with the methods to use', async (method, path, status) => {
+    await using sandbox = await conformingSandbox();
+    const answer = await sandbox.call(method, `${sandbox.authUrl}${path}`);
+    expect(answer).toMatchObject({ status, headers: { allow: 'GET, HEAD' }, json: { error: { code: status } } });
+  });
+
+  test('the other spelling of the token path answers with the one to use', async () => {
+    await using sandbox = await conformingSandbox();
+    const { status, json } = await sandbox.call('POST', `${sandbox.authUrl}/oauth/token`);
+    const message = 'Path /oauth/token not found. The token path of this environment is /oauth2/token.';
+    expect({ status, json }).toEqual({ status: 404, json: { status: 'error', error: { code: 404, message } } });
+  });
+
+  test('a compressed token request is refused with the reason', async () => {
+    await using sandbox = await conformingSandbox();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-encoding': 'gzip' };
+    const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body: 'x' });
+    const error_description = expect.stringContaining('Content-Encoding');
+    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request', error_description } });
+  });
+
+  test.each([
+    ['application/json; profile="a;charset=latin1"', 'application/json', 201],
+    ['application/json; charset="UTF-8"; x=y', 'application/json', 201],
+    ['application/json; x="\\"; charset=latin1"', 'application/json', 201],
+    ['application/json; x="y"; charset=latin1', 'application/json', 415],
+    ['application/json', 'text/html;x="a, application/json;q=0", application/json', 201],
+    ['application/json', 'application/json;profile="a,b;q=0"', 201],
+    ['application/json', 'application/json; Q=0.000', 406],
+    ['application/json', 'text/html;x="a, application/json"', 406],
+  ])('Content-Type %s and Accept %s give %d', async (type, accept, status) => {
+    await using sandbox = await conformingSandbox();
+    const headers = headersWith(await sandbox.token(), { 'content-type': type, accept });
+    const body = JSON.stringify(goodOrder('PO-1'));
+    expect((await sandbox.call('POST', '/purchase-orders', { headers, body })).status).toBe(status);
   });
 });
 
@@ -141,6 +208,7 @@ describe('cors', () => {
         'access-control-allow-methods': expect.stringContaining('POST'),
       },
     });
+    expect(preflight.headers).not.toHaveProperty('content-length');
     const answers = [
       await sandbox.list(await sandbox.token()),
       await sandbox.list('unknown'),

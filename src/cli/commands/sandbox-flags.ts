@@ -55,7 +55,7 @@ function places(args: SandboxArgs, cwd: string) {
     authPort: given(args.authPort, (value) => integer('--auth-port', value, 0, 65_535)),
     host: args.host,
     publicUrl: given(args.publicUrl, publicUrlOf),
-    cors: args.cors === true ? '*' : args.cors,
+    cors: args.cors === true ? '*' : given(args.cors, originOf),
     memory: args.memory,
     reset: args.reset,
     record: args.record,
@@ -82,9 +82,9 @@ function rules(args: SandboxArgs) {
     quantity: given(args.quantity, (value) => oneOf('--quantity', value, ['number', 'integer'])),
     bodyLimit: given(args.bodyLimit, (value) => integer('--body-limit', value, 1, 64 * 1024 * 1024)),
     listShape: given(args.listShape, (value) => oneOf('--list-shape', value, ['array', 'object'])),
-    listKey: args.listKey,
+    listKey: given(args.listKey, (value) => nameIn('--list-key', value)),
     listItems: given(args.listItems, (value) => oneOf('--list-items', value, ['yes', 'no']) === 'yes'),
-    listedState: args.listedState,
+    listedState: given(args.listedState, (value) => nameIn('--listed-state', value)),
   } satisfies Flagged;
 }
 
@@ -105,7 +105,7 @@ async function files(args: SandboxArgs, cwd: string) {
 }
 
 async function faultsIn({ text, path }: { text: string; path: string }): Promise<FaultFile> {
-  const { loadFaults } = await import('../../sandbox/faults/fault-file.ts');
+  const { loadFaults } = await import('../../sandbox/start-files.ts');
   return loadFaults(text, path);
 }
 
@@ -134,8 +134,22 @@ function read(path: string): string {
 
 function publicUrlOf(value: string): string {
   const url = URL.parse(value);
-  if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '') return url.href;
+  const isPlain = url !== null && !/[?#]/.test(value) && url.username === '' && url.password === '';
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href;
   throw badFlag('--public-url', value, 'an address such as https://sandbox.example.com');
+}
+
+/** An origin as browsers send it, without a slash at its end; `*` and `null` are origins too. */
+function originOf(value: string): string {
+  if (value === '*' || value === 'null') return value;
+  const url = URL.parse(value);
+  if (url !== null && url.origin !== 'null' && value.replace(/\/$/, '').toLowerCase() === url.origin) return url.origin;
+  throw badFlag('--cors', value, 'an origin such as https://swagger.example.com, or no value for every origin');
+}
+
+function nameIn(flag: string, value: string): string {
+  if (value !== '') return value;
+  throw badFlag(flag, value, 'a name');
 }
 
 function integer(flag: string, value: string, least: number, most: number): number {

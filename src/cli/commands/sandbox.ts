@@ -51,7 +51,8 @@ async function selfSignedFor(options: SandboxOptions, shell: Shell): Promise<Cer
   const publicHost = options.publicUrl === undefined ? [] : [new URL(options.publicUrl).hostname];
   const hosts = [...publicHost, ...(options.host === undefined ? [] : [options.host])];
   const made = selfSigned(options.memory ? undefined : options.data, options.environment, hosts);
-  if (made.file !== undefined) shell.err(`Self-signed certificate: ${made.file}. Let clients trust this file.\n`);
+  if (made.file === undefined) shell.err(`Self-signed certificate of this run, for clients to trust:\n${made.cert}`);
+  else shell.err(`Self-signed certificate: ${made.file}. Let clients trust this file.\n`);
   return made;
 }
 

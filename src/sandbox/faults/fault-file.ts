@@ -1,49 +1,56 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { LineCounter, parseDocument } from 'yaml';
 import * as z from 'zod';
-import { PoSyncError } from '../../core/errors.ts';
 
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/;
 
 /** A range with both ends included. */
 export type Between = { least: number; most: number };
 
+/** Node's timers cannot wait much longer. */
+const LONGEST = 500 * 3_600_000;
+const A_DURATION = 'must be a duration like 250ms, 30s or 5m, at most 500h';
+const A_SPAN = 'must be a duration, or a range like 50ms..2s, at most 500h';
+const A_SHARE = 'must be a share like 0.3 or 30%';
+const ORDINALS = 'must be ordinals from 1, like 3, 1-5, 10- or 1,4-6';
+
+const textOrNumber = (error: string) => z.union([z.string(), z.number()], { error });
+
 /** `250ms`, `30s`, `5m` or `1h`, converted to milliseconds; a bare number is milliseconds. */
-const duration = z.union([z.string(), z.number()]).transform((value, context) => {
+const duration = textOrNumber(A_DURATION).transform((value, context) => {
   const found = millisecondsOf(value);
   if (found !== undefined) return found;
-  context.issues.push({ code: 'custom', input: value, message: 'must be a duration like 250ms, 30s or 5m' });
+  context.issues.push({ code: 'custom', input: value, message: A_DURATION });
   return z.NEVER;
 });
 
 /** One duration, or a range: `50ms..2s`. */
-const span = z.union([z.string(), z.number()]).transform((value, context): Between => {
+const span = textOrNumber(A_SPAN).transform((value, context): Between => {
   const [from, to = from, ...rest] = String(value).split('..');
   const least = millisecondsOf(from);
   const most = millisecondsOf(to);
   if (rest.length === 0 && least !== undefined && most !== undefined && least <= most) return { least, most };
-  context.issues.push({ code: 'custom', input: value, message: 'must be a duration, or a range like 50ms..2s' });
+  context.issues.push({ code: 'custom', input: value, message: A_SPAN });
   return z.NEVER;
 });
 
 /** `0.3` or `30%` as a number from 0 to 1. */
-const share = z.union([z.string(), z.number()]).transform((value, context) => {
+const share = textOrNumber(A_SHARE).transform((value, context) => {
   const percent = typeof value === 'string' ? /^(\d+(?:\.\d+)?)%$/.exec(value)?.[1] : undefined;
   const found = typeof value === 'number' ? value : percent === undefined ? -1 : Number(percent) / 100;
   if (found >= 0 && found <= 1) return found;
-  context.issues.push({ code: 'custom', input: value, message: 'must be a share like 0.3 or 30%' });
+  context.issues.push({ code: 'custom', input: value, message: A_SHARE });
   return z.NEVER;
 });
 
 /** `3`, `1-5`, `10-`, or a list: `1,4-6`. */
-const ordinals = z.union([z.string(), z.number()]).transform((value, context): Between[] => {
+const ordinals = textOrNumber(ORDINALS).transform((value, context): Between[] => {
   const parts = String(value)
     .split(',')
     .map((part) => /^(\d+)(?:(-)(\d*))?$/.exec(part.trim()));
   const ranges = parts.flatMap((part) => (part === null ? [] : [rangeOf(part)]));
   if (ranges.length === parts.length && ranges.every(({ least, most }) => least >= 1 && least <= most)) return ranges;
-  context.issues.push({ code: 'custom', input: value, message: 'must be ordinals from 1, like 3, 1-5, 10- or 1,4-6' });
+  context.issues.push({ code: 'custom', input: value, message: ORDINALS });
   return z.NEVER;
 });
 
@@ -68,9 +75,13 @@ const selectors = {
 const on = z.enum(['create', 'list', 'token', 'any']).default('create');
 const when = z.enum(['before', 'after']).default('before');
 
+/** YAML reads `10` as a number. */
+const headerValue = textOrNumber('must be a header value')
+  .transform(String)
+  .refine((value) => isValid(() => validateHeaderValue('x', value)), { error: 'must be a header value' });
 const headers = z.record(
   z.string().refine((name) => isValid(() => validateHeaderName(name)), { error: 'must be the name of a header' }),
-  z.string().refine((value) => isValid(() => validateHeaderValue('x', value)), { error: 'must be a header value' }),
+  headerValue,
 );
 
 const fault = z.discriminatedUnion('kind', [
@@ -127,15 +138,24 @@ const fault = z.discriminatedUnion('kind', [
     ...selectors,
   }),
   /** Stops listening: refuses connections and closes open ones. */
-  z
-    .strictObject({
-      kind: z.literal('outage'),
-      address: z.enum(['all', 'api', 'auth']).default('all'),
-      from: duration,
-      until: duration,
-    })
-    .refine(({ from, until }) => until > from, { path: ['until'], error: 'must be later than from' }),
+  z.strictObject({
+    kind: z.literal('outage'),
+    address: z.enum(['all', 'api', 'auth']).default('all'),
+    from: duration,
+    until: duration,
+  }),
 ]);
+
+/** The selectors that only calls with an order number can match. */
+const OF_ORDERS = ['attempts', 'orders', 'articles'] as const;
+
+/** A fault that could never affect a call is a mistake. */
+const effectiveFault = fault.superRefine((one, { issues }) => {
+  const refuse = (key: string, message: string) => issues.push({ code: 'custom', input: one, path: [key], message });
+  if (one.until !== undefined && one.until <= one.from) refuse('until', 'must be later than from');
+  if (one.kind === 'outage' || one.on === 'create' || one.on === 'any') return;
+  for (const key of OF_ORDERS) if (one[key] !== undefined) refuse(key, 'only `create` calls have an order number');
+});
 
 /** The schema of fault files; config/rehearsals/ contains examples. */
 export const faultFile = z.strictObject({
@@ -144,7 +164,7 @@ export const faultFile = z.strictObject({
   tokenLifetime: z.int().min(1).optional(),
   listShape: z.enum(['array', 'object']).optional(),
   listItems: z.boolean().optional(),
-  faults: z.array(fault).default([]),
+  faults: z.array(effectiveFault).default([]),
 });
 
 export type FaultFile = z.infer<typeof faultFile>;
@@ -153,54 +173,6 @@ export type FaultFileInput = z.input<typeof faultFile>;
 export type Fault = FaultFile['faults'][number];
 export type FaultKind = Fault['kind'];
 
-/**
- * Reads the text of a fault file; `name` appears in messages.
- * Throws PoSyncError `faults-unreadable` with every problem and its line.
- */
-export function loadFaults(text: string, name: string): FaultFile {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  if (document.errors.length > 0) {
-    throw unreadable(
-      name,
-      document.errors.map((error) => `line ${lines.linePos(error.pos[0]).line}: ${firstLine(error.message)}`),
-    );
-  }
-  const checked = faultFile.safeParse(document.toJS({ maxAliasCount: 10 }) ?? {});
-  if (checked.success) return checked.data;
-  throw unreadable(
-    name,
-    checked.error.issues.map(({ path, message }) => `${placeOf(document, lines, path)}${path.join('.')}: ${message}`),
-  );
-}
-
-function unreadable(name: string, problems: readonly string[]): PoSyncError {
-  return new PoSyncError('faults-unreadable', `${name} is not a valid fault file:\n  ${problems.join('\n  ')}`, {
-    remedy: 'Correct these lines. config/rehearsals/ contains examples of every fault.',
-    facts: { file: name },
-  });
-}
-
-/** The line of the deepest existing node on the path to a problem. */
-function placeOf(document: ReturnType<typeof parseDocument>, lines: LineCounter, path: readonly PropertyKey[]): string {
-  for (let depth = path.length; depth >= 0; depth -= 1) {
-    const node = document.getIn(path.slice(0, depth), true);
-    const start = rangeStart(node);
-    if (start !== undefined) return `line ${lines.linePos(start).line}: `;
-  }
-  return '';
-}
-
-function rangeStart(node: unknown): number | undefined {
-  if (typeof node !== 'object' || node === null || !('range' in node) || !Array.isArray(node.range)) return undefined;
-  const start: unknown = node.range[0];
-  return typeof start === 'number' ? start : undefined;
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? '';
-}
-
 function rangeOf([, first, dash, last]: RegExpExecArray): Between {
   const least = Number(first);
   if (dash === undefined) return { least, most: least };
@@ -208,12 +180,10 @@ function rangeOf([, first, dash, last]: RegExpExecArray): Between {
 }
 
 function millisecondsOf(value: string | number | undefined): number | undefined {
-  if (typeof value === 'number') return value >= 0 ? value : undefined;
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value)) return Number(value);
-  const [, amount, unit = ''] = DURATION.exec(value) ?? [];
+  const [, amount, unit = 'ms'] = DURATION.exec(String(value)) ?? [];
   const scale = UNITS[unit];
-  return scale === undefined ? undefined : Number(amount) * scale;
+  const found = typeof value === 'number' ? value : scale === undefined ? -1 : Number(amount) * scale;
+  return found >= 0 && found <= LONGEST ? found : undefined;
 }
 
 function isValid(check: () => void): boolean {

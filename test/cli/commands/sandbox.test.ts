@@ -238,6 +238,11 @@ describe('an invalid value gives one clear error', () => {
     [{ duplicateStatus: '500' }, 'Option --duplicate-status: "500" is not valid.'],
     [{ createdStatus: '202' }, 'Option --created-status: "202" is not valid.'],
     [{ publicUrl: 'sandbox.example.com' }, 'Option --public-url: "sandbox.example.com" is not valid.'],
+    [{ publicUrl: 'https://user:word@host' }, 'Option --public-url: "https://user:word@host" is not valid.'],
+    [{ cors: 'swagger.example.com' }, 'Option --cors: "swagger.example.com" is not valid.'],
+    [{ cors: 'https://a.example\nx: y' }, 'Option --cors: "https://a.example\nx: y" is not valid.'],
+    [{ listKey: '' }, 'Option --list-key: "" is not valid.'],
+    [{ listedState: '' }, 'Option --listed-state: "" is not valid.'],
     [{ tlsCert: 'cert.pem' }, 'Of --tls-cert and --tls-key only one is set.'],
   ])('%j', async (args, message) => {
     await refused(args).toMatchObject({ code: 'flag-invalid', message });
@@ -301,6 +306,13 @@ test('--tls serves https with a self-signed certificate that clients can trust, 
     });
   }
   expect(new Set(certificates).size).toBe(1);
+});
+
+test('--tls with --memory prints the certificate, because no file has it', async () => {
+  await during({ memory: true, tls: true }, {}, async ({ authUrl }, { written }) => {
+    const [ca] = /-----BEGIN CERTIFICATE-----[^]+-----END CERTIFICATE-----/.exec(written.err) ?? [];
+    expect(await statusOf(new URL(`${authUrl}/healthz`), ca)).toBe(200);
+  });
 });
 
 function statusOf(url: URL, ca?: string): Promise<number | undefined> {
@@ -381,6 +393,13 @@ test.each([
     'line 3: .*items\\[0\\]\\.quantity must be a number',
   ],
   ['purchaseOrderNumber,articleCode,quantity\nS-1,"A,1', 'line 2: a quoted cell is not closed'],
+  ['purchaseOrderNumber,articleCode,quantity\nS-1,A,1\nS-1,B,x,1', 'line 3: 4 cells, but the header has 3'],
+  ['purchaseOrderNumber,articleCode,quantity\nS-1,A', 'line 2: 2 cells, but the header has 3'],
+  ['purchaseOrderNumber,articleCode,quantity,quantity\nS-1,A,1,2', 'line 1: the column quantity occurs twice'],
+  ['purchaseOrderNumber,articleCode,quantity\nS-1,A,1\nS-2,B,1\nS-1,C,-1', 'line 4: .*quantity'],
+  ['purchaseOrderNumber,articleCode,quantity,orderState\nS-1,A,1,\nS-1,B,1,OPEN', 'line 3: .*orderState'],
+  ['purchaseOrderNumber,articleCode,quantity\nS-\ufffd,A,1', 'not UTF-8'],
+  ['', 'empty'],
   ['[{"purchaseOrderNumber":""}]', 'order 1: .*purchaseOrderNumber must not be empty'],
   ['[', 'JSON'],
 ])('a seed file that is wrong is refused with the place: %j', (text, place) => {
@@ -405,7 +424,7 @@ test('--clients adds clients with their own scopes', async () => {
     }
     expect(statuses).toEqual([200, 400, 200, 401]);
   });
-  for (const text of ['[{ id: a }]', '[{ id: a, secret: b }, { id: a, secret: c }]', '[']) {
+  for (const text of ['[{ id: a }]', '[{ id: a, secret: b }, { id: a, secret: c }]', '[', '[*a]', '', '{}']) {
     expect(() => loadClients(text, 'clients')).toThrow(expect.objectContaining({ code: 'clients-unreadable' }));
   }
 });

@@ -39,7 +39,7 @@ export interface paths {
         put?: never;
         /**
          * Request an access token
-         * @description An environment accepts one of /oauth2/token and /oauth/token. Required header: `Content-Type: application/x-www-form-urlencoded`. The credentials are form fields.
+         * @description An environment accepts one of /oauth2/token and /oauth/token. Required header: `Content-Type: application/x-www-form-urlencoded`. The credentials are form fields. A Basic `Authorization` header is accepted too (RFC 6749).
          */
         post: operations["requestToken"];
         delete?: never;
@@ -59,7 +59,7 @@ export interface paths {
         put?: never;
         /**
          * Request an access token, at the other spelling of the path
-         * @description An environment accepts one of /oauth2/token and /oauth/token. Required header: `Content-Type: application/x-www-form-urlencoded`. The credentials are form fields.
+         * @description An environment accepts one of /oauth2/token and /oauth/token. Required header: `Content-Type: application/x-www-form-urlencoded`. The credentials are form fields. A Basic `Authorization` header is accepted too (RFC 6749).
          */
         post: operations["requestTokenAtOtherPath"];
         delete?: never;

@@ -92,9 +92,8 @@ test('openid-client: token, create, list, an error', async () => {
   await expect(clientCredentialsGrant(config, { scope: 'unknown' })).rejects.toMatchObject({ error: 'invalid_scope' });
 });
 
-/** simple-oauth2 sends credentials in a header by default; the API takes them from the form (API part 5). */
 const oauthClient = (
-  options: { authorizationMethod?: 'header' | 'body' },
+  options: { authorizationMethod?: 'header' | 'body' } = {},
   { secret = CLIENT_SECRET, tokenHost = sandbox.authUrl } = {},
 ) =>
   new ClientCredentials({
@@ -104,7 +103,7 @@ const oauthClient = (
   });
 
 test('simple-oauth2: token, create, list, an error', async () => {
-  const { token } = await oauthClient({ authorizationMethod: 'body' }).getToken({ scope: 'read write' });
+  const { token } = await oauthClient().getToken({ scope: 'read write' });
   const headers = { ...HEADERS, authorization: `Bearer ${String(token.access_token)}` };
   const url = `${sandbox.baseUrl}/purchase-orders`;
   const call = (method: string, order?: Order) =>
@@ -115,18 +114,19 @@ test('simple-oauth2: token, create, list, an error', async () => {
     data: { purchaseOrders: expect.arrayContaining([goodOrder('PO-simple')]) },
   });
   expect(await (await call('POST', orderOf('PO-none', []))).json()).toEqual(refusal(400));
-  const wrong = oauthClient({ authorizationMethod: 'body' }, { secret: 'wrong' }).getToken({});
+  const wrong = oauthClient({}, { secret: 'wrong' }).getToken({});
   await expect(wrong).rejects.toMatchObject({ data: { payload: { error: 'invalid_client' } } });
 });
 
-test('simple-oauth2 with its default settings: refused with the reason, or accepted with --client-auth both', async () => {
-  const refused = await oauthClient({})
+test('simple-oauth2 sends a header by default, and passes --client-auth form with authorizationMethod body', async () => {
+  await using strict = await openSandbox({ clientAuth: 'form' });
+  const tokenHost = strict.authUrl;
+  const refused = await oauthClient({}, { tokenHost })
     .getToken({})
     .catch((error: unknown) => error);
   expect(refused).toMatchObject({
     data: { payload: { error: 'invalid_client', error_description: 'Send client_id and client_secret in the form.' } },
   });
-  await using both = await openSandbox({ clientAuth: 'both' });
-  const { token } = await oauthClient({}, { tokenHost: both.authUrl }).getToken({});
-  expect(await both.orders(String(token.access_token))).toEqual([]);
+  const { token } = await oauthClient({ authorizationMethod: 'body' }, { tokenHost }).getToken({});
+  expect(await strict.orders(String(token.access_token))).toEqual([]);
 });

@@ -57,6 +57,7 @@ describe('PUT /rehearsal/faults', () => {
   test.each([
     ['faults: [{ kind: dely }]', /kind/],
     ['faults: [', /line 1/],
+    ['faults: *x', /[Uu]nresolved alias/],
     ['listShape: array', /listShape can only be set when the sandbox starts/],
     ['faults: [{ kind: outage, address: api, from: 1s, until: 2s }]', /requires separate addresses/],
   ])('%j is refused, and the faults stay', async (text, message) => {
@@ -96,6 +97,21 @@ describe('free answers', () => {
       text: '{"title":"no"}',
       headers: { 'content-type': 'application/problem+json', 'x-gateway': 'edge-7', 'retry-after': 'soon' },
     });
+  });
+
+  test('a header Transfer-Encoding replaces the length', async () => {
+    const fault = { kind: 'answer', status: 500, headers: { 'Transfer-Encoding': 'chunked' } } as const;
+    const { api, token } = await open({ faults: faultFile.parse({ faults: [fault] }) });
+    const { headers, json } = await api.create(goodOrder('PO-1'), token);
+    expect(headers).toMatchObject({ 'transfer-encoding': 'chunked' });
+    expect(headers).not.toHaveProperty('content-length');
+    expect(json).toMatchObject({ error: { code: 500 } });
+  });
+
+  test.each([204, 304])('a status without a body, %d, has no length', async (status) => {
+    const { api, token } = await open({ faults: faultFile.parse({ faults: [{ kind: 'answer', status }] }) });
+    const answer = await api.create(goodOrder('PO-1'), token);
+    expect([answer.status, answer.text, answer.headers['content-length']]).toEqual([status, '', undefined]);
   });
 
   test.each([{ 'a b': 'x' }, { x: 'a\nb' }])('a header that HTTP does not allow is refused: %j', (headers) => {

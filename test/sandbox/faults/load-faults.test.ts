@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { loadFaults } from '../../../src/sandbox/faults/fault-file.ts';
+import { loadFaults } from '../../../src/sandbox/start-files.ts';
 
 describe('a fault file', () => {
   test('is read with its units', () => {
@@ -38,6 +38,11 @@ faults:
     ]);
   });
 
+  test('can have numbers as header values', () => {
+    const file = loadFaults('faults: [{ kind: answer, status: 429, headers: { X-Limit: 10 } }]', 'test.yaml');
+    expect(file.faults).toMatchObject([{ headers: { 'X-Limit': '10' } }]);
+  });
+
   test('that is empty has no effect', () => {
     expect(loadFaults('', 'empty.yaml')).toEqual({ seed: 1, faults: [] });
   });
@@ -57,6 +62,16 @@ faults:
     ['seed: 1\nfault: []', /fault/],
     ['seed: [1', /line 1: /],
     ['faults: &a\n  - *a', /./],
+    ['faults: *nowhere', /[Uu]nresolved alias/],
+    ['- drop', /line 1: must be an object/],
+    ['faults: null', /line 1: faults: must be an array/],
+    ['faults:\n  - { kind: delay }', /line 2: faults\.0\.by: must be a duration/],
+    ['faults:\n  - { kind: drop, share: .nan }', /faults\.0\.share: must be a share/],
+    ['faults:\n  - { kind: delay, by: 501h }', /faults\.0\.by: .* at most 500h/],
+    ['faults:\n  - { kind: drop, from: 2s, until: 1s }', /line 2: faults\.0\.until: must be later than from/],
+    ['faults:\n  - { kind: drop, on: list, attempts: 1 }', /faults\.0\.attempts: only `create` calls have/],
+    ['faults:\n  - { kind: drop, on: token, articles: [A] }', /faults\.0\.articles: only `create` calls have/],
+    ['faults:\n  - { kind: lag, by: 1s, orders: [A] }', /faults\.0\.orders: only `create` calls have/],
   ])('that is invalid is reported with the line: %j', (text, told) => {
     expect(() => loadFaults(text, 'test.yaml')).toThrow(
       expect.objectContaining({ code: 'faults-unreadable', message: expect.stringMatching(told) }),

@@ -85,7 +85,7 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--cors [origin]', text: 'let pages of this origin call, such as Swagger UI (default: every origin)' },
   { flags: '--token-path <path>', text: '/oauth2/token (default) or /oauth/token' },
   { flags: '--token-lifetime <seconds>', text: 'how long tokens are valid (default: 3600)' },
-  { flags: '--client-auth <where>', text: 'form (default), basic or both: where clients send their credentials' },
+  { flags: '--client-auth <where>', text: 'form, basic or both (default): where clients send their credentials' },
   { flags: '--scopes <names>', text: 'scopes that the client may have, such as "read write"' },
   { flags: '--clients <file>', text: 'more clients: a YAML or JSON list of {id, secret, scopes}' },
   { flags: '--allow-ip <cidr...>', text: 'answer only these addresses' },
