@@ -3,8 +3,8 @@ import type { Context } from './context.ts';
 import type { Row } from './database.ts';
 import { NO_FAULTS } from './faults/fault-control.ts';
 import { REHEARSAL_PATH, type Rehearsal } from './rehearsal.ts';
-import { failure, notAllowed, type Reply } from './reply.ts';
-import { type Body, type Call, readBody } from './request.ts';
+import { failure, type Reply } from './reply.ts';
+import { type Body, type Call, notAllowed, readBody } from './request.ts';
 
 const ORDER_PATH = `${REHEARSAL_PATH}/orders/`;
 const FAULTS_PATH = `${REHEARSAL_PATH}/faults`;

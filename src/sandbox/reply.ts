@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { toError } from '../core/errors.ts';
 
@@ -14,11 +15,6 @@ export function success(status: number, data: string): Reply {
 /** An error envelope whose numeric code is the HTTP status (API parts 2 and 7). */
 export function failure(status: number, message: string, headers?: Headers): Reply {
   return { kind: 'complete', status, body: failureText(status, message), ...(headers && { headers }) };
-}
-
-/** The 405 for a method that a path does not support; `allow` lists the others. */
-export function notAllowed(method: string, allow: string): Reply {
-  return failure(405, `The method ${method} is not supported for this resource.`, { allow });
 }
 
 /** The error envelope as text. */
@@ -66,15 +62,11 @@ export function sendReply(response: ServerResponse, reply: Reply, broken: (error
 function sendComplete(response: ServerResponse, reply: Extract<Reply, { kind: 'complete' }>): void {
   const { status, body, headers } = reply;
   const length = String(Buffer.byteLength(body));
-  const isFramed = headers?.['transfer-encoding'] !== undefined || status === 204 || status === 304;
+  const hasLength = headers?.['transfer-encoding'] === undefined && status !== 204 && status !== 304;
+  const measured = hasLength ? { 'content-length': length } : {};
   // Node writes a flat list faster than an object.
   if (headers === undefined) response.writeHead(status, ['content-type', JSON_TYPE, 'content-length', length]);
-  else
-    response.writeHead(status, {
-      'content-type': JSON_TYPE,
-      ...(!isFramed && { 'content-length': length }),
-      ...headers,
-    });
+  else response.writeHead(status, { 'content-type': JSON_TYPE, ...measured, ...headers });
   response.end(body);
 }
 
@@ -85,6 +77,7 @@ async function sendStream(
   response.writeHead(status, { 'content-type': JSON_TYPE });
   for await (const chunk of chunks) {
     if (response.destroyed) return;
+    // A long answer must not delay other calls.
     if (response.write(chunk)) await nextTurn();
     else await drained(response);
   }
@@ -96,11 +89,6 @@ function reset(socket: Socket): void {
   const tcp: unknown = socket instanceof TLSSocket ? Reflect.get(socket, '_parent') : socket;
   if (tcp instanceof Socket) tcp.resetAndDestroy();
   else socket.destroy();
-}
-
-/** A long answer must not delay other calls. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 async function drained(response: ServerResponse): Promise<void> {

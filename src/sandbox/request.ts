@@ -69,6 +69,11 @@ function pathOf(target: string): string {
   return query < 0 ? origin : origin.slice(0, query);
 }
 
+/** The 405 for a method that a path does not support; `allow` lists the others. */
+export function notAllowed(method: string, allow: string): Reply {
+  return failure(405, `The method ${method} is not supported for this resource.`, { allow });
+}
+
 /** The header that a refusal for the wrong media type names (RFC 9110 section 12.5.1). */
 const SEND_JSON = { accept: 'application/json' };
 
