@@ -310,7 +310,7 @@ test('--tls serves https with a self-signed certificate that clients can trust, 
 
 test('--tls with --memory prints the certificate, because no file has it', async () => {
   await during({ memory: true, tls: true }, {}, async ({ authUrl }, { written }) => {
-    const [ca] = /-----BEGIN CERTIFICATE-----[^]+-----END CERTIFICATE-----/.exec(written.err) ?? [];
+    const [ca] = /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.exec(written.err) ?? [];
     expect(await statusOf(new URL(`${authUrl}/healthz`), ca)).toBe(200);
   });
 });
