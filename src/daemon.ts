@@ -96,15 +96,15 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
 /** The pause between two rounds in milliseconds, and what a round does. */
 type Round = [pause: number, tick: () => Promise<unknown>];
 
-function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, { config, store, clock, log }: Context): Round[] {
+function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, { config, clock, log }: Context): Round[] {
   const { breaker, delivery, reconciliation, settlement, admission } = parts;
   const housekeeping = { config, batches: parts.book.batches, retention: admission.retention, clock, log };
   return [
-    [10_000, store.time.sync],
     [500, breaker.refresh],
     [500, delivery.held.refresh],
     [500, delivery.sweep],
-    // Keeps the checkpoint current, so that a rollback is noticed even if another daemon made the lost changes.
+    // Follows Redis' clock, and keeps the checkpoint current, so that a rollback is noticed even if another daemon made
+    // the lost changes.
     [1_000, reconciliation.establish],
     [1_000, reconciliation.rebuild.tick],
     [Math.min(1_000, config.delivery.settle / 10), reconciliation.verify],

@@ -75,8 +75,8 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
   const end = await line.partner.create(attempt.token, attempt.entry.order, prepare);
   // A call may end while its intent is still on the way to Redis. Without a connection none was made: it is recorded now.
   await (attempt.preparing ?? intend(line, attempt));
-  const { intended, obstacle, paused, entry } = attempt;
-  if (paused) {
+  const { intended, obstacle, refused, entry } = attempt;
+  if (refused) {
     // What is known here of the breaker is older than what the intent met.
     await line.breaker.refresh(true);
     return { kind: 'again', entry };

@@ -32,8 +32,8 @@ export type DeliveryEvents = {
 };
 
 /**
- * One attempt on its way through the steps. `intended` is the entry as the ledger has it since the intent, `paused` says
- * that Redis refused the intent, and `obstacle` why the intent was not used.
+ * One attempt on its way through the steps. `intended` is the entry as the ledger has it since the intent, `refused` says
+ * that Redis refused the intent for now, and `obstacle` why the intent was not used.
  */
 export type Attempt = {
   entry: Entry;
@@ -42,7 +42,7 @@ export type Attempt = {
   place: Place;
   preparing?: Promise<boolean>;
   intended?: Entry;
-  paused?: boolean;
+  refused?: boolean;
   obstacle?: Obstacle;
 };
 
@@ -63,7 +63,7 @@ export async function mayBegin(line: Line, attempt: Attempt): Promise<boolean> {
   return obstacle === undefined;
 }
 
-/** Makes the intent durable. False when somebody else changed the order meanwhile, or delivery is paused. */
+/** Makes the intent durable. False when somebody else changed the order meanwhile, or Redis refused the intent. */
 export async function intend({ book, context, partner, breaker }: Line, attempt: Attempt): Promise<boolean> {
   const asked = context.clock.monotonic();
   const at = context.store.time.now();
@@ -72,8 +72,11 @@ export async function intend({ book, context, partner, breaker }: Line, attempt:
   try {
     if (step.kind !== 'move' || !(await book.ledger.take(attempt.entry, step))) return false;
   } catch (thrown) {
-    if (codeOf(thrown) !== 'delivery-paused') throw thrown;
-    attempt.paused = true;
+    const code = codeOf(thrown);
+    if (code !== 'delivery-paused' && code !== 'intent-late') throw thrown;
+    // Redis' clock was set, or this process stood still: the next intent follows the clock.
+    if (code === 'intent-late') await context.store.time.sync();
+    attempt.refused = true;
     return false;
   }
   breaker.sawNoHold(asked);

@@ -1,7 +1,7 @@
 import type { Seen } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
 import type { Policy } from '../ledger/transitions/step.ts';
-import type { RedisTime } from '../redis/connect.ts';
+import type { RedisTime } from '../redis/time.ts';
 import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
 
 /** Failures in a row, of any orders, that trip the breaker; at most as many as leave every order one attempt. */

@@ -8,7 +8,7 @@
 --      ledger must have reached ('' not asked), when an attempt was intended, operator action ('' none), followers
 --      ('' settles them with the order; '=' and their text: the first of them takes the order's place)
 -- Returns the caller's own count; then for each change its sequence, 0 when the order was changed meanwhile, -1 when the
--- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held.
+-- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held, -3 when an intent is late.
 -- Key names are those of keys.ts.
 -- include count-orders.lua
 -- include close-open-dead-letters.lua
@@ -16,9 +16,9 @@ local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker 
 local prefix, travels, made = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local FIELDS = '^' .. string.rep('([^\n]*)\n', 17) .. '$'
 
+local epoch, sequence, shift = unpack(redis.call('HMGET', identity, 'epoch', 'sequence', 'shift'))
 local clock = redis.call('TIME')
-local now = clock[1] * 1000 + clock[2] / 1000
-local epoch, sequence = unpack(redis.call('HMGET', identity, 'epoch', 'sequence'))
+local now = clock[1] * 1000 + clock[2] / 1000 - tonumber(shift or '0')
 sequence = tonumber(sequence or '0')
 local before = sequence
 local isIncomplete = redis.call('EXISTS', rebuild) == 1
@@ -42,7 +42,7 @@ local function mayBegin(known, reached, intended)
   if epoch ~= known or sequence < tonumber(reached) or isIncomplete or isBehind then return -1 end
   if isHeld() then return -2 end
   -- A clock that is behind would set a deadline that passes before the attempt ends.
-  if now > tonumber(intended) + travels then return 0 end
+  if now > tonumber(intended) + travels then return -3 end
   return 1
 end
 

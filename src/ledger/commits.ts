@@ -63,6 +63,7 @@ export function createCommits({ redis, keys, identity }: CommitDeps): (change: C
   return async (change) => {
     const done = await send(pack(change, identity.known()));
     if (done === -1) throw new PoSyncError('ledger-rolled-back', 'The ledger is incomplete; read the list first.');
+    if (done === -3) throw new PoSyncError('intent-late', 'The intent reached Redis too late.');
     if (done === -2) throw new PoSyncError('delivery-paused', 'Delivery is paused.');
     identity.saw(done);
     return done !== 0;

@@ -3,7 +3,7 @@
 -- KEYS identity, rebuild, breaker, the caller's own count; ARGV remembered epoch ('' none), its sequence, a new name, wait
 -- after a rollback, field of the hold, hold, how many changes the caller made, and how long its count is kept.
 -- Returns same | new | rolled-back, the epoch, its sequence.
-local epoch, sequence, succeeds = unpack(redis.call('HMGET', KEYS[1], 'epoch', 'sequence', 'succeeds'))
+local epoch, sequence, succeeds, shift = unpack(redis.call('HMGET', KEYS[1], 'epoch', 'sequence', 'succeeds', 'shift'))
 sequence = tonumber(sequence or '0')
 local remembered, number = ARGV[1], tonumber(ARGV[2])
 
@@ -22,13 +22,13 @@ sequence = math.max(sequence, number)
 local lives = remembered .. ' ' .. (epoch or '') .. ' ' .. (succeeds or '')
 redis.call('HSET', KEYS[1], 'epoch', ARGV[3], 'sequence', sequence, 'succeeds', string.sub(lives, 1, 1000))
 redis.call('DEL', KEYS[2])
--- By Redis' own clock: a daemon that was just resumed may have a wrong one.
+-- Ledger time as Redis has it: a daemon that was just resumed may have a wrong one.
 local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local now = math.floor(t[1] * 1000 + t[2] / 1000 - tonumber(shift or '0'))
 if remembered == '' then
   redis.call('HSET', KEYS[2], 'why', 'new', 'epoch', ARGV[3], 'notBefore', now)
   return { 'new', ARGV[3], tostring(sequence) }
 end
-redis.call('HSET', KEYS[2], 'why', 'rolled-back', 'epoch', ARGV[3], 'notBefore', now + tonumber(ARGV[4]))
+redis.call('HSET', KEYS[2], 'why', 'rolled-back', 'epoch', ARGV[3], 'notBefore', now + tonumber(ARGV[4]), 'wait', ARGV[4])
 redis.call('HSETNX', KEYS[3], ARGV[5], ARGV[6])
 return { 'rolled-back', ARGV[3], tostring(sequence) }

@@ -3,9 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PRIVATE_FOLDER } from '../core/folder.ts';
 import { readJsonIfExists, writeWhole } from '../core/regular-file.ts';
-import type { Redis, RedisTime } from '../redis/connect.ts';
+import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
+import type { RedisTime } from '../redis/time.ts';
 
 /**
  * How the ledger in Redis compares with what the daemon remembers.

@@ -81,6 +81,8 @@ export function createLedger({ redis, keys, identity, onOutcome }: LedgerDeps) {
   }
 
   return {
+    /** Orders that this process is sending now. Whatever a clock says, nobody here decides about them meanwhile. */
+    inFlight: new Set<string>(),
     lookup: createLookup(redis, keys),
     enter,
     take,

@@ -7,8 +7,9 @@ import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { NoticeSurroundings } from '../notify/notices.ts';
-import type { Redis, RedisTime } from '../redis/connect.ts';
+import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import type { RedisTime } from '../redis/time.ts';
 
 /** What a daemon is built from. */
 export type DaemonInput = {

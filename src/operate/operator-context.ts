@@ -4,8 +4,8 @@ import type { Batches } from '../ledger/batches/batches.ts';
 import type { OperatorAction } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { OrderQueue } from '../queue/queue.ts';
-import type { RedisTime } from '../redis/connect.ts';
 import type { Context } from '../redis/store.ts';
+import type { RedisTime } from '../redis/time.ts';
 
 /** What every operation works on: one environment with the store that its daemons use, and the person who acts. */
 export type OperatorContext = Context & {

@@ -6,8 +6,9 @@ import { discarded } from '../ledger/transitions/decision.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { needsPerson } from '../order/outcome.ts';
-import type { Redis, RedisTime } from '../redis/connect.ts';
+import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import type { RedisTime } from '../redis/time.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
 
 export type FixedDeps = {

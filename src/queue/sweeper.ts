@@ -5,7 +5,7 @@ import { next } from '../ledger/transitions/next.ts';
 import { type Policy, SWEEP_AFTER } from '../ledger/transitions/step.ts';
 import { ordersSwept } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import type { RedisTime } from '../redis/connect.ts';
+import type { RedisTime } from '../redis/time.ts';
 import type { OrderQueue } from './queue.ts';
 
 type SweeperDeps = {
@@ -39,7 +39,9 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
   async function sweep(numbers: readonly string[]): Promise<void> {
     const known = await ledger.lookup(numbers);
     const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
-    await Promise.all(entries.filter(({ state }) => state === 'sending').map(lapse));
+    // The process that still waits for the answer knows more than a deadline.
+    const isOver = ({ state, order }: Entry) => state === 'sending' && !ledger.inFlight.has(order.purchaseOrderNumber);
+    await Promise.all(entries.filter(isOver).map(lapse));
     await handOut(entries.filter(({ state }) => state === 'queued' || state === 'retry'));
   }
 

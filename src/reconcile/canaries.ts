@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
-import type { Redis, RedisTime } from '../redis/connect.ts';
+import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import type { RedisTime } from '../redis/time.ts';
 import { type Absence, ageCanaries, type Canary } from './evidence.ts';
 
 export type Canaries = ReturnType<typeof createCanaries>;

@@ -1,3 +1,5 @@
+import type { ListedOrder } from '../api/list.ts';
+
 /** An order that the API certainly has, and since when: a complete list must show it. */
 export type Canary = { number: string; since: number };
 
@@ -71,4 +73,25 @@ export function ageCanaries(
 /** The canaries that a list must show, oldest first. */
 function grownOf(canaries: readonly Canary[], listedFrom: number, settle: number): Canary[] {
   return canaries.filter(({ since }) => listedFrom - since >= 2 * settle).sort((a, b) => a.since - b.since);
+}
+
+/** Collects the rows of the numbers that are wanted, and other spellings of those in doubt. */
+export function collectRows(inDoubt: readonly string[], wanted: ReadonlySet<string>) {
+  const rows = new Map<string, ListedOrder[]>();
+  const spellings = new Map(inDoubt.map((number) => [spellingOf(number), number]));
+  const respelled = new Map<string, string>();
+
+  function take(order: ListedOrder): void {
+    const { purchaseOrderNumber: number } = order;
+    if (wanted.has(number)) rows.set(number, [...(rows.get(number) ?? []), order]);
+    const meant = spellings.get(spellingOf(number));
+    if (meant !== undefined && meant !== number) respelled.set(meant, number);
+  }
+
+  return { rows, respelled, take };
+}
+
+/** What APIs that rewrite numbers leave the same: neither case, nor spaces, nor the composition of characters. */
+function spellingOf(number: string): string {
+  return number.normalize('NFC').replace(/\s+/g, '').toUpperCase();
 }

@@ -48,7 +48,8 @@ export function createLedgerRebuild(deps: RebuildDeps) {
   async function tick(): Promise<RebuildResult> {
     const pending = await request.pending();
     if (pending === undefined) return 'done';
-    if (time.now() < pending.notBefore) return 'pending';
+    // A wait that another process began may be shorter than it seems.
+    if (time.now() < pending.notBefore || time.watched() < pending.wait) return 'pending';
     const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
     if (lock === undefined) return 'pending';
     try {

@@ -1,12 +1,15 @@
 import { NEW_LEDGER, ROLLED_BACK } from '../ledger/identity.ts';
-import type { Redis, RedisTime } from '../redis/connect.ts';
+import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
+import type { RedisTime } from '../redis/time.ts';
 
 export type RebuildRequest = ReturnType<typeof createRebuildRequest>;
 
-/** Why the API's list is to be read into the ledger, for which epoch of it, and from when. */
-type PendingRebuild = { why: string; epoch: string; notBefore: number };
+/**
+ * Why the API's list is to be read into the ledger, for which epoch of it, from when, and how long that was ahead.
+ */
+type PendingRebuild = { why: string; epoch: string; notBefore: number; wait: number };
 
 /** After this many tries in quick succession the pauses grow from a tenth of a settle to ten settles. */
 const QUICK_TRIES = 3;
@@ -22,8 +25,8 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
 
   /** Undefined when nothing is to be read. */
   async function pending(): Promise<PendingRebuild | undefined> {
-    const { why, epoch = '', notBefore = '0' } = await redis.hgetall(keys.rebuild);
-    return why === undefined ? undefined : { why, epoch, notBefore: Number(notBefore) };
+    const { why, epoch = '', notBefore = '0', wait = '0' } = await redis.hgetall(keys.rebuild);
+    return why === undefined ? undefined : { why, epoch, notBefore: Number(notBefore), wait: Number(wait) };
   }
 
   /** Ends the request and its pause, whatever it was for; false when it belongs to another epoch of the ledger. */

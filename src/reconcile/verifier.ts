@@ -7,11 +7,12 @@ import { next } from '../ledger/transitions/next.ts';
 import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/transitions/step.ts';
 import { doubtSettled, listRead, orderCreatedTwice, orderDead } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import type { Redis, RedisTime } from '../redis/connect.ts';
+import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';
+import type { RedisTime } from '../redis/time.ts';
 import type { Canaries } from './canaries.ts';
-import { type Evidence, judgeEvidence, type ListSight } from './evidence.ts';
+import { collectRows, type Evidence, judgeEvidence, type ListSight } from './evidence.ts';
 
 type VerifierDeps = {
   store: { redis: Redis; keys: Keys; time: RedisTime };
@@ -48,6 +49,8 @@ type Reading = {
   /** Numbers in question that the list shows in another spelling only, and how. */
   respelled: ReadonlyMap<string, string>;
   evidence: Evidence | undefined;
+  /** This process has watched ledger time for a settle: a wait is as long as it seems. */
+  isWatched: boolean;
   /** Inconclusive lists in a row, including this one. */
   unclear: number;
   /** Delivery is paused, and other orders wait for its end: one of them tries whether the API is back. */
@@ -95,7 +98,9 @@ async function verify(deps: Verifying, numbers: readonly string[]): Promise<void
   const known = await deps.ledger.lookup(numbers);
   for (const one of known) {
     if (one.kind !== 'open' || one.entry.state !== 'unknown') continue;
-    await apply(deps, one.entry, eventFor(one.entry, reading, deps.store.time.now()));
+    const event = eventFor(one.entry, reading, deps.store.time.now());
+    const isSending = deps.ledger.inFlight.has(one.entry.order.purchaseOrderNumber);
+    if (event.kind === 'found' || !isSending) await apply(deps, one.entry, event);
   }
 }
 
@@ -103,6 +108,7 @@ async function read(deps: Verifying, numbers: readonly string[]): Promise<Readin
   const { time } = deps.store;
   await time.sync();
   const listedFrom = time.now();
+  const isWatched = time.watched() >= deps.policy.settle;
   const canaries = await deps.canaries.all();
   const wanted = new Set([...numbers, ...canaries.map(({ number }) => number)]);
   const { rows, respelled, take } = collectRows(numbers, wanted);
@@ -114,7 +120,16 @@ async function read(deps: Verifying, numbers: readonly string[]): Promise<Readin
   const isNews = deps.isNews(`${end.kind} ${evidence?.kind ?? ''}`);
   listRead(deps.log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind }, isNews);
   const isAway = deps.delivery.isPaused() && (await deps.ledger.nextDue('due')) !== undefined;
-  return { listedFrom, end, rows, respelled, evidence, unclear: await countUnclear(deps, evidence), isAway };
+  return {
+    listedFrom,
+    end,
+    rows,
+    respelled,
+    evidence,
+    isWatched,
+    unclear: await countUnclear(deps, evidence),
+    isAway,
+  };
 }
 
 async function judge(
@@ -148,7 +163,7 @@ async function countUnclear({ store }: VerifierDeps, evidence: Evidence | undefi
 
 /** What this list says about one order in doubt. */
 function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
-  const { listedFrom, end, rows, respelled, evidence, unclear: inARow, isAway } = reading;
+  const { listedFrom, end, rows, respelled, evidence, isWatched, unclear: inARow, isAway } = reading;
   const shown = rows.get(entry.order.purchaseOrderNumber);
   if (shown) return foundIn(shown, entry, at);
   const other = respelled.get(entry.order.purchaseOrderNumber);
@@ -156,7 +171,7 @@ function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
   if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: end.said };
   const { maybeSentAt = 0 } = entry;
   if (evidence?.kind === 'good' && maybeSentAt > evidence.reaches)
-    return { kind: 'absent', at, listedFrom, needed: evidence.needed };
+    return { kind: 'absent', at, listedFrom, needed: evidence.needed, isWatched };
   const answer = end.kind === 'complete' ? unclearAnswer(evidence) : end.said;
   return { kind: 'inconclusive', at, listedFrom, inARow, answer, isAway };
 }
@@ -215,27 +230,6 @@ function unclearAnswer(evidence: Evidence | undefined): Answer {
         message: "no accepted order is old enough to show that the API's list is complete",
       };
   }
-}
-
-/** Collects the rows of the numbers that are wanted, and other spellings of those in doubt. */
-function collectRows(inDoubt: readonly string[], wanted: ReadonlySet<string>) {
-  const rows = new Map<string, ListedOrder[]>();
-  const spellings = new Map(inDoubt.map((number) => [spellingOf(number), number]));
-  const respelled = new Map<string, string>();
-
-  function take(order: ListedOrder): void {
-    const { purchaseOrderNumber: number } = order;
-    if (wanted.has(number)) rows.set(number, [...(rows.get(number) ?? []), order]);
-    const meant = spellings.get(spellingOf(number));
-    if (meant !== undefined && meant !== number) respelled.set(meant, number);
-  }
-
-  return { rows, respelled, take };
-}
-
-/** What APIs that rewrite numbers leave the same: neither case, nor spaces, nor the composition of characters. */
-function spellingOf(number: string): string {
-  return number.normalize('NFC').replace(/\s+/g, '').toUpperCase();
 }
 
 function otherSpelling(number: string): Answer {

@@ -5,9 +5,10 @@ import { codeOf, PoSyncError } from '../core/errors.ts';
 import { PRIVATE_FOLDER } from '../core/folder.ts';
 import { redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { connectRedis, createRedisTime, type Redis, type RedisTime, redisRefused } from './connect.ts';
+import { connectRedis, type Redis, redisRefused } from './connect.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
+import { createRedisTime, type RedisTime } from './time.ts';
 
 /** The store of one environment, the same for the daemon and every command. */
 export type Store = AsyncDisposable & {
@@ -46,7 +47,7 @@ export async function openStore(config: Config, { clock, log, signal }: Deps): P
   const keys = keysOf(config.environment, baseUrlOf(config));
   const redis = await connect(url, false);
   const plain = await connect(url, true);
-  const time = await prepare(url, redis, clock);
+  const time = await prepare(url, redis, keys, clock);
   const kept = resources.move();
   return {
     redis,
@@ -75,10 +76,10 @@ export async function openStore(config: Config, { clock, log, signal }: Deps): P
 }
 
 /** Throws PoSyncError `redis-refused` when the user lacks a permission, and `redis-evicts`. */
-async function prepare(url: string, redis: Redis, clock: Clock): Promise<RedisTime> {
+async function prepare(url: string, redis: Redis, keys: Keys, clock: Clock): Promise<RedisTime> {
   try {
     await refuseEviction(redis);
-    return await createRedisTime(redis, clock);
+    return await createRedisTime(redis, keys, clock);
   } catch (error) {
     throw error instanceof PoSyncError ? error : redisRefused(url, error);
   }

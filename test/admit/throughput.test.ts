@@ -4,7 +4,12 @@ import { measureThroughput } from '../../src/admit/throughput.ts';
 describe('throughput', () => {
   function opened() {
     let now = 0;
-    const throughput = measureThroughput({ now: () => now, monotonic: () => now, sleep: async () => undefined });
+    const throughput = measureThroughput({
+      now: () => now,
+      monotonic: () => now,
+      sinceBoot: () => now,
+      sleep: async () => undefined,
+    });
     /** So many outcomes a second for so many seconds. */
     function go(perSecond: number, seconds: number): number {
       for (let i = 0; i < perSecond * seconds; i += 1) {

@@ -11,6 +11,7 @@ function openPlaces(concurrency: number, ahead: number) {
   const clock: Clock = {
     now: () => now,
     monotonic: () => now,
+    sinceBoot: () => now,
     sleep: (ms, signal) =>
       new Promise((wake) => {
         sleeps.push({ at: now + ms, wake });

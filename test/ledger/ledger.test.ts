@@ -76,7 +76,8 @@ describe('ledger', () => {
   it('refuses an intent that comes late, or from a clock that is behind', async () => {
     const entry = await enter();
     const at = store.time.now() - 3000;
-    expect(await ledger.take(entry, next(entry, { kind: 'begin', at, deadline: at + 33_000 }, policy))).toBe(false);
+    const begin = next(entry, { kind: 'begin', at, deadline: at + 33_000 }, policy);
+    await expect(ledger.take(entry, begin)).rejects.toMatchObject({ code: 'intent-late' });
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'open', entry }]);
   });
 

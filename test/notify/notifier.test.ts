@@ -5,7 +5,7 @@ import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import type { Notice } from '../../src/notify/notice.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
-import type { RedisTime } from '../../src/redis/connect.ts';
+import type { RedisTime } from '../../src/redis/time.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 
@@ -15,7 +15,11 @@ const HOUR = 3_600_000;
 async function openTwo(sources: readonly Source[] = []) {
   const store = await openTestRedis();
   let ahead = 0;
-  const time: RedisTime = { now: () => store.time.now() + ahead, sync: () => store.time.sync() };
+  const time: RedisTime = {
+    now: () => store.time.now() + ahead,
+    sync: () => store.time.sync(),
+    watched: () => store.time.watched(),
+  };
   const clock = {
     ...systemClock,
     now: () => systemClock.now() + ahead,

@@ -71,6 +71,7 @@ describe('ledger rebuild', () => {
     // Whoever reads its files again knows nothing of what was sent; the first intent meets the new life.
     await rig.submit('b2', [...numbers, 'PO-NEW']);
     await until('the hold', () => rig.breaker.current()?.code === 'ledger-rolled-back');
+    await until('the log line', () => rig.lines.some(({ event }) => event === 'ledger-rolled-back'));
     expect(rig.lines.filter(({ event }) => event === 'ledger-rolled-back')).toHaveLength(1);
     const before = rig.events.filter(({ type }) => type === 'received').length;
     await until('the end of the hold', () => rig.breaker.current() === undefined);
@@ -79,6 +80,15 @@ describe('ledger rebuild', () => {
     await rig.settled();
     expect(rig.stored()).toEqual(new Map([...numbers, 'PO-NEW'].map((number) => [number, 1])));
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(before + 1);
+  });
+
+  it('waits as long as the rollback asked for by the clock of this process, not only by ledger time', async () => {
+    await using rig = await openDeliveryRig();
+    const { redis, keys } = rig.store;
+    await redis.hset(keys.rebuild, { why: 'rolled-back', epoch: 'L', notBefore: 0, wait: 3_600_000 });
+    expect(await rig.reconciliation.rebuild.tick()).toBe('pending');
+    await redis.hset(keys.rebuild, { wait: 0 });
+    expect(await rig.reconciliation.rebuild.tick()).toBe('done');
   });
 
   it('sends no order that had passed the circuit breaker and waited for its turn when the flush was noticed', async () => {

@@ -19,8 +19,8 @@ async function openVerifierRig() {
   const log = pino({ level: 'silent' });
   const onVerdict = async () => undefined;
   const ledger = createLedger({ redis, keys, identity });
-  const rig = { now: 1_000_000, shown: [] as string[], lists: 0 };
-  const time = { now: () => rig.now, sync: async () => undefined };
+  const rig = { now: 1_000_000, shown: [] as string[], lists: 0, watched: 1e9 };
+  const time = { now: () => rig.now, sync: async () => undefined, watched: () => rig.watched };
   const canaries = createCanaries({ redis, keys, clock: systemClock, time });
 
   async function list(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
@@ -60,7 +60,17 @@ async function openVerifierRig() {
   }
 
   const kept = stack.move();
-  return { rig, redis, keys, canaries, doubt, tickAfter, stateOf, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return {
+    rig,
+    ledger,
+    redis,
+    keys,
+    canaries,
+    doubt,
+    tickAfter,
+    stateOf,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
 }
 
 describe('verifier', () => {
@@ -120,6 +130,38 @@ describe('verifier', () => {
     rig.shown = [shown];
     await tickAfter(settle);
     expect(await stateOf('PO-A1')).toBe('inDoubt');
+  });
+
+  it('does not count the first lists of a process that cannot know how long the order waited', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, canaries, doubt, tickAfter, stateOf } = opened;
+    await canaries.remember('OLD');
+    rig.shown = ['OLD'];
+    await tickAfter(2 * settle);
+    await doubt('A');
+    rig.watched = settle - 1;
+    for (let lists = 0; lists < 3; lists += 1) await tickAfter(settle);
+    expect(await stateOf('A')).toBe('unknown');
+    rig.watched = settle;
+    await tickAfter(settle);
+    expect(await stateOf('A')).toBe('unknown');
+    await tickAfter(settle);
+    expect(await stateOf('A')).toBe('retry');
+  });
+
+  it('decides nothing about an order whose call this process has in flight, unless the list shows it', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, ledger, canaries, doubt, tickAfter, stateOf } = opened;
+    await canaries.remember('OLD');
+    rig.shown = ['OLD'];
+    await tickAfter(2 * settle);
+    await doubt('A');
+    ledger.inFlight.add('A');
+    for (let lists = 0; lists < 4; lists += 1) await tickAfter(settle);
+    expect(await stateOf('A')).toBe('unknown');
+    rig.shown = ['OLD', 'A'];
+    await tickAfter(settle);
+    expect(await stateOf('A')).toBe('accepted');
   });
 
   it('reads no list while another daemon reads one', async () => {

@@ -1,7 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
-import { connectRedis, createRedisTime, type Redis } from '../../src/redis/connect.ts';
-import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 
@@ -53,41 +51,4 @@ it('a user who may not write ends the start with redis-refused, and no part of t
   const refused = await connectRedis(url, { probe }).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'redis-refused', message: expect.stringContaining('NOPERM') });
   expect(String(refused)).not.toContain('ss@word');
-});
-
-describe('Redis time', () => {
-  let store: OpenRedis;
-  beforeEach(async () => {
-    store = await openTestRedis();
-  });
-  afterEach(() => store[Symbol.asyncDispose]());
-
-  /** A clock that goes on by `ms` while so many calls of TIME are under way: the process stood still. */
-  function standingStill(ms: number, calls: number): { clock: Clock; redis: Redis } {
-    let still = 0;
-    let left = calls;
-    const clock = { ...systemClock, monotonic: () => performance.now() + still };
-    const time = async () => {
-      const answer = await store.redis.time();
-      if (left-- > 0) still += ms;
-      return answer;
-    };
-    return { clock, redis: Object.assign(Object.create(store.redis) as Redis, { time }) };
-  }
-
-  async function trueTime(): Promise<number> {
-    const [seconds, micros] = await store.redis.time();
-    return Number(seconds) * 1000 + Number(micros) / 1000;
-  }
-
-  it("follows Redis' clock", async () => {
-    const time = await createRedisTime(store.redis, systemClock);
-    expect(Math.abs(time.now() - (await trueTime()))).toBeLessThan(500);
-  });
-
-  it('asks again when an answer took so long that it may be wrong', async () => {
-    const { clock, redis } = standingStill(60_000, 2);
-    const time = await createRedisTime(redis, clock);
-    expect(Math.abs(time.now() - (await trueTime()))).toBeLessThan(500);
-  });
 });

@@ -1,11 +1,34 @@
 import type { Port } from './port.ts';
 import type { Store } from './store.ts';
 
+/** Ledger time: Redis' clock without its steps. */
+export function ledgerTime(store: Store, identityKey: string): number {
+  return store.now() - Number(store.hget(identityKey, 'shift') ?? 0);
+}
+
+export const clock: Port = (store, [key = '', due = '', doubt = '', rebuildKey = ''], [known = '', jumped = '']) => {
+  const stored = (field: string) => Number(store.hget(key, field) ?? 0);
+  const before = stored('shift');
+  const isIdle = store.zcard(due) + store.zcard(doubt) === 0 && store.fields(rebuildKey).size === 0;
+  const [now, last, ahead] = [store.now() - before, stored('last'), Number(jumped)];
+  let [shift, steps] = [before, stored('steps')];
+  if (now < last) [shift, steps] = [store.now() - last, steps + 1];
+  else if (ahead > 0 && steps === Number(known)) [shift, steps] = [shift + ahead, steps + 1];
+  else if (shift > 0 && isIdle) [shift, steps] = [0, steps + 1];
+  else if (shift < 0) shift = Math.min(0, shift + (now - last) / 10);
+  const at = (store.now() - shift).toFixed(3);
+  const stepAt = steps > stored('steps') ? at : (store.hget(key, 'stepAt') ?? '0');
+  store.hset(key, 'last', at);
+  const fields = { shift: shift.toFixed(3), steps: String(steps), stepAt };
+  if (shift !== before) for (const [name, value] of Object.entries(fields)) store.hset(key, name, value);
+  return [at, steps, stepAt];
+};
+
 export const identity: Port = (store, [key = '', rebuildKey = '', breakerKey = '', ownKey = ''], args) => {
   const [remembered = '', text = '', name = '', wait = '', field = '', hold = '', made = ''] = args;
   const own = Number(store.get(ownKey) ?? 0);
   store.set(ownKey, String(Math.max(own, Number(made))));
-  const now = store.now();
+  const now = Math.floor(ledgerTime(store, key));
   const epoch = store.hget(key, 'epoch');
   const sequence = Number(store.hget(key, 'sequence') ?? 0);
   const number = Number(text);
@@ -25,6 +48,7 @@ export const identity: Port = (store, [key = '', rebuildKey = '', breakerKey = '
   store.hset(rebuildKey, 'why', isNew ? 'new' : 'rolled-back');
   store.hset(rebuildKey, 'epoch', name);
   store.hset(rebuildKey, 'notBefore', String(isNew ? now : now + Number(wait)));
+  if (!isNew) store.hset(rebuildKey, 'wait', wait);
   if (!isNew) store.hsetnx(breakerKey, field, hold);
   return [isNew ? 'new' : 'rolled-back', name, most];
 };

@@ -11,6 +11,8 @@ export type Line = {
   lost: number;
   /** Redis answers nobody before this time. */
   awayUntil: number;
+  /** How far Redis' clock is wrong. */
+  clockAhead: number;
 };
 
 export type Connections = ReturnType<typeof openConnections>;

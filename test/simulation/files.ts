@@ -5,6 +5,7 @@ import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import type { OutcomeCounts } from '../../src/order/outcome.ts';
 import type { ReportedOrder } from '../../src/report/write-report.ts';
+import { ledgerTime } from './circuit-breaker-scripts.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
 import { EPOCH, KEYS } from './setting.ts';
@@ -21,9 +22,10 @@ export type File = {
   orders: readonly CheckedOrder[];
   reader: Machine | undefined;
   report: FileReport | undefined;
-  /** It was moved to `done/`, and when. */
+  /** It was moved to `done/`, and when; also by ledger time. */
   isAway: boolean;
   awayAt: number;
+  awayAtLedger: number;
 };
 
 /** What its report says. */
@@ -70,7 +72,7 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
   function add({ orders, kind = 'inbox', isFixFile = false }: Drop): void {
     const batch = `b${files.length + 1}`;
     const source = kind === 'inbox' ? 'inbox' : 'erp';
-    const fresh = { reader: undefined, report: undefined, isAway: false, awayAt: 0 };
+    const fresh = { reader: undefined, report: undefined, isAway: false, awayAt: 0, awayAtLedger: 0 };
     files.push({ batch, source, kind, isFixFile, orders, ...fresh });
   }
 
@@ -119,7 +121,10 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
   }
 
   function putAway(file: File): void {
-    if (!file.isAway) file.awayAt = timeline.now();
+    if (!file.isAway) {
+      file.awayAt = timeline.now();
+      file.awayAtLedger = ledgerTime(store, KEYS.identity);
+    }
     file.isAway = true;
   }
 

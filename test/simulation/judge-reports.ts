@@ -5,7 +5,7 @@ import { countSettled, needsPerson, OUTCOMES } from '../../src/order/outcome.ts'
 import type { ReportedOrder } from '../../src/report/write-report.ts';
 import type { File } from './files.ts';
 import type { FaultFound } from './judge.ts';
-import { EPOCH, KEYS } from './setting.ts';
+import { KEYS } from './setting.ts';
 import type { World } from './world.ts';
 
 /** Whether the reports add up, and each dead letter is open exactly as long as its order needs a person. */
@@ -69,12 +69,12 @@ function deadLetterFault(world: World, file: File, row: ReportedOrder, closing: 
 }
 
 /** The order was accepted after the report; a conflict of a later file stays. */
-function mustBeClosed({ store }: World, { batch, awayAt }: File, { order, result }: ReportedOrder): boolean {
+function mustBeClosed({ store }: World, { batch, awayAtLedger }: File, { order, result }: ReportedOrder): boolean {
   const compact = store.hget(KEYS.settled(order.number), order.number);
   if (order.number === '' || compact === null) return false;
   const { batchNo, at } = decodeCompact(compact);
   const no = Number(store.hget(KEYS.batch(batch), 'no') ?? 0);
-  if (batchNo === 0 || at <= EPOCH + awayAt) return false;
+  if (batchNo === 0 || at <= awayAtLedger) return false;
   return !(result.outcome === 'conflict' && no >= batchNo);
 }
 

@@ -1,3 +1,4 @@
+import { ledgerTime } from './circuit-breaker-scripts.ts';
 import type { Port } from './port.ts';
 import type { Store } from './store.ts';
 
@@ -75,11 +76,11 @@ function mayBegin(
   reached: number,
   intended: string,
   travels: string,
-): -2 | -1 | 0 | 1 {
+): -3 | -2 | -1 | 1 {
   if (store.hget(identity, 'epoch') !== epoch || Number(store.hget(identity, 'sequence') ?? 0) < reached) return -1;
   if (store.fields(rebuild).size > 0) return -1;
   if ([...store.fields(breaker)].some(([field]) => field.startsWith('hold:'))) return -2;
-  return store.now() > Number(intended) + Number(travels) ? 0 : 1;
+  return ledgerTime(store, identity) > Number(intended) + Number(travels) ? -3 : 1;
 }
 
 function isCurrent({ store, prefix }: Ledger, number: string, bucket: string, expected: string): boolean {

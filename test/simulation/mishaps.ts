@@ -34,6 +34,7 @@ export function planMishaps(deps: Deps) {
     timeline.plan(sometime(), () => outage(random.between(100, 90_000)));
   }
   for (let i = 0; i < weather.clockJumps; i += 1) timeline.plan(sometime(), jump);
+  for (let i = 0; i < weather.redisSteps; i += 1) timeline.plan(sometime(), step);
   planRollback(sometime());
   timeline.plan(weather.calmAt, () => {
     calm(weather);
@@ -50,6 +51,13 @@ export function planMishaps(deps: Deps) {
     const { host } = random.pick(machines);
     host.skew += random.pick([-3_600_000, 3_600_000]);
     story?.(host.name, 'has its clock set by an hour');
+  }
+
+  /** Somebody sets the clock of Redis, or a replica with another clock takes over. */
+  function step(): void {
+    const span = random.pick([-1, 1]) * 1_000 * 3_600 ** random.next();
+    line.clockAhead += span;
+    story?.('Redis', `has its clock set by ${Math.round(span / 1000)} s`);
   }
 
   function outage(span: number, then: () => void = () => undefined): void {

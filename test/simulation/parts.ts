@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { type Admit, createAdmission } from '../../src/admit/admit.ts';
 import type { Partner } from '../../src/api/partner.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createDelivery } from '../../src/deliver/delivery.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
@@ -13,8 +14,8 @@ import { createLedger } from '../../src/ledger/ledger.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createLedgerRebuild } from '../../src/reconcile/ledger-rebuild.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
-import { createRedisTime } from '../../src/redis/connect.ts';
 import type { Context } from '../../src/redis/store.ts';
+import { createRedisTime, type RedisTime } from '../../src/redis/time.ts';
 import { configOf } from './config.ts';
 import type { Connection } from './connection.ts';
 import { partnerOf } from './partner-calls.ts';
@@ -24,6 +25,7 @@ import { createSettling } from './settling.ts';
 import { toldLedger, watchedLedger } from './story.ts';
 import { checkpointOn, clockOf, type Surroundings } from './surroundings.ts';
 import type { Host } from './timeline.ts';
+import type { Breach } from './weather.ts';
 
 /** What a process does again and again. */
 export type Chore = 'sweep' | 'verify' | 'rebuild' | 'settle' | 'house';
@@ -47,7 +49,7 @@ const log = pino({ level: 'silent' });
 export async function openParts(host: Host, around: Surroundings, { redis, ask }: Connection): Promise<Parts> {
   const { weather, onTrouble } = around;
   const clock = clockOf(host, around);
-  const time = await createRedisTime(redis, clock);
+  const time = await timeOf(redis, clock, around.breach);
   const config = configOf(weather, around.breach);
   const policy = policyOf(config);
   const wait = sendingSpan(weather.timeout) + policy.settle;
@@ -130,7 +132,10 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     verify: verifier.tick,
     rebuild: rebuild.tick,
     settle: settling.tick,
-    house: () => Promise.all([time.sync(), establish(), identity.store(), held.refresh()]),
+    house: async () => {
+      await time.sync();
+      await Promise.all([establish(), identity.store(), held.refresh()]);
+    },
   };
   const prepare = around.breach === 'new ledger reads no list' ? skipList : () => rebuild.first(NEVER);
 
@@ -143,6 +148,13 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
 }
 
 function nothing(): void {}
+
+/** To a machine whose own clock seems to run much faster, Redis' clock never runs ahead. */
+async function timeOf(redis: Connection['redis'], clock: Clock, breach: Breach | undefined): Promise<RedisTime> {
+  if (breach !== 'clock steps unnoticed') return createRedisTime(redis, keys, clock);
+  const time = await createRedisTime(redis, keys, { ...clock, sinceBoot: () => 1e6 * clock.sinceBoot() });
+  return { ...time, watched: () => Number.POSITIVE_INFINITY };
+}
 
 /** The ledger as this world breaks it. */
 function ledgerOf(

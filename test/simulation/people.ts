@@ -18,8 +18,8 @@ import { createDiscard, findInDoubt, type Resolution, resolveOrder } from '../..
 import { closingsOf } from '../../src/order/dead-letter.ts';
 import { placeText } from '../../src/order/fixing.ts';
 import type { FixTarget } from '../../src/order/record.ts';
-import { createRedisTime } from '../../src/redis/connect.ts';
 import { takeLease } from '../../src/redis/lease.ts';
+import { createRedisTime } from '../../src/redis/time.ts';
 import { configOf } from './config.ts';
 import type { Files } from './files.ts';
 import { type Draft, goodItems, ordersIn } from './orders.ts';
@@ -265,7 +265,7 @@ async function sitDown(host: Host, around: Omit<Surroundings, 'disk'>): Promise<
   const { weather, breach, jobs, random } = around;
   const { redis, ask } = around.connections.connect(host);
   const clock = clockOf(host, around);
-  const time = await createRedisTime(redis, clock);
+  const time = await createRedisTime(redis, keys, clock);
   const store = { redis, plain: redis, keys, time, private: true, [Symbol.asyncDispose]: async () => undefined };
   const nothing = () => undefined;
   const config = configOf(weather, breach);

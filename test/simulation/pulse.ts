@@ -1,10 +1,11 @@
+import { ledgerTime } from './circuit-breaker-scripts.ts';
 import type { Files } from './files.ts';
 import type { Machine } from './machine.ts';
 import { STICKY_ORDER } from './network.ts';
 import type { Chore } from './parts.ts';
 import type { People } from './people.ts';
 import type { Random } from './random.ts';
-import { EPOCH, KEYS } from './setting.ts';
+import { KEYS } from './setting.ts';
 import type { Store } from './store.ts';
 import type { Timeline } from './timeline.ts';
 import type { Weather } from './weather.ts';
@@ -47,7 +48,7 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
   }
 
   function choresDue(): (Chore | 'rest')[] {
-    const now = EPOCH + timeline.now();
+    const now = ledgerTime(store, KEYS.identity);
     const chores: (Chore | 'rest')[] = ['house', 'rest', 'rest'];
     if (firstOf(KEYS.due) <= now) chores.push('sweep', 'sweep', 'sweep');
     if (firstOf(KEYS.doubt) <= now) chores.push('verify', 'verify', 'verify');
@@ -64,7 +65,7 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
     const due = Math.min(firstOf(KEYS.due), firstOf(KEYS.doubt));
     return due === Number.POSITIVE_INFINITY
       ? soon
-      : Math.max(soon, Math.min(due - EPOCH, timeline.now() + weather.settle));
+      : Math.max(soon, timeline.now() + Math.min(due - ledgerTime(store, KEYS.identity), weather.settle));
   }
 
   function firstOf(key: string): number {

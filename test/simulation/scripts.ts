@@ -1,5 +1,5 @@
 import { readScript, type Script } from '../../src/redis/script.ts';
-import { breaker, identity, rebuild } from './circuit-breaker-scripts.ts';
+import { breaker, clock, identity, rebuild } from './circuit-breaker-scripts.ts';
 import {
   adopt,
   begin,
@@ -33,6 +33,7 @@ export function loadScripts(breach?: Breach): ReadonlyMap<string, Port> {
     [sha('ledger/batches/total.lua'), total],
     [sha('ledger/adopt.lua'), adopt],
     [sha('ledger/identity.lua'), identity],
+    [sha('redis/clock.lua'), clock],
     [sha('deliver/circuit-breaker.lua'), breaker],
     [sha('reconcile/ledger-rebuild.lua'), rebuild],
   ]);

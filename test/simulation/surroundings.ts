@@ -37,6 +37,7 @@ export function clockOf(host: Host, { timeline, random }: Pick<Surroundings, 'ti
   return {
     now: () => EPOCH + timeline.now() + host.skew,
     monotonic: () => timeline.now() - host.slept,
+    sinceBoot: () => timeline.now(),
     // Timers of a busy machine are late; waits of the program may all be longer than they say.
     sleep: (ms) =>
       new Promise((resolve) => timeline.plan(timeline.now() + ms * random.between(1, 12), () => resolve(), host)),

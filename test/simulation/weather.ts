@@ -71,6 +71,8 @@ export type Weather = {
   archiveAfter: number;
   /** How often the wall clock of a machine is set by an hour. */
   clockJumps: number;
+  /** How often the clock of Redis is set by up to an hour. */
+  redisSteps: number;
   /** Commands that people run, and the share of their decisions that is wrong. */
   people: number;
   mistakes: number;
@@ -161,6 +163,7 @@ function newcomers(
     mistakes: random.chance(0.3) ? 0.3 : 0,
     reconciles: random.chance(0.02),
     exports: random.chance(0.3) ? 2 + random.below(5) : 0,
+    redisSteps: random.chance(0.2) ? 1 + random.below(3) : 0,
   };
 }
 
@@ -208,4 +211,6 @@ export const BREACHES = [
   'list cut unseen',
   'frozen between check and write',
   'rollback unnoticed',
+  /** Ledger time follows every step of Redis' clock forward. */
+  'clock steps unnoticed',
 ] as const;

@@ -1,3 +1,4 @@
+import { ledgerTime } from './circuit-breaker-scripts.ts';
 import { commandTable } from './commands.ts';
 import { type Line, openConnections } from './connection.ts';
 import { planDrops } from './drops.ts';
@@ -58,8 +59,8 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
   const random = seededRandom(seed);
   const weather: Weather = { ...weatherOf(random), ...change };
   const timeline = openTimeline(random);
-  const store = openStore(() => EPOCH + timeline.now());
-  const line: Line = { lost: weather.lostByStore, awayUntil: 0 };
+  const line: Line = { lost: weather.lostByStore, awayUntil: 0, clockAhead: 0 };
+  const store = openStore(() => EPOCH + timeline.now() + line.clockAhead);
   const troubles: unknown[] = [];
   const machines: Machine[] = [];
   const deaths = new Map<Host, () => void>();
@@ -149,6 +150,8 @@ async function withoutIntervals(random: () => number, run: () => Promise<void>):
 function grownCanaries(store: Store, { settle }: Weather): string[] {
   // A ledger rebuild does not judge the list that it gets.
   if (store.hget(KEYS.rebuild, 'why') !== null) return [];
-  const grown = store.ranked(KEYS.canaries).filter(([, since]) => store.now() - since >= 2 * settle + 1000);
+  const grown = store
+    .ranked(KEYS.canaries)
+    .filter(([, since]) => ledgerTime(store, KEYS.identity) - since >= 2 * settle + 1000);
   return grown.map(([number]) => number);
 }

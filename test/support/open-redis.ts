@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { systemClock } from '../../src/core/clock.ts';
 import { createCheckpointFile, createIdentity, type Identity } from '../../src/ledger/identity.ts';
-import { connectRedis, createRedisTime, type Redis, type RedisTime } from '../../src/redis/connect.ts';
+import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { type Keys, keysOf } from '../../src/redis/keys.ts';
+import { createRedisTime, type RedisTime } from '../../src/redis/time.ts';
 import { makeTempFolder } from './temp-folder.ts';
 import { startTestRedis, type TestRedis } from './test-redis.ts';
 
@@ -20,10 +21,10 @@ export async function openTestRedis(): Promise<OpenRedis> {
   const server = stack.use(await startTestRedis());
   const redis = await connectRedis(server.url);
   stack.defer(() => redis.disconnect());
-  const time = await createRedisTime(redis, systemClock);
+  const keys = keysOf('staging', 'http://127.0.0.1:1/api/v1');
+  const time = await createRedisTime(redis, keys, systemClock);
   const folder = stack.use(await makeTempFolder());
   const kept = stack.move();
-  const keys = keysOf('staging', 'http://127.0.0.1:1/api/v1');
   const identity = createIdentity({
     redis,
     keys,

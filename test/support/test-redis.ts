@@ -22,10 +22,17 @@ export type TestRedis = AsyncDisposable & {
 };
 
 /** A real Redis on a free loopback port, as durable as the private one; gone with its folder when disposed. */
-export async function startTestRedis({ databases = 16 } = {}): Promise<TestRedis> {
+export async function startTestRedis({
+  databases = 16,
+  env,
+}: {
+  databases?: number;
+  /** More variables of the server's environment. */
+  env?: Record<string, string>;
+} = {}): Promise<TestRedis> {
   const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-redis-'));
   const port = await freePort();
-  let server = await startServer(folder, port, databases);
+  let server = await startServer(folder, port, databases, env);
 
   const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
     if (hasEnded(server)) return;
@@ -41,7 +48,7 @@ export async function startTestRedis({ databases = 16 } = {}): Promise<TestRedis
     freeze: () => void server.kill('SIGSTOP'),
     async restart() {
       await kill();
-      server = await startServer(folder, port, databases);
+      server = await startServer(folder, port, databases, env);
     },
     async [Symbol.asyncDispose]() {
       await kill();
@@ -50,7 +57,12 @@ export async function startTestRedis({ databases = 16 } = {}): Promise<TestRedis
   };
 }
 
-async function startServer(folder: string, port: number, databases: number): Promise<ChildProcess> {
+async function startServer(
+  folder: string,
+  port: number,
+  databases: number,
+  env: Record<string, string> = {},
+): Promise<ChildProcess> {
   const found = await findRedisServer();
   if (!found) throw new Error('no redis-server on this machine: npm test installs it');
   const options = {
@@ -65,7 +77,7 @@ async function startServer(folder: string, port: number, databases: number): Pro
     loglevel: 'warning',
   };
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const server = spawn(found.file, args, { argv0: found.argv0, stdio: 'ignore' });
+  const server = spawn(found.file, args, { argv0: found.argv0, stdio: 'ignore', env: { ...process.env, ...env } });
   const endWithTests = () => server.kill('SIGKILL');
   process.once('exit', endWithTests);
   server.once('exit', () => process.removeListener('exit', endWithTests));

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { envelope, openOddApi } from './odd-api.ts';
@@ -176,33 +177,17 @@ describe('Redis and the clock', () => {
 
   it('a clock set back an hour delays no retry', async () => {
     await using folder = await makeTempFolder();
-    const clock = path.join(folder.path, 'clock');
-    await writeFile(clock, '+0');
-    const library = await faketime();
+    const clock = await createFakeClock(folder.path);
     await using api = await openOddApi(({ endpoint, attempt }) =>
       endpoint === 'create' && attempt <= 2 ? { status: 503, headers: { 'retry-after': '3' } } : undefined,
     );
-    const env = {
-      LD_PRELOAD: library,
-      FAKETIME_TIMESTAMP_FILE: clock,
-      FAKETIME_NO_CACHE: '1',
-      DONT_FAKE_MONOTONIC: '1',
-    };
-    await using place = await openTroublePlace(api, { env });
+    await using place = await openTroublePlace(api, { env: clock.env });
     await place.drop('orders.csv', csv(numbered(3)));
     await until('the first answer', () =>
       api.calls.some(({ endpoint, status }) => endpoint === 'create' && status === 503),
     );
-    await writeFile(clock, '-3600');
+    await clock.set(-3600);
     const outcomes = await place.settled(numbered(3), 60_000);
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
   });
 });
-
-/** The library that gives a process another clock; Debian's package `libfaketime` has it. */
-async function faketime(): Promise<string> {
-  const { stdout } = await promisify(execFile)('find', ['/usr/lib', '-name', 'libfaketime.so.1']);
-  const [found] = stdout.split('\n');
-  if (!found) throw new Error('install libfaketime: apt-get install libfaketime');
-  return found;
-}

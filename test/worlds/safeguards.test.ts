@@ -33,6 +33,11 @@ const CASES: Case[] = [
   ['duplicates counted at once', { people: 30, exports: 5, rollback: 'none' }, 60, 'falsely duplicate'],
   ['pause unnoticed', { people: 20, lasting: 'none' }, 20, 'sent while paused'],
   ['no fence', { machines: 3, freeze: 0.1, longestFreeze: 600_000 }, 150],
+  [
+    'clock steps unnoticed',
+    { machines: 3, crash: 0, lostAnswers: 0.6, redisSteps: 60, listFails: 0, listCut: 0, rollback: 'none' },
+    60,
+  ],
   ['naive retry', { lostAnswers: 0.1 }, 30],
 ];
 

@@ -58,9 +58,11 @@ function conflict(entry: Entry, known: Listed, at: number): Step {
 }
 
 /** Absence counts from lists that began a settle after the attempt, and a settle apart from each other. */
-function absent(entry: Entry, { listedFrom, at, needed }: Event<'absent'>, policy: Policy): Step {
+function absent(entry: Entry, event: Event<'absent'>, policy: Policy): Step {
+  const { listedFrom, at, needed, isWatched = true } = event;
   if (listedFrom < (entry.maybeSentAt ?? 0) + policy.settle) return IGNORE;
   if (entry.absentAt !== undefined && listedFrom < entry.absentAt + policy.settle) return IGNORE;
+  if (!isWatched) return { kind: 'move', entry, doubt: listedFrom + policy.settle };
   const { askedSince: _, absentAt: __, ...rest } = entry;
   const absences = entry.absences + 1;
   if (absences < needed) {

@@ -33,8 +33,11 @@ export type LedgerEvent =
 export type ListEvent =
   /** The list shows the number, `times` times. `isIntact`: the ledger lost nothing, so what it never sent was created by others. */
   | { kind: 'found'; at: number; listed: Listed; times?: number; isIntact?: boolean }
-  /** The list is good evidence and does not show the number; `needed` such lists prove absence. */
-  | { kind: 'absent'; at: number; listedFrom: number; needed: number }
+  /**
+   * The list is good evidence and does not show the number; `needed` such lists prove absence. Not `isWatched`: who read
+   * it cannot know how long the order waited for it.
+   */
+  | { kind: 'absent'; at: number; listedFrom: number; needed: number; isWatched?: boolean }
   /** The list could not be read, or proves nothing; `inARow` lists in a row. `isAway`: the API takes no order at all now. */
   | { kind: 'inconclusive'; at: number; listedFrom: number; inARow: number; answer: Answer; isAway?: boolean }
   /** The API does not offer a list. */

@@ -12,6 +12,7 @@ function standingClock(at: number) {
   const clock: Clock = {
     now: () => now,
     monotonic: () => now,
+    sinceBoot: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         sleeps.push(ms);

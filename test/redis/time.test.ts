@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import type { Redis } from '../../src/redis/connect.ts';
+import { createRedisTime } from '../../src/redis/time.ts';
+import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+
+const STEP = 300_000;
+
+describe('ledger time', () => {
+  let store: OpenRedis;
+  let steady = 0;
+  let suspended = 0;
+  /** The clock of a machine that runs ahead of Redis' clock, or was suspended: Redis' clock seems to have a step. */
+  const clock: Clock = {
+    ...systemClock,
+    monotonic: () => performance.now() + steady,
+    sinceBoot: () => performance.now() + steady + suspended,
+  };
+
+  beforeEach(async () => {
+    store = await openTestRedis();
+    steady = 0;
+    suspended = 0;
+  });
+  afterEach(() => store[Symbol.asyncDispose]());
+
+  const open = (of: Redis = store.redis) => createRedisTime(of, store.keys, clock);
+
+  async function redisClock(): Promise<number> {
+    const [seconds, micros] = await store.redis.time();
+    return Number(seconds) * 1000 + Number(micros) / 1000;
+  }
+
+  /** How far ledger time is ahead of Redis' clock. */
+  async function ahead(time: { now(): number }): Promise<number> {
+    return time.now() - (await redisClock());
+  }
+
+  /** An order waits for a time. */
+  const busy = () => store.redis.zadd(store.keys.due, 1, 'PO-1');
+
+  it("follows Redis' clock", async () => {
+    expect(Math.abs(await ahead(await open()))).toBeLessThan(500);
+  });
+
+  it('asks again when an answer took so long that it may be wrong', async () => {
+    let left = 2;
+    const evalsha = async (...args: Parameters<Redis['evalsha']>) => {
+      const answer = await store.redis.evalsha(...args);
+      if (left-- > 0) steady += 60_000;
+      return answer;
+    };
+    const slow = Object.assign(Object.create(store.redis) as Redis, { evalsha });
+    expect(Math.abs(await ahead(await open(slow)))).toBeLessThan(500);
+  });
+
+  it('does not go ahead when the clock is set forward', async () => {
+    await busy();
+    const time = await open();
+    steady -= STEP;
+    await time.sync();
+    expect(await ahead(time)).toBeLessThan(-STEP + 500);
+    // Others follow, also those that start later.
+    expect(await ahead(await open())).toBeLessThan(-STEP + 500);
+  });
+
+  it('does not go back when the clock is set back', async () => {
+    const before = (await redisClock()) + STEP;
+    await store.redis.hset(store.keys.identity, { last: before });
+    const time = await open();
+    expect(time.now()).toBeGreaterThanOrEqual(before);
+    expect(time.now()).toBeLessThan(before + 1_000);
+  });
+
+  it('approaches a clock that was set back by a tenth of the time', async () => {
+    await store.redis.hset(store.keys.identity, { last: (await redisClock()) - 100_000, shift: -STEP });
+    await open();
+    const shift = Number(await store.redis.hget(store.keys.identity, 'shift'));
+    expect(shift).toBeGreaterThan(-STEP + 39_000);
+    expect(shift).toBeLessThan(-STEP + 42_000);
+  });
+
+  it('follows a clock that was set forward as soon as no order waits', async () => {
+    await busy();
+    const time = await open();
+    steady -= STEP;
+    await time.sync();
+    await store.redis.del(store.keys.due);
+    await time.sync();
+    expect(Math.abs(await ahead(time))).toBeLessThan(500);
+  });
+
+  it('takes a step that two daemons see out once', async () => {
+    await busy();
+    const [first, second] = [await open(), await open()];
+    steady -= STEP;
+    await Promise.all([first.sync(), second.sync()]);
+    expect(Number(await store.redis.hget(store.keys.identity, 'steps'))).toBe(1);
+    await second.sync();
+    expect(Math.abs(first.now() - second.now())).toBeLessThan(500);
+  });
+
+  it('counts the time that the machine was suspended', async () => {
+    await busy();
+    const time = await open();
+    steady -= STEP;
+    suspended += STEP;
+    await time.sync();
+    expect(Math.abs(await ahead(time))).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { openOddApi } from './odd-api.ts';
+import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
+
+const PACE = 'settle: 1s, timeout: 20s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+
+describe("steps of Redis' clock", () => {
+  it.each([
+    ['forward', 300],
+    ['back', -300],
+  ])('a step of five minutes %s while a call is in flight sends no order twice and delays none', async (_, seconds) => {
+    await using folder = await makeTempFolder();
+    const clock = await createFakeClock(folder.path);
+    await using redis = await startTestRedis({ env: clock.env });
+    // One call takes eight seconds, and is stored at its end; another one's connection drops.
+    await using api = await openOddApi(({ endpoint, order, attempt }) => {
+      if (endpoint !== 'create') return undefined;
+      if (order?.purchaseOrderNumber === 'PO-1') return { after: 8_000 };
+      return order?.purchaseOrderNumber === 'PO-2' && attempt === 1 ? { drop: true, after: 1_000 } : undefined;
+    });
+    await using place = await openTroublePlace(api, { pace: PACE, redis: redis.url });
+    await place.drop('orders.csv', csv(numbered(3)));
+    await until('the calls', () => createsOf(api, 'PO-1') === 1 && createsOf(api, 'PO-2') === 1);
+    await clock.set(seconds);
+    const began = performance.now();
+    const outcomes = await place.settled(numbered(3));
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
+    expect(numbered(3).map((number) => times(api, number))).toEqual([1, 1, 1]);
+    expect(createsOf(api, 'PO-1')).toBe(1);
+    // Far below the step.
+    expect(performance.now() - began).toBeLessThan(60_000);
+  });
+});
