@@ -5,13 +5,12 @@ import type { HttpEnd } from '../core/http.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { withJob } from '../ledger/job.ts';
 import { next } from '../ledger/transitions/next.ts';
-import type { LedgerEvent, Step, Verdict } from '../ledger/transitions/step.ts';
+import type { LedgerEvent, Policy, Step, Verdict } from '../ledger/transitions/step.ts';
 import { batchHeld } from '../log/events/batch.ts';
 import { attemptEnded, orderDead } from '../log/events/delivery.ts';
 import type { Pass } from './circuit-breaker.ts';
 import { type Attempt, giveBack, intend, type Line, mayBegin, type Obstacle } from './may-begin.ts';
 import type { Place } from './places.ts';
-import { verdictOf } from './verdict.ts';
 
 /**
  * How an attempt ended: `done` leaves the order to the ledger, `again` repeats all steps at once,
@@ -30,6 +29,19 @@ const STOPPED: AttemptEnd = { kind: 'stopped' };
  * classify, record, judge. The place is released as soon as the API accepted the order.
  */
 export async function attempt(line: Line, entry: Entry, place: Place): Promise<AttemptEnd> {
+  const { inFlight } = line.book.ledger;
+  const { purchaseOrderNumber: number } = entry.order;
+  // Another daemon put the order back while a call of it is in flight here; the sweeper brings it again.
+  if (inFlight.has(number)) return DONE;
+  inFlight.add(number);
+  try {
+    return await tryOnce(line, entry, place);
+  } finally {
+    inFlight.delete(number);
+  }
+}
+
+async function tryOnce(line: Line, entry: Entry, place: Place): Promise<AttemptEnd> {
   const pass = await takeTurn(line);
   if (pass === 'stopped') return STOPPED;
   if (line.guards.held.has(entry.batch)) return DONE;
@@ -180,4 +192,33 @@ function report({ on, context }: Line, step: Step, { batch, order }: Entry): voi
   if (step.kind !== 'dead') return;
   const { state: outcome, answer } = step.entry;
   orderDead(context.log, { batch, order: purchaseOrderNumber, outcome, reason: answer?.message ?? '' });
+}
+
+/** What an attempt says about its order, for the ledger. `now` is Redis time in milliseconds. */
+function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
+  switch (seen.kind) {
+    case 'accepted':
+      return { kind: 'accepted' };
+    case 'refused':
+      return { kind: 'refused', answer: seen.said };
+    case 'misnamed':
+      return { kind: 'misnamed', answer: seen.said };
+    case 'unknown':
+      return { kind: 'unknown', answer: seen.said };
+    case 'unsent':
+      return { kind: 'postponed', answer: seen.said, until: now + policy.backoff(1) };
+    case 'busy':
+      return { kind: 'postponed', answer: seen.said, until: now + waitOf(seen, policy) };
+    case 'unauthorized':
+    case 'closed':
+      return { kind: 'postponed', answer: seen.said, until: now };
+  }
+}
+
+/** The longest wait of a single order, in milliseconds. A longer one is a pause, which a person can end. */
+const LONGEST = 60_000;
+
+/** When every order has to wait, the circuit breaker waits and the order itself only briefly. */
+function waitOf({ everyone, retryAfter }: Extract<Seen, { kind: 'busy' }>, policy: Policy): number {
+  return everyone || retryAfter === undefined ? policy.backoff(1) : Math.min(retryAfter, LONGEST);
 }

@@ -10,11 +10,11 @@ import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import { createSweeper } from '../queue/sweeper.ts';
 import type { Context } from '../redis/store.ts';
-import { type AttemptEnd, attempt } from './attempt.ts';
+import { attempt } from './attempt.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createGuards, type HeldBatches } from './guards.ts';
 import type { DeliveryEvents, Line } from './may-begin.ts';
-import { createPlaces, type Place } from './places.ts';
+import { createPlaces } from './places.ts';
 
 export type DeliveryDeps = {
   context: Context;
@@ -81,23 +81,11 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     // An older job of the same order sends nothing.
     while (isSendable(current) && current.job === job) {
       const before = current;
-      const end = await places.hold((place) => inTurn(() => send(before, place)));
+      const end = await places.hold((place) => inTurn(() => attempt(line, before, place)));
       if (end.kind !== 'again') return end.kind;
       current = end.entry;
     }
     return 'done';
-  }
-
-  async function send(entry: Entry, place: Place): Promise<AttemptEnd> {
-    const { purchaseOrderNumber: number } = entry.order;
-    // Another daemon put the order back while a call of it is in flight here; the sweeper brings it again.
-    if (ledger.inFlight.has(number)) return { kind: 'done' };
-    ledger.inFlight.add(number);
-    try {
-      return await attempt(line, entry, place);
-    } finally {
-      ledger.inFlight.delete(number);
-    }
   }
 
   const { ledger, policy } = book;
