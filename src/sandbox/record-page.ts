@@ -52,7 +52,11 @@ function exchangeDetails({ nr, at, durationMs, from, request, response }: Exchan
   const kind = response.status >= 200 && response.status < 400 ? 'good' : 'bad';
   const head = `${new Date(at).toISOString()} ${escaped(request.method)} ${escaped(request.target)}`;
   return `<details id="call-${nr}"><summary>${head} <b class="${kind}">${status}</b> ${durationMs.toFixed(1)} ms</summary>
-<p>From ${escaped(from)}</p><pre>${message(request.headers, request.body)}</pre><pre>${message(response.headers, response.body)}</pre></details>`;
+<p>From ${escaped(from)}</p><pre>${message(request.headers, request.body)}</pre>${answer(response)}</details>`;
+}
+
+function answer({ status, headers, body }: Exchange['response']): string {
+  return status === 0 ? '<p>No answer.</p>' : `<pre>${message(headers, body)}</pre>`;
 }
 
 function message(headers: Readonly<Record<string, string>>, body: string): string {
@@ -69,15 +73,23 @@ function escaped(text: string): string {
 }
 
 const STYLE =
-  'body{font:14px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}' +
-  'table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;padding:.1rem 1rem .1rem 0}' +
-  'pre{background:#f4f4f4;color:#222;padding:.5rem;white-space:pre-wrap;overflow-wrap:anywhere}' +
-  'summary{cursor:pointer}.good{color:#060}.bad,.twice td{color:#a00}';
+  ':root{color-scheme:light dark}' +
+  'body{font:14px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}' +
+  'table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;padding:.1rem 1rem .1rem 0}th{white-space:nowrap}' +
+  'pre{background:light-dark(#f4f4f4,#222);padding:.5rem;white-space:pre-wrap}' +
+  'summary{cursor:pointer}.good{color:light-dark(#060,#7c7)}.bad,.twice td{color:light-dark(#a00,#f88)}';
 
-const SCRIPT = `setInterval(async () => {
+/** An unchanged page stays, with its selection; a new one keeps what is open and the focus of the keyboard. */
+const SCRIPT = `let seen;
+setInterval(async () => {
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined);
   if (!answer?.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
+  const text = await answer.text();
+  if (text === seen) return;
+  seen = text;
+  const fresh = new DOMParser().parseFromString(text, 'text/html').querySelector('main');
+  const focused = document.activeElement.closest('details')?.id;
   for (const open of document.querySelectorAll('details[open]')) fresh.querySelector('#' + open.id)?.setAttribute('open', '');
   document.querySelector('main').replaceWith(fresh);
+  if (focused) document.getElementById(focused)?.querySelector('summary').focus();
 }, ${REFRESH});`;

@@ -185,6 +185,7 @@ test('a browser gets a page that refreshes itself, with everything that a client
   });
   expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
   expect(page.text).toContain('setInterval(');
+  expect(page.text).toContain('color-scheme:light dark');
   expect(page.text).toContain('&#60;script&#62;alert(1)');
   expect(page.text).not.toContain('<script>alert');
 });
