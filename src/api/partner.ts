@@ -1,5 +1,6 @@
 import { environmentOf } from '../config/config.ts';
 import type { Secrets } from '../config/secrets.ts';
+import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { type Http, type HttpCall, openHttp } from '../core/http.ts';
 import { intentsAhead } from '../ledger/entry.ts';
@@ -58,10 +59,11 @@ export function openPartner(
   const { baseUrl, authUrl, tokenPath, scope } = environmentOf(config);
   const { environment, delivery } = config;
   // One connection more than orders have: the list, and the token.
-  const http = openHttp({
+  const connections = openHttp({
     connections: delivery.concurrency + intentsAhead(delivery.concurrency) + 1,
     onEnd: (call, status, ms) => log.meter?.request(operationOf(call), status, ms),
   });
+  const http = spaceOut(connections, clock);
   const tokens = createTokenSource({
     store,
     http,
@@ -83,7 +85,30 @@ export function openPartner(
       log.meter?.list(end.kind);
       return end;
     },
-    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => connections[Symbol.asyncDispose](),
+  };
+}
+
+/** Milliseconds between two requests of a token, and between two reads of the list, whatever they answer. */
+const SPACING = 250;
+
+/** Delays calls that are not for an order, so that no endpoint gets more than four a second from this process. */
+function spaceOut(http: Http, clock: Clock): Http {
+  const nextAt = new Map<string, number>();
+
+  async function turn(endpoint: string): Promise<void> {
+    const now = clock.monotonic();
+    const at = Math.max(now, nextAt.get(endpoint) ?? 0);
+    nextAt.set(endpoint, at + SPACING);
+    if (at > now) await clock.sleep(at - now);
+  }
+
+  return {
+    ...http,
+    async call(call) {
+      if (call.prepare === undefined) await turn(operationOf(call));
+      return http.call(call);
+    },
   };
 }
 

@@ -42,7 +42,7 @@ export async function attempt(line: Line, entry: Entry, place: Place): Promise<A
 }
 
 async function tryOnce(line: Line, entry: Entry, place: Place): Promise<AttemptEnd> {
-  const pass = await takeTurn(line);
+  const pass = await takeTurn(line, place);
   if (pass === 'stopped') return STOPPED;
   if (line.guards.held.has(entry.batch)) return DONE;
   const token = await takeToken(line);
@@ -55,15 +55,17 @@ async function tryOnce(line: Line, entry: Entry, place: Place): Promise<AttemptE
   return end;
 }
 
-/** Passes the breaker; after a wait for the rate limit once more, because a pause may have begun meanwhile. */
-async function takeTurn({ breaker, guards, context }: Line): Promise<Pass> {
-  const pass = await breaker.pass(context.stopping);
-  if (pass === 'stopped') return pass;
-  const turn = await guards.rate.turn(context.stopping);
-  if (turn === 'stopped') return turn;
-  if (turn === 'at once' || pass === 'probe') return pass;
-  await breaker.refresh(true);
-  return breaker.current() === undefined ? pass : breaker.pass(context.stopping);
+/** Passes the breaker, the opening and the rate limit; after a wait once more, because a pause may have begun meanwhile. */
+async function takeTurn({ breaker, guards, context }: Line, place: Place): Promise<Pass> {
+  for (;;) {
+    const pass = await breaker.pass(context.stopping);
+    if (pass === 'stopped') return pass;
+    const hasWaited = pass === 'closed' && (await place.enter()) === 'waited';
+    const turn = await guards.rate.turn(context.stopping);
+    if (turn === 'stopped') return turn;
+    if ((turn === 'at once' && !hasWaited) || (await breaker.stillPasses(pass))) return pass;
+    place.leave();
+  }
 }
 
 async function takeToken({ partner, breaker }: Line): Promise<BearerToken | undefined> {
@@ -142,6 +144,7 @@ async function record(line: Line, ended: Ended): Promise<AttemptEnd> {
     : withJob(next(intended, event, book.policy), queue.nameJob);
   const taking = book.ledger.take(intended, step);
   // An intent that becomes possible now follows on the same connection to Redis: when it is durable, so is this outcome.
+  if (seen.kind === 'accepted' || seen.kind === 'misnamed' || seen.kind === 'refused') place.answered();
   if (seen.kind === 'accepted') place.release();
   if (!(await taking)) {
     if (verdict.kind === 'accepted' || verdict.kind === 'misnamed') await recordLate(line, intended, event);

@@ -34,10 +34,12 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
   const { redis, keys, time } = store;
   let fields: BreakerFields = {};
   let pause: Pause | undefined;
+  let troubles = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
   /** When the question left whose answer showed no hold. */
   let freeAt = Number.NEGATIVE_INFINITY;
+  const isOnTrial = () => fields['trialAt'] !== undefined;
 
   /** Reads the breaker again, unless that was done just now. `force`: in any case. */
   async function refresh(force = false): Promise<void> {
@@ -61,6 +63,7 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
       lookedAt = clock.monotonic();
       const before = pause;
       pause = pauseIn(fields);
+      if (pause !== undefined || isOnTrial()) troubles += 1;
       if (pause?.held !== true) freeAt = Math.max(freeAt, asked);
       if (before === undefined && pause) onPaused(pause);
       if (before && pause === undefined) onResumed(before, time.now());
@@ -72,6 +75,10 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
   return {
     refresh,
     seeHolds,
+    /** After a slow-down or a hold: one order at a time tries whether the API accepts orders. */
+    isOnTrial,
+    /** Changes while delivery is paused or on trial. */
+    troubles: () => troubles,
     /** Redis stored an intent that was sent at this time, which it does only without a hold. Time of the monotonic clock. */
     sawNoHold: (asked: number): void => {
       freeAt = Math.max(freeAt, asked);

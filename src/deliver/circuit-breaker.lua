@@ -1,6 +1,10 @@
 -- The circuit breaker of one environment. KEYS breaker, pauses; ARGV verb, now, then the verb's values. All times are milliseconds.
+-- `trialAt`: after a slow-down or a hold one order at a time tries, the next one then, until one is answered.
 local verb, now = ARGV[1], tonumber(ARGV[2])
+-- At most four tries a second, whatever the configuration says.
+local LEAST = 250
 if verb == 'reset' then
+  redis.call('HDEL', KEYS[1], 'slowUntil', 'trialAt')
   local was = redis.call('HMGET', KEYS[1], 'code', 'reason', 'since')
   if not was[3] then return 0 end
   local pause = { code = was[1], reason = was[2], from = tonumber(was[3]), to = now }
@@ -11,17 +15,22 @@ if verb == 'reset' then
 end
 if verb == 'slow' then
   local before = tonumber(redis.call('HGET', KEYS[1], 'slowUntil') or '0')
-  if tonumber(ARGV[3]) > before then redis.call('HSET', KEYS[1], 'slowUntil', ARGV[3]) end
+  local later = math.max(before, tonumber(ARGV[3]))
+  redis.call('HSET', KEYS[1], 'slowUntil', later, 'trialAt', later)
+  return 1
+end
+if verb == 'try' then
+  redis.call('HSET', KEYS[1], 'trialAt', now)
   return 1
 end
 if verb == 'lift' then
-  redis.call('HDEL', KEYS[1], 'slowUntil')
+  if redis.call('HDEL', KEYS[1], 'slowUntil') == 1 then redis.call('HSET', KEYS[1], 'trialAt', now) end
   if redis.call('HEXISTS', KEYS[1], 'since') == 0 then return 0 end
   redis.call('HSET', KEYS[1], 'probeAt', now, 'wait', ARGV[3])
   return 1
 end
 if verb == 'trip' then
-  local wait, code, reason = tonumber(ARGV[3]), ARGV[4], ARGV[5]
+  local wait, code, reason = math.max(LEAST, tonumber(ARGV[3])), ARGV[4], ARGV[5]
   if redis.call('HSETNX', KEYS[1], 'since', now) == 1 then
     redis.call('HSET', KEYS[1], 'probeAt', now + wait, 'wait', wait)
   elseif now + wait > tonumber(redis.call('HGET', KEYS[1], 'probeAt') or '0') then
@@ -30,11 +39,16 @@ if verb == 'trip' then
   redis.call('HSET', KEYS[1], 'code', code, 'reason', reason)
   return 1
 end
--- probe: one caller wins, and the next chance comes twice as late. The curve of core/backoff, computed here because all daemons
+-- probe: one caller wins. While the breaker is tripped, the next chance comes twice as late. The curve of core/backoff, computed here because all daemons
 -- share the wait: a value computed by one of them could be outdated when it arrives.
 local initial, max = tonumber(ARGV[3]), tonumber(ARGV[4])
-local at = redis.call('HGET', KEYS[1], 'probeAt')
-if not at or now < tonumber(at) then return 0 end
+local at, trialAt = unpack(redis.call('HMGET', KEYS[1], 'probeAt', 'trialAt'))
+if not at then
+  if not trialAt or now < tonumber(trialAt) then return 0 end
+  redis.call('HSET', KEYS[1], 'trialAt', now + LEAST)
+  return 1
+end
+if now < tonumber(at) then return 0 end
 local wait = math.min(max, 2 * math.min(max, tonumber(redis.call('HGET', KEYS[1], 'wait') or initial)))
-redis.call('HSET', KEYS[1], 'probeAt', now + wait, 'wait', wait)
+redis.call('HSET', KEYS[1], 'probeAt', now + math.max(LEAST, wait), 'wait', wait)
 return 1

@@ -13,7 +13,7 @@ import {
   REFRESH,
 } from './breaker-view.ts';
 
-/** `probe`: the breaker is half-open, and this one order tries whether the API accepts orders again. */
+/** `probe`: this one order tries whether the API accepts orders again, after a pause or a slow-down. */
 export type Pass = 'closed' | 'probe' | 'stopped';
 
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
@@ -55,8 +55,8 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     /** Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count. */
     trip: (code: string, reason: string, wait = initial) => change('trip', wait, code, reason),
     /** An order got through: delivery resumes for every daemon. */
-    reset: async () => view.current() !== undefined && change('reset'),
-    /** No order is sent for this many milliseconds; a longer wait stays. */
+    reset: async () => (view.current() !== undefined || view.isOnTrial()) && change('reset'),
+    /** No order is sent for this many milliseconds, then one at a time until one gets through; a longer wait stays. */
     slowDown: (ms: number) => change('slow', deps.store.time.now() + ms),
     /** A person ends the wait: one order is tried at once. False when nothing waited. */
     async lift(): Promise<boolean> {
@@ -65,11 +65,12 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
       return (await change('lift', initial)) || isSlow;
     },
     refresh: view.refresh,
+    troubles: view.troubles,
     current: view.current,
     /** Until when the API asked every order to wait, as far as known; 0: never. Redis time in milliseconds. */
     slowUntil,
     ...createAcceptances(deps, view),
-    ...createHolds(deps, view),
+    ...createHolds(deps, view, () => run('try')),
   };
 }
 
@@ -82,8 +83,9 @@ function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, t
       await view.refresh();
       const pause = view.current();
       const wait = slowUntil() - store.time.now();
-      if (wait <= 0 && pause === undefined) return 'closed';
-      if (wait <= 0 && pause?.held === false && (await tryAsProbe()) === 1) return 'probe';
+      const isClosed = pause === undefined && !view.isOnTrial();
+      if (wait <= 0 && isClosed) return 'closed';
+      if (wait <= 0 && pause?.held !== true && (await tryAsProbe()) === 1) return 'probe';
       await clock.sleep(wait > 0 ? Math.min(wait, REFRESH) : REFRESH, signal);
     }
   }
@@ -93,7 +95,7 @@ function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, t
     await view.seeHolds();
     const pause = view.current();
     if (pass === 'probe') return pause?.held !== true;
-    return pause === undefined && slowUntil() <= store.time.now();
+    return pause === undefined && !view.isOnTrial();
   }
 
   function slowUntil(): number {
@@ -154,7 +156,7 @@ export function createEnvironmentBreaker({ config, store, clock, log }: Context)
 type PastPause = { code: string; reason: string; from: number; to: number | undefined };
 
 /** Pauses that a person or a task begins and ends, and the record of all pauses. */
-function createHolds({ store, clock }: CircuitBreakerDeps, view: BreakerView) {
+function createHolds({ store, clock }: CircuitBreakerDeps, view: BreakerView, startTrial: () => Promise<unknown>) {
   const { redis, keys, time } = store;
 
   /** Pauses delivery until `release` with the same code; when it resolves, no daemon writes the first byte of an order. */
@@ -166,10 +168,12 @@ function createHolds({ store, clock }: CircuitBreakerDeps, view: BreakerView) {
     await view.refresh(true);
   }
 
-  /** Ends a hold; false when there was none. */
+  /** Ends a hold; one order tries first. False when there was none. */
   async function release(code: string): Promise<boolean> {
     const before = await redis.hget(keys.breaker, holdField(code));
-    if (before === null || (await redis.hdel(keys.breaker, holdField(code))) === 0) return false;
+    if (before === null) return false;
+    await startTrial();
+    if ((await redis.hdel(keys.breaker, holdField(code))) === 0) return false;
     const { reason, since } = JSON.parse(before) as Hold;
     await redis.lpush(keys.pauses, JSON.stringify({ code, reason, from: since, to: time.now() } satisfies PastPause));
     await view.refresh(true);

@@ -41,7 +41,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const isLimited = environmentOf(context.config).rateLimit !== undefined;
   const guards = createGuards(deps);
   const line: Line = { ...deps, guards };
-  const places = createPlaces({ ...context, concurrency, ahead: isLimited ? 0 : intentsAhead(concurrency) });
+  const ahead = isLimited ? 0 : intentsAhead(concurrency);
+  const places = createPlaces({ ...context, concurrency, ahead, troubles: deps.breaker.troubles });
   const tokenTrial = createSemaphore(1);
   // Enough that the last orders of one job leave no call unused.
   const inHand = createSemaphore(4 * concurrency + 2 * LARGEST);

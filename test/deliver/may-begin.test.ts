@@ -76,6 +76,9 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
     on: { outcome: () => undefined, accepted: () => undefined },
   } as unknown as Line;
   const place = {
+    enter: () => 'at once' as const,
+    leave: () => undefined,
+    answered: () => undefined,
     take: async () => {
       happened.taken = true;
       pass(waited, waited);

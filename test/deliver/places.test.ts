@@ -1,7 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
-import { createPlaces, type Turn } from '../../src/deliver/places.ts';
+import { createPlaces, type Place, type Turn } from '../../src/deliver/places.ts';
+import { runs } from '../support/runs.ts';
 
 /** Places with a clock that moves only when told; each attempt ends when told. */
 function openPlaces(concurrency: number, ahead: number) {
@@ -18,7 +20,8 @@ function openPlaces(concurrency: number, ahead: number) {
         signal?.addEventListener('abort', () => wake());
       }),
   };
-  const places = createPlaces({ concurrency, ahead, clock, stopping: stopping.signal });
+  let troubles = 0;
+  const places = createPlaces({ concurrency, ahead, clock, stopping: stopping.signal, troubles: () => troubles });
   const turns = new Map<string, Turn | 'intent'>();
   const ends = new Map<string, () => void>();
 
@@ -33,9 +36,37 @@ function openPlaces(concurrency: number, ahead: number) {
     await turn();
   }
 
+  /** Times at which attempts began that pass the opening first, in the order in which they asked. */
+  const beganAt: number[] = [];
+  const entered: Place[] = [];
+  const enter = (count: number) => {
+    for (let i = 0; i < count; i += 1) {
+      void places.hold(async (place) => {
+        await place.enter();
+        beganAt.push(now);
+        entered.push(place);
+        await new Promise<void>((end) => ends.set(`entered ${entered.length}`, end));
+      });
+    }
+    return turn();
+  };
+
   return {
     begin,
     turns,
+    enter,
+    beganAt,
+    /** The API answers the oldest attempt in flight, and it ends. */
+    async answer(isAnswered: boolean): Promise<void> {
+      const place = entered.shift();
+      if (isAnswered) place?.answered();
+      place?.release();
+      await turn();
+    },
+    inFlight: () => entered.length,
+    trouble: () => {
+      troubles += 1;
+    },
     stop: async () => {
       stopping.abort();
       await turn();
@@ -104,5 +135,64 @@ describe('the places of calls', () => {
     await begin('e');
     await end('b', 'c', 'd');
     expect(turns.get('e')).toBe('stopped');
+  });
+});
+
+describe('the opening of delivery', () => {
+  it('lets one call begin every quarter of a second until one is answered', async () => {
+    const { enter, pass, beganAt } = openPlaces(64, 16);
+    await enter(100);
+    await pass(2_000);
+    expect(beganAt).toEqual([0, 250, 500, 750, 1_000, 1_250, 1_500, 1_750, 2_000]);
+  });
+
+  it('then lets as many be in flight as were answered, and starts again after trouble', async () => {
+    const { enter, pass, answer, inFlight, trouble, beganAt } = openPlaces(64, 16);
+    await enter(1_000);
+    await answer(true);
+    expect(inFlight()).toBe(1);
+    await answer(true);
+    expect(inFlight()).toBe(2);
+    await answer(true);
+    await answer(true);
+    expect(inFlight()).toBe(4);
+    trouble();
+    const before = beganAt.length;
+    for (let i = 0; i < 4; i += 1) await answer(false);
+    expect(beganAt.length).toBe(before);
+    await pass(1_000);
+    expect(beganAt.length).toBe(before + 4);
+  });
+
+  it('never lets more than five unanswered calls begin in a second, in whatever order calls end', async () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 12 }).map((n) => n * 50) }),
+      fc.constant({ kind: 'fail' as const }),
+      fc.constant({ kind: 'trouble' as const }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const { enter, pass, answer, trouble, beganAt, stop } = openPlaces(64, 16);
+        await enter(200);
+        for (const one of steps) {
+          if (one.kind === 'pass') await pass(one.ms);
+          else if (one.kind === 'fail') await answer(false);
+          else trouble();
+        }
+        const busiest = Math.max(
+          ...beganAt.map((from) => beganAt.filter((at) => at >= from && at < from + 1_000).length),
+        );
+        expect(busiest).toBeLessThanOrEqual(5);
+        await stop();
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+
+  it('opens fully once as many calls as may be in flight were answered', async () => {
+    const { enter, answer, inFlight } = openPlaces(8, 2);
+    await enter(100);
+    for (let i = 0; i < 8; i += 1) await answer(true);
+    expect(inFlight()).toBeGreaterThanOrEqual(8);
   });
 });

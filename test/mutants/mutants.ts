@@ -37,6 +37,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/core/backoff/backoff.test.ts'],
   },
   {
+    without: 'a gradual opening of delivery',
+    file: 'src/deliver/places.ts',
+    find: 'clock.monotonic() - beganAt >= SPACING',
+    replace: 'SPACING > 0',
+    tests: ['test/deliver/places.test.ts'],
+  },
+  {
+    without: 'one order that tries after a slow-down or a resume',
+    file: 'src/deliver/circuit-breaker.ts',
+    find: 'pause === undefined && !view.isOnTrial();\n      if',
+    replace: 'pause === undefined;\n      if',
+    tests: ['test/operate/delivery/pause-delivery.test.ts'],
+  },
+  {
+    without: 'the end of the wait of single orders by resume',
+    file: 'src/operate/delivery/pause-delivery.ts',
+    find: 'ledger.postpone(order.purchaseOrderNumber, now)',
+    replace: 'ledger.postpone(order.purchaseOrderNumber, now + LONGEST_WAIT)',
+    tests: ['test/operate/delivery/pause-delivery.test.ts'],
+  },
+  {
     without: 'fairness of the semaphore',
     file: 'src/core/semaphore.ts',
     find: 'waiting.push({ weight, enter: resolve });',

@@ -91,9 +91,12 @@ export const breaker: Port = (
     case 'reset':
       return reset(store, key, pauses, Number(now));
     case 'slow':
-      if (Number(first) > Number(store.hget(key, 'slowUntil') ?? 0)) store.hset(key, 'slowUntil', first);
+      return slow(store, key, Math.max(Number(first), Number(store.hget(key, 'slowUntil') ?? 0)));
+    case 'try':
+      store.hset(key, 'trialAt', now);
       return 1;
     case 'lift':
+      if (store.hget(key, 'slowUntil') !== null) store.hset(key, 'trialAt', now);
       store.hdel(key, 'slowUntil');
       if (store.hget(key, 'since') === null) return 0;
       store.hset(key, 'probeAt', now);
@@ -106,7 +109,17 @@ export const breaker: Port = (
   }
 };
 
-function trip(store: Store, key: string, now: number, wait: number, code: string, reason: string): number {
+/** Milliseconds between two orders that try. */
+const LEAST = 250;
+
+function slow(store: Store, key: string, until: number): number {
+  store.hset(key, 'slowUntil', String(until));
+  store.hset(key, 'trialAt', String(until));
+  return 1;
+}
+
+function trip(store: Store, key: string, now: number, asked: number, code: string, reason: string): number {
+  const wait = Math.max(LEAST, asked);
   if (store.hsetnx(key, 'since', String(now)) === 1) {
     store.hset(key, 'probeAt', String(now + wait));
     store.hset(key, 'wait', String(wait));
@@ -117,6 +130,7 @@ function trip(store: Store, key: string, now: number, wait: number, code: string
 }
 
 function reset(store: Store, key: string, pauses: string, to: number): number {
+  store.hdel(key, 'slowUntil', 'trialAt');
   const since = store.hget(key, 'since');
   if (since === null) return 0;
   const [code, reason] = [store.hget(key, 'code'), store.hget(key, 'reason')];
@@ -127,9 +141,17 @@ function reset(store: Store, key: string, pauses: string, to: number): number {
 
 function probe(store: Store, key: string, now: number, initial: number, max: number): number {
   const at = store.hget(key, 'probeAt');
-  if (at === null || now < Number(at)) return 0;
+  if (at === null) return trial(store, key, now);
+  if (now < Number(at)) return 0;
   const wait = Math.min(max, 2 * Math.min(max, Number(store.hget(key, 'wait') ?? initial)));
-  store.hset(key, 'probeAt', String(now + wait));
+  store.hset(key, 'probeAt', String(now + Math.max(LEAST, wait)));
   store.hset(key, 'wait', String(wait));
+  return 1;
+}
+
+function trial(store: Store, key: string, now: number): number {
+  const at = store.hget(key, 'trialAt');
+  if (at === null || now < Number(at)) return 0;
+  store.hset(key, 'trialAt', String(now + LEAST));
   return 1;
 }

@@ -1,9 +1,11 @@
+import { createConnection, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { envelope, type OddAnswer, type OddCall, openOddApi } from './odd-api.ts';
 import { csv, numbered, openTroublePlace, until } from './trouble-place.ts';
+import { busiest } from './trouble-row.ts';
 
-/** Milliseconds; calls that were in flight when the trouble began have ended before. */
-const WATCHED = 9_000;
+/** Milliseconds; longer than the waits that are configured. */
+const WATCHED = 5_000;
 
 type Row = { stays: string; odd: (call: OddCall) => OddAnswer | undefined };
 
@@ -102,5 +104,108 @@ describe.concurrent('while nothing succeeds, no endpoint gets more than five cal
     await until('the watched time', () => performance.now() > from + WATCHED, WATCHED + 5_000);
     // Nothing disappears: an order waits for something that status names.
     expect((await place.status()).waits).not.toEqual([]);
+  });
+});
+
+const FAST =
+  'concurrency: 64, settle: 1s, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 1s }';
+/** So many orders are created before the trouble begins. */
+const BEFORE = 150;
+/** Calls and prepared intents that are on their way when the trouble begins, and the failures that end delivery. */
+const ON_THEIR_WAY = 64 + 16 + 5;
+const aSecond = { 'retry-after': '1' };
+
+describe.concurrent('after calls succeeded, with 64 in flight', () => {
+  it.each<[string, OddAnswer]>([
+    ['429 without Retry-After', { status: 429 }],
+    ['429 with Retry-After: 1', { status: 429, headers: aSecond }],
+    ['503 with an envelope and Retry-After: 1', { status: 503, headers: aSecond }],
+    ['503 with a page', { status: 503, body: '<html>' }],
+    ['401 for each new token', { status: 401 }],
+    ['403', { status: 403 }],
+    ['an API that never answers', { hang: true }],
+    ['dropped connections', { drop: true }],
+  ])('no endpoint gets more than five calls a second while %s stays', async (stays, odd) => {
+    const failed: number[] = [];
+    let created = 0;
+    await using api = await openOddApi(({ endpoint }) => {
+      if (endpoint !== 'create') return undefined;
+      created += 1;
+      if (created <= BEFORE) return { after: 20 };
+      failed.push(performance.now());
+      return odd;
+    });
+    await using place = await openTroublePlace(api, { stays: `after successes: ${stays}`, pace: FAST });
+    await place.drop('orders.csv', csv(numbered(600)));
+    await until('the trouble', () => failed.length > 0);
+    await until('the watched time', () => performance.now() > (failed[0] ?? 0) + WATCHED, WATCHED + 5_000);
+    expect(busiest(failed.slice(ON_THEIR_WAY))).toBeLessThanOrEqual(5);
+    expect(failed.length).toBeLessThan(ON_THEIR_WAY + (5 * WATCHED) / 1_000);
+  });
+
+  it('a resume while the API stays down sends one order at a time', async () => {
+    const failed: number[] = [];
+    let isDown = false;
+    await using api = await openOddApi(({ endpoint }) => {
+      if (endpoint !== 'create') return undefined;
+      if (!isDown) return { after: 20 };
+      failed.push(performance.now());
+      return { status: 503, body: '<html>' };
+    });
+    await using place = await openTroublePlace(api, { stays: 'a resume while the API stays down', pace: FAST });
+    await place.drop('orders.csv', csv(numbered(3_000)));
+    await until('some orders', () => api.stored.length > 100);
+    expect((await place.run('pause')).code).toBe(0);
+    await until('a quiet second', () => performance.now() - (api.calls.at(-1)?.at ?? 0) > 1_000);
+    isDown = true;
+    expect((await place.run('resume')).code).toBe(0);
+    await until('the first call', () => failed.length > 0);
+    await until('the watched time', () => performance.now() > (failed[0] ?? 0) + WATCHED, WATCHED + 5_000);
+    expect(busiest(failed)).toBeLessThanOrEqual(5);
+  });
+
+  it('refused connections: a few a second', async () => {
+    const refused: number[] = [];
+    let isUp = true;
+    await using api = await openOddApi();
+    const server = createServer((near) => {
+      near.on('error', () => undefined);
+      if (!isUp) {
+        refused.push(performance.now());
+        near.resetAndDestroy();
+        return;
+      }
+      const far = createConnection(Number(new URL(api.url).port), '127.0.0.1').on('error', () => undefined);
+      near.pipe(far).pipe(near);
+      sockets.push(near, far);
+    });
+    const sockets: Socket[] = [];
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    await using place = await openTroublePlace(api, {
+      stays: 'after successes: refused connections',
+      pace: FAST,
+      baseUrl: `http://127.0.0.1:${port}/api/v1`,
+    });
+    await place.drop('orders.csv', csv(numbered(3_000)));
+    await until('some orders', () => api.stored.length > BEFORE);
+    isUp = false;
+    for (const socket of sockets) socket.destroy();
+    const from = performance.now();
+    await until('the watched time', () => performance.now() > from + WATCHED, WATCHED + 5_000);
+    expect(busiest(refused.slice(ON_THEIR_WAY))).toBeLessThanOrEqual(5);
+    expect(refused.length).toBeLessThan(2 * ON_THEIR_WAY);
+    server.close();
+  });
+
+  it('every short outage ends: delivery opens up again and sends each order once', async () => {
+    await using api = await openOddApi(({ endpoint, nth }) =>
+      endpoint === 'create' && nth % 100 > 90 ? { status: 429 } : undefined,
+    );
+    await using place = await openTroublePlace(api, { stays: 'ten of a hundred calls get 429', pace: FAST });
+    const numbers = numbered(300);
+    await place.drop('orders.csv', csv(numbers));
+    expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
   });
 });

@@ -26,8 +26,10 @@ export type Status = {
 
 /** The contract allows a few calls a second to any endpoint while nothing succeeds. */
 const MOST = 5;
-/** Milliseconds. Calls that were in flight when the trouble began may still end. */
+/** Milliseconds. Calls that were in flight when the trouble began may still arrive. */
 const NOTICED = 3_000;
+/** Milliseconds. On a busy machine calls arrive in bunches, so a rate is taken over more than one second. */
+const WINDOW = 2_000;
 
 type Seen = {
   stays: string;
@@ -109,14 +111,17 @@ function createdTimes(api: OddApi): Map<string, number> {
   return times;
 }
 
-/** The most calls within any second of the spans in which no order was created or refused. */
+/** The most calls a second within any window of the spans in which no order was created or refused. */
 function rateOf(api: OddApi, endpoint: Endpoint): number | '–' {
   const at = api.calls.filter((call) => call.endpoint === endpoint).map((call) => call.at);
-  const rates = barrenSpans(api).map(([from, to]) => {
-    const within = at.filter((one) => one >= from && one <= to);
-    return Math.max(0, ...within.map((start) => within.filter((one) => one >= start && one < start + 1_000).length));
-  });
+  const rates = barrenSpans(api).map(([from, to]) => busiest(at.filter((one) => one >= from && one <= to)));
   return rates.length === 0 ? '–' : Math.max(...rates);
+}
+
+/** The most calls a second, of calls at these times. */
+export function busiest(times: readonly number[]): number {
+  const most = times.map((start) => times.filter((one) => one >= start && one < start + WINDOW).length);
+  return Math.ceil(Math.max(0, ...most) / (WINDOW / 1_000));
 }
 
 /** Statuses that are an answer about the order. */
@@ -125,9 +130,10 @@ const FINAL = [400, 409, 410, 411, 413, 414, 415, 422];
 function barrenSpans({ calls }: OddApi): [from: number, to: number][] {
   const first = (calls.find(({ endpoint }) => endpoint === 'create') ?? calls[0])?.at ?? 0;
   const successes = calls.flatMap(({ stored, status, at }) => (stored || FINAL.includes(status) ? [at] : []));
-  const edges = [first, ...successes, performance.now()];
-  return edges.slice(1).flatMap((to, i): [number, number][] => {
-    const from = (edges[i] ?? 0) + NOTICED;
+  const begins = [first, ...successes.map((at) => at + NOTICED)];
+  const ends = [...successes, performance.now()];
+  return begins.flatMap((from, i): [number, number][] => {
+    const to = ends[i] ?? 0;
     return to - from > 1_000 ? [[from, to]] : [];
   });
 }

@@ -40,21 +40,40 @@ export async function pauseDelivery(
 }
 
 /**
- * `resumed`: an operator's pause ended. `lifted`: a wait, such as one that the API asked for, ended.
+ * `resumed`: an operator's pause ended. `lifted`: a wait, such as one that the API asked for, ended, of one order or all.
  * `pauses` and `heldBatches`: what still keeps orders waiting.
  */
 export type Resumed = { resumed: boolean; lifted: boolean; pauses: Pause[]; heldBatches: string[] };
 
-/** Ends an operator's pause, the waits of an automatic pause, and a new ledger's wait for the API's list. */
+/**
+ * Ends an operator's pause, the waits of an automatic pause and of single orders, and a new ledger's wait for the API's
+ * list. An order in doubt continues to wait for the list, which protects it from being created twice.
+ */
 export async function resumeDelivery(
-  context: Pick<OperatorContext, 'breaker' | 'batches' | 'store'>,
+  context: Pick<OperatorContext, 'breaker' | 'batches' | 'ledger' | 'store'>,
 ): Promise<Resumed> {
   const { breaker, batches } = context;
   const resumed = await breaker.release(OPERATOR);
   const started = await startWithoutList(context);
-  const lifted = (await breaker.lift()) || started;
+  const hastened = await endRetryWaits(context);
+  const lifted = (await breaker.lift()) || started || hastened > 0;
   const [pauses, heldBatches] = await Promise.all([breaker.reasons(), batches.held()]);
   return { resumed, lifted, pauses, heldBatches };
+}
+
+/** Milliseconds; no order waits longer for its next attempt. */
+const LONGEST_WAIT = 86_400_000;
+const MOST = 100_000;
+
+/** Makes every order that waits for its next attempt due now; how many. */
+async function endRetryWaits({ ledger, store }: Pick<OperatorContext, 'ledger' | 'store'>): Promise<number> {
+  const now = store.time.now();
+  const areDue = new Set(await ledger.numbersDue('due', now, MOST));
+  const later = (await ledger.numbersDue('due', now + LONGEST_WAIT, MOST)).filter((number) => !areDue.has(number));
+  const known = await ledger.lookup(later);
+  const waiting = known.flatMap((one) => (one.kind === 'open' && one.entry.state === 'retry' ? [one.entry] : []));
+  await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, now)));
+  return waiting.length;
 }
 
 /** A person may let a new ledger start without the API's list. True when delivery waited for it. */

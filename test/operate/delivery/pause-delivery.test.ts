@@ -3,8 +3,10 @@ import { pauseEndText } from '../../../src/cli/terminal/pause-view.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { createCircuitBreaker } from '../../../src/deliver/circuit-breaker.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
+import { createLedger } from '../../../src/ledger/ledger.ts';
 import { endOf, pauseDelivery, resumeDelivery } from '../../../src/operate/delivery/pause-delivery.ts';
 import { createOperator } from '../../../src/operate/operator-context.ts';
+import { entryOf, orderOf } from '../../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
 
 let store: OpenRedis;
@@ -18,7 +20,7 @@ afterAll(() => store[Symbol.asyncDispose]());
 
 function openContext() {
   const onChange = () => undefined;
-  const { redis, keys } = store;
+  const { redis, keys, identity } = store;
   return {
     breaker: createCircuitBreaker({
       store,
@@ -29,6 +31,7 @@ function openContext() {
     }),
     store: { ...store, plain: redis, private: false, [Symbol.asyncDispose]: async () => undefined },
     batches: createBatches({ redis, keys, owner: 'me' }),
+    ledger: createLedger({ redis, keys, identity, onOutcome: onChange }),
     operator: createOperator({ USER: 'anna' }, store.time),
   };
 }
@@ -49,6 +52,39 @@ it('resume ends the wait of an automatic pause: the next try is due', async () =
   const { resumed, lifted, pauses } = await resumeDelivery(context);
   expect({ resumed, lifted }).toEqual({ resumed: false, lifted: true });
   expect(pauses[0]?.nextTryAt).toBeLessThanOrEqual(store.time.now());
+});
+
+it('after a resume one order tries first, the next one a quarter of a second later, and all once one got through', async () => {
+  const context = openContext();
+  const { breaker } = context;
+  await pauseDelivery(undefined, context);
+  await resumeDelivery(context);
+  expect(await breaker.pass(AbortSignal.timeout(5_000))).toBe('probe');
+  expect(await breaker.pass(AbortSignal.timeout(50))).toBe('stopped');
+  await breaker.reset();
+  expect(await breaker.pass(AbortSignal.timeout(5_000))).toBe('closed');
+});
+
+it('after a slow-down one order tries first', async () => {
+  const { breaker } = openContext();
+  await breaker.slowDown(1);
+  expect(await breaker.pass(AbortSignal.timeout(5_000))).toBe('probe');
+  expect(await breaker.stillPasses('closed')).toBe(false);
+});
+
+it('resume ends the wait of an order for its next attempt, but not the wait for the list that protects one in doubt', async () => {
+  const context = openContext();
+  const { ledger } = context;
+  await store.identity.establish();
+  await store.redis.del(store.keys.rebuild, store.keys.breaker);
+  const now = store.time.now();
+  const waiting = entryOf({ order: orderOf('WAITING'), state: 'retry' });
+  const unclear = entryOf({ order: orderOf('UNCLEAR'), state: 'sending', deadline: now + 60_000 });
+  await ledger.enter(waiting, undefined, now + 60_000);
+  await ledger.enter(unclear, undefined, now + 60_000);
+  expect(await resumeDelivery(context)).toMatchObject({ resumed: false, lifted: true });
+  expect(await ledger.numbersDue('due', store.time.now(), 10)).toEqual(['WAITING']);
+  expect(await resumeDelivery(context)).toMatchObject({ lifted: false });
 });
 
 it.each([
