@@ -28,7 +28,7 @@ describe('start on a terminal', () => {
     const { type, ended, out } = onTerminal(place, 'start', { NO_COLOR: '1' });
     await until('it is ready', () => out().includes('po-sync is ready'));
     await place.drop('orders.csv', `${csvOf(60)}PO-X,NEW,A,none\n`);
-    await until('a pace is shown', () => /orders\.csv {2}[█░]+ +\d+% {2}\d+\/61 {2}\d+\/s {2}\d+ s left/.test(out()));
+    await until('the time left is shown', () => /orders\.csv {2}[█░]+ +\d+% {2}\d+\/61 {2}\d+ s left/.test(out()));
     await until('its last line', () => out().includes('61 orders in'));
     type('\u0003');
     expect(await ended).toBe(0);

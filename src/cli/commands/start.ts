@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { loadAdminTokens, loadSecrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf } from '../../core/errors.ts';
+import { counted } from '../../core/format.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import { configWarning, daemonReady, daemonStarting, daemonStopped, daemonStopping } from '../../log/events/daemon.ts';
@@ -132,16 +133,16 @@ async function startOnce(
   }
   const exitCode = exitCodeOf(end, batches, shell.signal);
   const { environment } = input.config;
-  if (live) shell.out(endText(end, batches.length, reason));
+  if (live) shell.out(endText(end, batches, reason));
   if (json) shell.out(`${JSON.stringify({ environment, end, exitCode, batches }, null, 2)}\n`);
   return exitCode;
 }
 
 /** The last line on a terminal; empty if the results say everything. */
-function endText(end: End, batches: number, reason: string | undefined): string {
+function endText(end: End, batches: readonly SettledBatch[], reason: string | undefined): string {
   switch (end) {
     case 'done':
-      return batches === 0 ? 'No files to process.\n' : '';
+      return batches.length === 0 ? 'No files to process.\n' : personText(batches);
     case 'held':
       return `A person must decide: ${printable(reason ?? 'a batch is held')}. The rest is kept; run po-sync status.\n`;
     case 'waited':
@@ -149,6 +150,12 @@ function endText(end: End, batches: number, reason: string | undefined): string 
     case 'interrupted':
       return 'Interrupted. The rest is kept.\n';
   }
+}
+
+function personText(batches: readonly SettledBatch[]): string {
+  const number = batches.filter(({ needPerson }) => needPerson > 0).length;
+  if (number === 0) return '';
+  return `${counted(number, 'file needs', 'files need')} a person: open the reports, or run po-sync batches list --open.\n`;
 }
 
 /** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */

@@ -23,14 +23,16 @@ type Part = { tone: Tone; text: string };
 const MOST_SHOWN = 8;
 const MOST_NAME = 32;
 const BAR = { least: 8, most: 24 };
+/** A narrower terminal shows the time left, but not the pace. */
+const WIDE_ENOUGH = 90;
 
 /** One line for a pause and one for each batch in progress, none wider than the terminal. */
 export function liveLines({ now, pause, batches }: LiveState, format: Format): string[] {
   const shown = batches.slice(0, MOST_SHOWN);
   const widest = Math.max(0, ...shown.map(({ batch }) => textWidth(printable(batch.name))));
-  const name = Math.min(widest, MOST_NAME, Math.floor(format.columns / 3));
+  const name = Math.min(widest, MOST_NAME, Math.floor(format.columns / 4));
   const lines = inColumns(
-    shown.map((one) => lineOf(one, name, pause !== undefined)),
+    shown.map((one) => lineOf(one, { name, isPaused: pause !== undefined, hasPace: format.columns >= WIDE_ENOUGH })),
     format.columns,
   );
   const more = batches.length - shown.length;
@@ -53,13 +55,15 @@ function pauseParts(pause: ShownPause, now: number): Part[] {
 
 type Line = { batch: Batch; head: Part; progress: Part; facts: Part[] };
 
-function lineOf({ batch, pace }: LiveState['batches'][number], name: number, paused: boolean): Line {
+type Room = { name: number; isPaused: boolean; hasPace: boolean };
+
+function lineOf({ batch, pace }: LiveState['batches'][number], { name, isPaused, hasPace }: Room): Line {
   const title = cutText(printable(batch.name), name, 'end');
   const needed = neededPerson(batch);
   const facts: Part[] = [
     ...(batch.cancelled ? [{ tone: 'doubtful' as const, text: 'cancelled' }] : []),
     ...(batch.held ? [{ tone: 'bad' as const, text: `held: ${printable(batch.held.reason)}` }] : []),
-    ...(batch.held || paused ? [] : speed(batch, pace)),
+    ...(batch.held || isPaused ? [] : speed(batch, pace, hasPace)),
     ...(needed === 0
       ? []
       : [{ tone: 'bad' as const, text: `${count(needed)} need${needed === 1 ? 's' : ''} a person` }]),
@@ -95,16 +99,25 @@ function progress(batch: Batch): string {
   return `${percent}  ${count(settled)}/${count(total)}`;
 }
 
-function speed(batch: Batch, pace: number | undefined): Part[] {
-  if (pace === undefined || pace === 0) return [];
+/** The pace and the time left; nothing when every order has its outcome and only the report is missing. */
+function speed(batch: Batch, pace: number | undefined, hasPace: boolean): Part[] {
+  const total = totalOrders(batch);
+  const left = (total ?? Number.POSITIVE_INFINITY) - settledIn(batch);
+  if (pace === undefined || pace === 0 || left <= 0) return [];
   const rate: Part = {
     tone: 'quiet',
     text: pace >= 1 ? `${count(Math.round(pace))}/s` : `${count(Math.round(pace * 60))}/min`,
   };
-  const total = totalOrders(batch);
   if (total === undefined) return [rate];
-  const left = ((total - settledIn(batch)) * 1000) / pace;
-  return [rate, { tone: 'quiet', text: `${duration(left)} left` }];
+  const time: Part = { tone: 'quiet', text: `${roughly((left * 1000) / pace)} left` };
+  return hasPace ? [rate, time] : [time];
+}
+
+/** A duration in its largest unit, so that the line keeps its length. */
+function roughly(ms: number): string {
+  const second = 1_000;
+  const unit = [86_400 * second, 3_600 * second, 60 * second].find((one) => ms >= one) ?? second;
+  return duration(Math.max(Math.round(ms / unit), 1) * unit);
 }
 
 function barOf(batch: Batch, total: number, width: number): Part {

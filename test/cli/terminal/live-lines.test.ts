@@ -46,8 +46,8 @@ describe('a batch in progress', () => {
       { batch: batchOf(), pace: 55 },
     ];
     expect(linesOf({ batches }, 80)).toEqual([
-      'b.csv       ░░░░░░░░░░░░░░    0%  0/60',
-      'orders.csv  ██████░░░░░░░░   45%  2,250/5,000  55/s  50 s left  3 need a person',
+      'b.csv       ░░░░░░░░░░░░░░░░░░░░    0%  0/60',
+      'orders.csv  █████████░░░░░░░░░░░   45%  2,250/5,000  50 s left  3 need a person',
     ]);
   });
 
@@ -77,8 +77,16 @@ describe('a batch in progress', () => {
     const shape = { format: { type: 'csv' as const } };
     const inspection = { sha256: '', bytes: 9, records: 6000, orders: 5000, shape, warnings: [] };
     expect(linesOf({ batches: [{ batch: { ...reading, inspection }, pace: 55 }] }, 80)).toEqual([
-      'orders.csv  ██████░░░░░░░░   45%  2,250/5,000  55/s  50 s left  3 need a person',
+      'orders.csv  █████████░░░░░░░░░░░   45%  2,250/5,000  50 s left  3 need a person',
     ]);
+  });
+
+  it('with all outcomes known shows no time left; a long time is rough, so that the line keeps its length', () => {
+    const full = batchOf({ counts: { ...noOutcomes(), accepted: 5000 } });
+    expect(linesOf({ batches: [{ batch: full, pace: 40 }] })[0]).toMatch(/ 100% {2}5,000\/5,000$/);
+    const slow = linesOf({ batches: [{ batch: batchOf(), pace: 20 }] })[0];
+    expect(slow).toContain('20/s  2 min left');
+    expect(linesOf({ batches: [{ batch: batchOf(), pace: 9_000 }] })[0]).toContain(' 1 s left');
   });
 
   it('says that it is held and why', () => {
