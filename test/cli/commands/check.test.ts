@@ -107,7 +107,10 @@ First order as it would be sent:
   test('reads a fix file with the mapping of the batch that it names, whatever the source', async () => {
     const batch = '20261121T071500Z-erp-orders-3f2a91c0';
     await mkdir(path.join(folder, batch));
-    await writeFile(path.join(folder, batch, 'report.json'), JSON.stringify({ batch, source: 'erp' }));
+    await writeFile(
+      path.join(folder, batch, 'report.json'),
+      JSON.stringify({ batch, environment: 'staging', source: 'erp' }),
+    );
     const written = `PO;ART;QTY;_error_line;_error_code;_error_message;_error_check\n007;X;two;2;not-a-number;QTY: is wrong (line 2 of batch ${batch});01,000\n`;
     await writeFile(path.join(folder, batch, 'dead-letters.csv'), written);
     for (const source of [{}, { source: 'inbox' }]) {
