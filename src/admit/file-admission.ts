@@ -12,7 +12,7 @@ import type { Inspection } from '../parse/inspection.ts';
 import { unreadable } from '../parse/unreadable.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
-import { type HowToRead, howToRead, unknownBatchWarning } from '../validate/how-to-read.ts';
+import { foreignBatch, type HowToRead, howToRead } from '../validate/how-to-read.ts';
 import { readOrderPages } from '../validate/read-orders.ts';
 import { type Admit, createAdmission } from './admit.ts';
 import type { Throughput } from './throughput.ts';
@@ -46,7 +46,11 @@ export function createFileAdmission({
   const { ledger, batches } = book;
   const retention = createRetention({ ...store, keep: config.ledger.keep });
   const { admit, tick } = createAdmission({ store, ledger, batches, queue, clock, throughput, retention, log });
-  const how = (path: string, source: string) => howToRead(path, source, { config, batches });
+  const how = async (path: string, source: string): Promise<HowToRead> => {
+    const found = await howToRead(path, source, { config, batches });
+    const { unknownBatch: batch } = found;
+    return batch === undefined ? found : { ...found, refusal: foreignBatch(batch, config.environment) };
+  };
 
   return {
     ingest: (file, claimedAt, on) =>
@@ -103,8 +107,7 @@ async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): P
       batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
       return { end: 'unreadable', sha256: await deps.onUnreadable(batch, inspection) };
     }
-    const { sha256, bytes, records, orders, shape } = inspection;
-    const warnings = [...aboutBatch(how, file.source), ...inspection.warnings];
+    const { sha256, bytes, records, orders, shape, warnings } = inspection;
     keepInspection(deps.inspections, file.batch, inspection);
     await batches.inspected(file.batch, {
       sha256,
@@ -129,10 +132,6 @@ async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): P
   }
 }
 
-function aboutBatch({ unknownBatch }: HowToRead, source: string): string[] {
-  return unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, 'that batch is not known')];
-}
-
 /** Keeps only the newest: settlement inspects a file again if its inspection is gone. */
 function keepInspection(inspections: Map<string, Inspection>, batch: string, inspection: Inspection): void {
   inspections.set(batch, inspection);
@@ -143,9 +142,10 @@ function keepInspection(inspections: Map<string, Inspection>, batch: string, ins
 async function inspect(
   file: ClaimedFile,
   batch: Batch,
-  { mapping, originals }: HowToRead,
+  { mapping, originals, refusal }: HowToRead,
   signal: AbortSignal,
 ): Promise<Inspection | PoSyncError> {
+  if (refusal !== undefined) return refusal;
   try {
     const inspection = await inspectFile(file.path, mapping, { signal, originals });
     return batch.begunWith === undefined || batch.begunWith === inspection.sha256 ? inspection : changedSince(batch);

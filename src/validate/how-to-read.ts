@@ -13,12 +13,18 @@ import { readRecords } from '../parse/formats.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import { createJsonParser } from '../parse/json/json-records.ts';
 import { batchNamedIn, fixMapping, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
+import { unreadable } from '../parse/unreadable.ts';
 
 /**
  * How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects. `unknownBatch`:
- * the batch that a fix file names, but that is not known.
+ * the batch that a fix file names, but that is not known. `refusal`: it must not be read.
  */
-export type HowToRead = { mapping: Mapping | undefined; originals?: Originals; unknownBatch?: string };
+export type HowToRead = {
+  mapping: Mapping | undefined;
+  originals?: Originals;
+  unknownBatch?: string;
+  refusal?: PoSyncError;
+};
 
 export type HowToReadDeps = {
   config: Pick<Config, 'sources' | 'mappings' | 'reports' | 'environment'>;
@@ -39,11 +45,38 @@ const MOST_RECORDS = 50_000;
 export async function howToRead(file: string, source: string, { config, batches }: HowToReadDeps): Promise<HowToRead> {
   const named = await batchNamedIn(file).catch(unlessBroken);
   const batch = named === undefined ? undefined : ((await batches.find(named)) ?? (await reportedBatch(named, config)));
-  if (batch === undefined) return { mapping: mappingFor(config, source), ...(named && { unknownBatch: named }) };
+  if (batch === undefined) {
+    const refusal = named === undefined && isNamedAsFixFile(file) ? withoutColumns(path.basename(file)) : undefined;
+    return { mapping: mappingFor(config, source), ...(named && { unknownBatch: named }), ...(refusal && { refusal }) };
+  }
   const own = mappingFor(config, batch.source) ?? plainMapping();
   const mapping = fixMapping(own);
   const folder = path.join(config.reports.path, batch.batch);
   return { mapping, originals: await originalsIn(folder, batch.batch, mapping, writtenIn(own)) };
+}
+
+/** The names of fix files, also of copies, such as `dead-letters (1).xlsx` and `orders.fix-2.csv`. */
+function isNamedAsFixFile(file: string): boolean {
+  return /^dead-letters\b|\.fix(?:-\d+)?\b/i.test(path.basename(file));
+}
+
+function withoutColumns(name: string): PoSyncError {
+  return unreadable(
+    'fix-columns',
+    `${name} has the name of a fix file, but not its columns: it names no batch in _error_message.`,
+    {},
+    'Copy the corrected values into the fix file and keep its columns. If every value is right as it is, give the file another name and drop it again.',
+  );
+}
+
+/** Why a fix file of an unknown batch is not read: its orders may be those of another environment. */
+export function foreignBatch(batch: string, environment: string): PoSyncError {
+  return unreadable(
+    'fix-batch',
+    `The file corrects batch ${batch}, which the environment ${environment} does not know.`,
+    { batch },
+    `Drop it into an inbox of the environment that wrote it. If its orders are meant for ${environment}, remove the columns that begin with _error_ and drop it under another name.`,
+  );
 }
 
 /** The encoding that `dead-letters.csv` is written in, if it is not Unicode. */

@@ -243,13 +243,22 @@ it('a note that names nothing of ours, or something else, closes nothing', async
   expect(await reportOf('true.csv')).toMatchObject({ open: 3 });
 });
 
-it('a fix file that names an unknown batch is read with a warning in its report', async () => {
-  const row = 'U-1;A;1;2;missing;"is empty (line 2 of batch 20200101T000000Z-erp-old-3f2a91c0)"\n';
-  await settled('unknown.csv', `PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message\n${row}`);
-  const { warnings } = await reportOf('unknown.csv');
-  expect(warnings).toEqual([
-    expect.stringMatching(
-      /^The file corrects batch 20200101\S+, but that batch is not known: read with the mapping of/,
-    ),
-  ]);
+it.each([
+  [
+    'that names an unknown batch',
+    'unknown.csv',
+    'is empty (line 2 of batch 20200101T000000Z-erp-old-3f2a91c0)',
+    'batch',
+  ],
+  ['without notes, by its name', 'dead-letters (1).csv', 'corrected', 'columns'],
+])('a fix file %s is refused with a remedy', async (_, name, message, code) => {
+  await place.drop(name, `PO_NO;MATNR;MENGE;_error_message\nUNKNOWN-9;A;1;${message}\n`);
+  const report = await until('the report', async () => {
+    return (await place.reportsNow()).find(({ file, state }) => file === name && state === 'unreadable');
+  });
+  expect(report.error).toMatchObject({
+    code: `unreadable-fix-${code}`,
+    remedy: expect.stringContaining('another name'),
+  });
+  expect(place.stored().has('UNKNOWN-9')).toBe(false);
 });

@@ -79,7 +79,8 @@ async function checkOrders(
 ): Promise<CheckedFile> {
   // Batches are found by their reports, because `check` does not ask Redis.
   const batches = { find: () => Promise.resolve(undefined) };
-  const { mapping, originals, unknownBatch } = await howToRead(file, source ?? '', { config, batches });
+  const { mapping, originals, unknownBatch, refusal } = await howToRead(file, source ?? '', { config, batches });
+  if (refusal !== undefined) throw refusal;
   const inspection = await inspectFile(file, mapping, { signal, originals });
   const unknown = unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
   printer.onFormat(inspection.shape.format, inspection.records, [...unknown, ...inspection.warnings]);

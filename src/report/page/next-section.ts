@@ -26,7 +26,7 @@ export const CLERK_HELP: readonly string[] = [
   'Open the fix file with a spreadsheet: the report links it, and it is next to your file as <name>.fix.xlsx.',
   'It contains only the rows that need you, with your own columns; _error_message says what to correct.',
   'Correct the values, and keep all columns, also those that begin with _error.',
-  'Leave or delete the rows that you cannot correct now: their orders stay open.',
+  'Leave out complete orders that you cannot correct now: they stay open. Keep all rows of the others.',
   'Save the file and drop it into the inbox that the report names.',
   'Orders that were accepted are never sent again, so you can drop a file twice without harm.',
   'The line becomes green when every order is settled; ask your operator about orders in conflict or in doubt.',
