@@ -26,21 +26,44 @@ export type Editing = {
   as: TextForm;
   /** Typed in this sequence; rows are counted from 1, the titles being row 0. */
   type: readonly Typed[];
-  /** Where it is saved: in the same form, or as a workbook where the name ends in `.xlsx`. */
+  /** Done after that. */
+  after?: readonly Operation[];
+  /** Where it is saved: in the same form, or as a workbook where the name ends in `.xlsx`, `.xls` or `.ods`. */
   save: string;
 };
 
+/**
+ * What a person does to the sheet after typing; rows and columns are counted from 0, row 0 has the titles. `sort`: all
+ * rows by a column, descending; `sort-alone`: only the cells of that column. `merge`: cells of a column, as a person
+ * merges them, which empties all but the first. `type` takes a formula too.
+ */
+export type Operation =
+  | { do: 'type'; column: number; row: number; text: string }
+  | { do: 'copy-row'; row: number; to: number }
+  | { do: 'delete-row' | 'hide-row'; row: number }
+  | { do: 'sort' | 'sort-alone' | 'insert-column' | 'delete-column'; column: number }
+  | { do: 'merge'; column: number; row: number; to: number }
+  | { do: 'fill-down'; column: number; row: number; to: number };
+
 /** A person at LibreOffice Calc, in a profile of their own. */
-export type Spreadsheet = AsyncDisposable & { edit(editing: Editing): Promise<void> };
+export type Spreadsheet = AsyncDisposable & {
+  edit(editing: Editing): Promise<void>;
+  /** Edits several files in one sitting. */
+  editAll(editings: readonly Editing[]): Promise<void>;
+};
 
 /** The numbers by which LibreOffice's filter options name encodings (its `rtl_TextEncoding`). */
 const CHARSETS = { 'windows-1252': 1, 'utf-8': 76, 'utf-16le': 65_535 } as const;
 
 const TEXT = 'Text - txt - csv (StarCalc)';
-const WORKBOOK = 'Calc MS Excel 2007 XML';
+const WORKBOOKS: Readonly<Record<string, string>> = {
+  '.xlsx': 'Calc MS Excel 2007 XML',
+  '.xls': 'MS Excel 97',
+  '.ods': 'calc8',
+};
 
-/** Opens LibreOffice for a person of this language and country; `de-DE` writes decimal commas. */
-export async function openSpreadsheet(locale: 'en-US' | 'de-DE'): Promise<Spreadsheet> {
+/** Opens LibreOffice for a person of this language and country; `de-DE` and `fr-FR` write decimal commas. */
+export async function openSpreadsheet(locale: 'en-US' | 'de-DE' | 'fr-FR'): Promise<Spreadsheet> {
   const program = programOf('soffice');
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
@@ -55,23 +78,51 @@ export async function openSpreadsheet(locale: 'en-US' | 'de-DE'): Promise<Spread
   await office({}, '--terminate_after_init');
   await addMacro(path.join(profile, 'user/basic/Standard'));
   const kept = stack.move();
+  async function editAll(editings: readonly Editing[]): Promise<void> {
+    const jobs = await Promise.all(editings.map(jobOf));
+    const job = path.join(folder, 'job.txt');
+    await writeFile(job, jobs.map((lines) => `${lines.join('\n')}\n\n`).join(''));
+    await office({ MEND_JOB: job }, 'macro:///Standard.Mend.Main');
+  }
   return {
-    async edit({ open, as, type, save }) {
-      const isWorkbook = open.endsWith('.xlsx');
-      const titles = await titlesOf(open.replace(/\.xlsx$/, '.csv'), as);
-      const job = path.join(folder, 'job.txt');
-      const lines = [
-        pathToFileURL(open).href,
-        ...(isWorkbook ? [WORKBOOK, ''] : [TEXT, readOptions(as)]),
-        pathToFileURL(save).href,
-        ...(save.endsWith('.xlsx') ? [WORKBOOK, ''] : [TEXT, writeOptions(as)]),
-        ...type.map(({ column, row, text }) => `${columnOf(titles, column)}\t${row}\t${text}`),
-      ];
-      await writeFile(job, `${lines.join('\n')}\n`);
-      await office({ MEND_JOB: job }, 'macro:///Standard.Mend.Main');
-    },
+    edit: (editing) => editAll([editing]),
+    editAll,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+async function jobOf({ open, as, type, after = [], save }: Editing): Promise<string[]> {
+  const titles = await titlesOf(open.replace(/\.xlsx$/, '.csv'), as);
+  const filterOf = (file: string, options: string) => {
+    const workbook = WORKBOOKS[path.extname(file)];
+    return workbook === undefined ? [TEXT, options] : [workbook, ''];
+  };
+  return [
+    pathToFileURL(open).href,
+    ...filterOf(open, readOptions(as)),
+    pathToFileURL(save).href,
+    ...filterOf(save, writeOptions(as)),
+    ...type.map(({ column, row, text }) => `type\t${columnOf(titles, column)}\t${row}\t${text}`),
+    ...after.map(lineOf),
+  ];
+}
+
+/** The operation, two or three numbers, and a text. */
+function lineOf(operation: Operation): string {
+  switch (operation.do) {
+    case 'type':
+      return ['type', operation.column, operation.row, operation.text].join('\t');
+    case 'copy-row':
+      return ['copy-row', operation.row, operation.to].join('\t');
+    case 'delete-row':
+    case 'hide-row':
+      return [operation.do, operation.row, 0].join('\t');
+    case 'merge':
+    case 'fill-down':
+      return [operation.do, operation.column, operation.row, operation.to].join('\t');
+    default:
+      return [operation.do, operation.column, 0].join('\t');
+  }
 }
 
 /** Separator, quote, encoding, first line, columns, language, "quoted field as text", "detect special numbers". */
@@ -116,7 +167,7 @@ async function addMacro(folder: string): Promise<void> {
   );
 }
 
-/** Opens, types as at the keyboard, saves: what a person does, in LibreOffice's own language. */
+/** Opens, types as at the keyboard, sorts, copies, saves: what a person does, in LibreOffice's own language. */
 const MACRO = `
 Function Told(name, value)
   Dim one As New com.sun.star.beans.PropertyValue
@@ -129,24 +180,68 @@ Function Form(filter, options)
   Form = Array(Told("Hidden", True), Told("FilterName", filter), Told("FilterOptions", options))
 End Function
 
+Sub Sort(range, column, hasTitles)
+  Dim fields(0) As New com.sun.star.table.TableSortField
+  fields(0).Field = column
+  fields(0).IsAscending = False
+  range.sort(Array(Told("SortFields", fields()), Told("ContainsHeader", hasTitles)))
+End Sub
+
+Sub Apply(sheet, part)
+  a = CLng(part(1))
+  b = CLng(part(2))
+  cursor = sheet.createCursor()
+  cursor.gotoEndOfUsedArea(False)
+  lastRow = cursor.RangeAddress.EndRow
+  lastColumn = cursor.RangeAddress.EndColumn
+  Select Case part(0)
+  Case "type"
+    sheet.getCellByPosition(a, b).FormulaLocal = part(3)
+  Case "copy-row"
+    sheet.copyRange(sheet.getCellByPosition(0, b).CellAddress, sheet.getCellRangeByPosition(0, a, lastColumn, a).RangeAddress)
+  Case "delete-row"
+    sheet.Rows.removeByIndex(a, 1)
+  Case "hide-row"
+    sheet.Rows.getByIndex(a).IsVisible = False
+  Case "insert-column"
+    sheet.Columns.insertByIndex(a, 1)
+  Case "delete-column"
+    sheet.Columns.removeByIndex(a, 1)
+  Case "sort"
+    Sort(sheet.getCellRangeByPosition(0, 0, lastColumn, lastRow), a, True)
+  Case "sort-alone"
+    Sort(sheet.getCellRangeByPosition(a, 1, a, lastRow), 0, False)
+  Case "merge"
+    For row = b + 1 To CLng(part(3))
+      sheet.getCellByPosition(a, row).String = ""
+    Next row
+    sheet.getCellRangeByPosition(a, b, a, CLng(part(3))).merge(True)
+  Case "fill-down"
+    sheet.getCellRangeByPosition(a, b, a, CLng(part(3))).fillAuto(com.sun.star.sheet.FillDirection.TO_BOTTOM, 1)
+  End Select
+End Sub
+
 Sub Main
   job = FreeFile
   Open Environ("MEND_JOB") For Input As #job
-  Line Input #job, source
-  Line Input #job, readBy
-  Line Input #job, readWith
-  Line Input #job, target
-  Line Input #job, writeBy
-  Line Input #job, writeWith
-  book = StarDesktop.loadComponentFromURL(source, "_blank", 0, Form(readBy, readWith))
-  sheet = book.Sheets.getByIndex(0)
   Do While Not Eof(job)
-    Line Input #job, typed
-    part = Split(typed, Chr(9))
-    sheet.getCellByPosition(CInt(part(0)), CInt(part(1))).FormulaLocal = part(2)
+    Line Input #job, source
+    If source = "" Then Exit Do
+    Line Input #job, readBy
+    Line Input #job, readWith
+    Line Input #job, target
+    Line Input #job, writeBy
+    Line Input #job, writeWith
+    book = StarDesktop.loadComponentFromURL(source, "_blank", 0, Form(readBy, readWith))
+    sheet = book.Sheets.getByIndex(0)
+    Do While Not Eof(job)
+      Line Input #job, typed
+      If typed = "" Then Exit Do
+      Apply(sheet, Split(typed, Chr(9)))
+    Loop
+    book.storeToURL(target, Form(writeBy, writeWith))
+    book.close(True)
   Loop
   Close #job
-  book.storeToURL(target, Form(writeBy, writeWith))
-  book.close(True)
 End Sub
 `;

@@ -5,6 +5,7 @@ import type { CheckedOrder } from '../../src/order/order.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { createDeadLetterList, deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
 import { fixFile, fixFileName } from '../../src/report/fix-file/fix-file.ts';
+import { openFixWorkbook } from '../../src/report/fix-file/workbook.ts';
 import { howToRead } from '../../src/validate/how-to-read.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
 import { inShort, mappingOf } from './read-text.ts';
@@ -17,7 +18,7 @@ const batchNo = (no: number) => `2026112${no}T071500Z-erp-orders-3f2a91c0`;
 /** A fix file as po-sync wrote it, and what becomes of it when it comes back. */
 export type FixRound = AsyncDisposable & {
   /** The fix file of the last file that was dropped, and how its batch is called. */
-  written(): { text: string; bytes: Buffer; batch: string };
+  written(): { text: string; bytes: Buffer; batch: string; folder: string };
   /** Reads a file that is dropped: what it would send, in short, and its problems. */
   drops(content: string | Buffer): Promise<Dropped>;
   /** Forgets what was written for the batch. */
@@ -44,7 +45,7 @@ export async function openFixRound(
   } as unknown as Config;
   const batches = new Set<string>();
   const found = { find: (batch: string) => Promise.resolve(batches.has(batch) ? { batch, source: 'erp' } : undefined) };
-  let last = { text: '', bytes: Buffer.alloc(0), batch: '' };
+  let last = { text: '', bytes: Buffer.alloc(0), batch: '', folder: '' };
 
   async function drops(dropped: string | Buffer): Promise<Dropped> {
     const batch = batchNo(batches.size + 1);
@@ -66,10 +67,14 @@ export async function openFixRound(
       entries += list.entry(deadLetter);
     }
     const bytes = Buffer.concat([...pieces, fix.closing()]);
-    await mkdir(path.join(folder.path, batch));
-    await writeFile(path.join(folder.path, batch, fixFileName(inspection.shape.format)), bytes);
-    await writeFile(path.join(folder.path, batch, 'dead-letters.json'), entries + list.closing());
-    last = { text: bytes.toString('utf8'), bytes, batch };
+    const own = path.join(folder.path, batch);
+    const { format } = inspection.shape;
+    const written = path.join(own, fixFileName(format));
+    await mkdir(own);
+    await writeFile(written, bytes);
+    await writeFile(path.join(own, 'dead-letters.json'), entries + list.closing());
+    if (written.endsWith('.csv')) await (await openFixWorkbook(own, { path: written, format }))?.publish();
+    last = { text: bytes.toString('utf8'), bytes, batch, folder: own };
     return {
       sent: inShort(orders),
       messages: orders.flatMap((one) =>
@@ -83,7 +88,7 @@ export async function openFixRound(
   return {
     written: () => last,
     drops,
-    forget: () => rm(path.join(folder.path, last.batch), { recursive: true }),
+    forget: () => rm(last.folder, { recursive: true }),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
