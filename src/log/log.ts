@@ -61,19 +61,22 @@ export function withMeter(log: Log, meter: Meter | undefined): Log {
   return meter === undefined ? log : Object.assign(metered, { meter });
 }
 
-/** Events that come again as long as their cause lasts. */
-const REPEATING: ReadonlySet<unknown> = new Set([
-  'batch-trouble',
-  'delivery-trouble',
-  'expiry-failed',
-  'file-trouble',
-  'notice-trouble',
-  'private-redis-not-revived',
+/** A failure that has not come again for this long is a new one. Longer than any pause between two retries. */
+const QUIET = 15 * 60_000;
+/** Every connection reports Redis about once a second, so a new outage is known sooner. */
+const QUIET_REDIS = 60_000;
+/** Events that come again as long as their cause lasts, with the time after which they are new. */
+const REPEATING: ReadonlyMap<unknown, number> = new Map([
+  ['batch-trouble', QUIET],
+  ['delivery-trouble', QUIET],
+  ['expiry-failed', QUIET],
+  ['file-trouble', QUIET],
+  ['notice-trouble', QUIET],
+  ['private-redis-not-revived', QUIET],
+  ['redis-trouble', QUIET_REDIS],
 ]);
 /** The gap between two lines about the same failure, in milliseconds. */
 const GAP = { initial: 10_000, max: 3_600_000 };
-/** A failure that has not come again for this long is a new one. Longer than any pause between two retries. */
-const QUIET = 15 * 60_000;
 /** Failures that are remembered. */
 const REMEMBERED = 1_000;
 
@@ -83,12 +86,13 @@ function createRepeats(now: () => number) {
   return {
     pass(given: Parameters<LogFn>): Parameters<LogFn> | undefined {
       const [facts, ...rest] = given as unknown as [Record<string, unknown>, string];
-      if (!REPEATING.has(facts?.['event'])) return given;
+      const quiet = REPEATING.get(facts?.['event']);
+      if (quiet === undefined) return given;
       const { attempt: _, durationMs: _d, ...same } = facts;
       const key = JSON.stringify(same);
       const at = now();
       const before = failures.get(key);
-      const last = before && at - before.seen <= QUIET ? before : { seen: at, logged: at, times: 0, repeated: 0 };
+      const last = before && at - before.seen <= quiet ? before : { seen: at, logged: at, times: 0, repeated: 0 };
       const isQuiet = last.times > 0 && at - last.logged < growingWait(last.times, GAP);
       failures.delete(key);
       if (failures.size >= REMEMBERED) failures.clear();

@@ -11,7 +11,7 @@ export type { Redis } from 'ioredis';
 const REACHABLE_WITHIN = 10_000;
 
 const RECONNECT = { initial: 100, max: 1_000 };
-const LOG_GAP = { initial: 1_000, max: 300_000 };
+const LOG_GAP = { initial: 10_000, max: 3_600_000 };
 /** After this long without trouble, the next trouble is logged at once again. Milliseconds. */
 const QUIET = 60_000;
 

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { PoSyncError } from '../../src/core/errors.ts';
 import { batchTrouble } from '../../src/log/events/batch.ts';
+import { redisTrouble } from '../../src/log/events/delivery.ts';
 import { createLog, createLogLines, type LogOptions, loggable } from '../../src/log/log.ts';
 import { createRedaction } from '../../src/log/redaction.ts';
 
@@ -297,4 +298,23 @@ it('a failure that repeats is logged once, then with growing gaps, and after a q
   at += 3_600_000;
   batchTrouble(log, { batch: 'one', reason: 'the disk is full' });
   expect(seen()).toEqual([['one', 0]]);
+});
+
+it('an outage of Redis that several connections report is logged once, then with growing gaps; a later one at once', () => {
+  let at = 0;
+  const times: number[] = [];
+  const log = createLog({
+    level: 'info',
+    pretty: false,
+    stream: { write: () => times.push(at / 1000) },
+    now: () => at,
+  });
+  const outage = (end: number) => {
+    for (; at < end; at += 1_000) for (let i = 0; i < 5; i++) redisTrouble(log, { reason: 'connect ECONNREFUSED' });
+  };
+  outage(100_000);
+  expect(times.splice(0)).toEqual([0, 10, 30, 70]);
+  at += 61_000;
+  outage(175_000);
+  expect(times).toEqual([161, 171]);
 });
