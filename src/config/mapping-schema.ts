@@ -138,6 +138,12 @@ export function mappingSchemaOf(kind: RecordKind) {
       .enum(['hold', 'allow'])
       .prefault('hold')
       .describe('Rows only: allow sends numbers and articles that read like a total, such as "Total" or "Summe".'),
+    otherReadings: z
+      .enum(['hold', 'allow'])
+      .prefault('hold')
+      .describe(
+        'allow sends numbers and articles as they are written although they can be read otherwise, such as "A–1".',
+      ),
     records: line
       .regex(/^[^.]+(?:\.[^.]+)*$/, { error: 'expected a path such as data.orders or data.*.orders' })
       .exactOptional()

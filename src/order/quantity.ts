@@ -1,3 +1,5 @@
+import { inPlainForm } from './other-reading.ts';
+
 /**
  * The decimal sign of a text. `auto` reads what can be read in one way only and reports the rest as ambiguous.
  */
@@ -16,10 +18,11 @@ export type QuantityFault =
 export type QuantityText = { value: number; sign?: '.' | ',' } | { fault: QuantityFault };
 
 const PLAIN_WHOLE = /^[1-9]\d{0,14}$/;
-const SIGNED = /^([+-]?)(\d[\d.,'’\p{Zs}]*?|[.,]\d+)(-?)$/u;
+/** The blanks that stand between thousands: plain, no-break, narrow no-break and thin. */
+const SIGNED = /^([+-]?)(\d[\d.,'’ \u00a0\u202f\u2009]*?|[.,]\d+)(-?)$/u;
 
 /** Groups of three digits with the same separator. */
-const GROUPED = /^[1-9]\d{0,2}(?:([.,'’\p{Zs}])\d{3})(?:\1\d{3})*$/u;
+const GROUPED = /^[1-9]\d{0,2}(?:([.,'’ \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*$/u;
 const DIGITS = /^\d+$/;
 
 /** One separator with one to three digits before and three after it: 1,000 can mean a thousand or one. */
@@ -43,6 +46,29 @@ export function readQuantity(text: string, decimal: Decimal, integer: boolean): 
   if (fault !== undefined) return { fault };
   const value = Number(parts.fraction === '' ? parts.integer : `${parts.integer}.${parts.fraction}`);
   return parts.sign === undefined ? { value } : { value, sign: parts.sign };
+}
+
+const UNITS = /^(?:x ?)?(\d+) ?(?:\p{L}[\p{L}.]{0,9}|[€$£¥])$/iu;
+
+/** What a text that is no quantity may mean, in words; undefined when nothing is likely. */
+export function likelyQuantity(text: string): string | undefined {
+  const plain = inPlainForm(text)
+    .replace(/[\p{Cf}\p{Cc}]/gu, '')
+    .replace(/\u2212|^[\u2010-\u2013]/gu, '-')
+    .trim();
+  if (plain !== text && 'value' in readQuantity(plain, 'auto', false)) return plain;
+  if (/^-\d+$/.test(plain)) return `${plain}, which is below zero`;
+  const negative = /^\((\d+)\)$/.exec(plain)?.[1];
+  if (negative !== undefined) return `-${negative}, or ${negative} without the brackets`;
+  const percent = /^(\d+) ?%$/.exec(plain)?.[1];
+  if (percent !== undefined) return `${percent}, or ${Number(percent) / 100}`;
+  const scientific = /^(\d+)(?:[.,](\d+))?E\+?(\d{1,2})$/i.exec(plain);
+  if (scientific) return `${Number(plain.replace(',', '.'))}, rounded by a spreadsheet, or a code`;
+  if (/^\d{1,2}(?:,\d{2})+,\d{3}$/.test(plain)) return plain.replaceAll(',', '');
+  const digits = plain.replace(/[Oo]/g, '0').replace(/[lI]/g, '1');
+  if (/\d/.test(plain) && /^[1-9]\d*$/.test(digits)) return `${digits}, with letters in place of digits`;
+  const marked = /^['`´’](\d+)$/.exec(plain)?.[1] ?? UNITS.exec(plain)?.[1];
+  return marked === undefined ? undefined : `${marked}, with a unit or a sign beside it`;
 }
 
 /** A JSON number by the JSON grammar (RFC 8259), from its source text; refuses exponents. */

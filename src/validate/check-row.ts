@@ -1,5 +1,6 @@
 import type { Mapping } from '../config/config.ts';
 import type { Item } from '../order/order.ts';
+import { otherReading } from '../order/other-reading.ts';
 import { readQuantity } from '../order/quantity.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
@@ -61,8 +62,15 @@ export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
 }
 
 /** What is wrong with a number or an article in a row. */
-export function faultOf(text: string, { totalRows }: Mapping): Fault | undefined {
-  return textFault(text) ?? (totalRows === 'hold' && isTotalLabel(text) ? 'total-row' : undefined);
+export function faultOf(text: string, mapping: Mapping): Fault | undefined {
+  return (
+    textOrReadingFault(text, mapping) ?? (mapping.totalRows === 'hold' && isTotalLabel(text) ? 'total-row' : undefined)
+  );
+}
+
+/** What is wrong with a number or an article, wherever it is. */
+export function textOrReadingFault(text: string, { otherReadings }: Mapping): Fault | undefined {
+  return textFault(text) ?? (otherReadings === 'hold' && otherReading(text) !== undefined ? 'two-readings' : undefined);
 }
 
 function rawOf(record: RowRecord, field: Field, { table }: RowRules): string {

@@ -2,10 +2,11 @@ import type { Mapping } from '../config/config.ts';
 import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { shorten, textFault, trimBlanks } from '../order/text.ts';
+import { shorten, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
 import { type Found, find, isBlank, textOf } from '../parse/find-key.ts';
 import type { LineOf } from '../parse/format.ts';
+import { textOrReadingFault } from './check-row.ts';
 import { type Fault, problemOf } from './problem.ts';
 
 /** What objects are checked against. `isGuess`: the encoding of the file is only a guess. */
@@ -23,7 +24,11 @@ export function textIn(value: object, field: TextField, place: Place, rules: Obj
   const found = find(value, mapping.fields[field]);
   const preset = field === 'articleCode' ? mapping.defaults.articleCode : undefined;
   const text = isAbsent(found) ? preset : textOf(found.value);
-  const fault = found.isAmbiguous ? 'ambiguous-key' : text === undefined ? notText(found) : textFault(text);
+  const fault = found.isAmbiguous
+    ? 'ambiguous-key'
+    : text === undefined
+      ? notText(found)
+      : textOrReadingFault(text, mapping);
   if (fault === 'missing') problems.push(problemAt(fault, found, place, shown(found.value), keysBeside(value, found)));
   else if (fault)
     problems.push(problemAt(fault, found, place, found.isAmbiguous ? found.keys : (text ?? shown(found.value))));

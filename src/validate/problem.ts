@@ -1,10 +1,12 @@
 import { CONFIRMED } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import type { QuantityFault } from '../order/quantity.ts';
+import { otherReading } from '../order/other-reading.ts';
+import { likelyQuantity, type QuantityFault } from '../order/quantity.ts';
 import type { Doubt, Place, Problem } from '../order/record.ts';
 import {
   characters,
   controlCharacterIn,
+  escapeHidden,
   hiddenCharacterIn,
   isNothing,
   shorten,
@@ -27,6 +29,7 @@ export type Fault =
   | 'row-in-doubt'
   | 'cut-off'
   | 'encoding-unsure'
+  | 'two-readings'
   | 'repeated-number'
   | 'repeated-row'
   | 'fix-row-twice'
@@ -77,6 +80,7 @@ function sentence(fault: Fault, detail: string): string {
     case 'not-text':
     case 'wrong-state':
     case 'encoding-unsure':
+    case 'two-readings':
       return textSentence(fault, detail);
     case 'not-a-number':
     case 'ambiguous-number':
@@ -90,7 +94,7 @@ function sentence(fault: Fault, detail: string): string {
   }
 }
 
-type TextLike = TextFault | 'not-text' | 'wrong-state' | 'encoding-unsure';
+type TextLike = TextFault | 'not-text' | 'wrong-state' | 'encoding-unsure' | 'two-readings';
 
 function textSentence(fault: TextLike, value: string): string {
   const shown = JSON.stringify(shorten(value, 60));
@@ -115,9 +119,17 @@ function textSentence(fault: TextLike, value: string): string {
       return notTextSentence(value, shown);
     case 'wrong-state':
       return `orders cannot be created in state ${shown}; use NEW`;
+    case 'two-readings':
+      return twoReadingsSentence(value);
     case 'encoding-unsure':
       return `can be read as ${value}, because the encoding of the file is not certain; set encoding in the mapping of the source, then drop the file again`;
   }
+}
+
+function twoReadingsSentence(value: string): string {
+  const shown = escapeHidden(JSON.stringify(shorten(value, 60)));
+  const { reading, why } = otherReading(value) ?? { reading: 'another text', why: 'it looks like it' };
+  return `${shown} can be the text as it is, or ${shorten(reading, 80)}, because ${why}; enter the one that is meant, or set otherReadings: allow in the mapping of the source if such texts are right as they are`;
 }
 
 function notTextSentence(value: string, shown: string): string {
@@ -146,7 +158,7 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
   const shown = JSON.stringify(shorten(value, 60));
   switch (fault) {
     case 'not-a-number':
-      return `${shown} is not a number; enter digits only, such as 12`;
+      return notANumberSentence(value, shown);
     case 'ambiguous-number':
       return `${shown} can be read in two ways; ${readings(value)}, or set decimal in the mapping of the source`;
     case 'not-whole':
@@ -158,6 +170,14 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
     case 'too-precise':
       return `${shown} has too many digits; at most 15 are allowed`;
   }
+}
+
+/** The readings of what people and programs write in place of a plain number. */
+function notANumberSentence(value: string, shown: string): string {
+  const escaped = escapeHidden(shown);
+  const likely = likelyQuantity(value);
+  if (likely === undefined) return `${escaped} is not a number; enter digits only, such as 12`;
+  return `${escaped} is not a plain number; it may mean ${likely}; enter digits only`;
 }
 
 function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: string): string {

@@ -61,6 +61,7 @@ it('reads a mapping with its defaults, one name or several for a column', () => 
     finalNewline: 'required',
     repeatedRows: 'hold',
     totalRows: 'hold',
+    otherReadings: 'hold',
     delimiter: '\t',
     encoding: 'auto',
     decimal: 'auto',

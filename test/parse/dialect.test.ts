@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Order } from '../../src/order/order.ts';
+import { otherReading } from '../../src/order/other-reading.ts';
 import { textFault } from '../../src/order/text.ts';
 import { inShort, mappingOf, readText } from '../support/read-text.ts';
 import { runs } from '../support/runs.ts';
@@ -40,7 +41,7 @@ const characters = fc.constantFrom(...Array.from('AZaz09äöüÄÖÜßéñ ,;|"\
 const codes = fc
   .string({ unit: characters, minLength: 1, maxLength: 12 })
   .map((text) => text.trim())
-  .filter((text) => textFault(text) === undefined);
+  .filter((text) => textFault(text) === undefined && otherReading(text) === undefined);
 const orderLists: fc.Arbitrary<Order[]> = fc.uniqueArray(
   fc.record({
     purchaseOrderNumber: codes,
@@ -159,7 +160,8 @@ describe('any orders in any dialect', () => {
     );
     const anyText = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
-      .filter((text) => !/^\p{Zs}|\p{Zs}$/u.test(text) && textFault(text) === undefined);
+      .filter((text) => !/^\p{Zs}|\p{Zs}$/u.test(text) && textFault(text) === undefined)
+      .filter((text) => otherReading(text) === undefined);
     const lists = fc.uniqueArray(
       fc.record({
         purchaseOrderNumber: anyText,

@@ -236,3 +236,39 @@ describe('a text with two readings is held', () => {
     },
   );
 });
+
+describe('a number or an article that can be read otherwise', () => {
+  const odd = 'A–1';
+  const object = { purchaseOrderNumber: '1', items: [item(odd)] };
+  const xml = `<a><b purchaseOrderNumber="1" articleCode="${odd}" quantity="1"/></a>`;
+
+  test.each([
+    ['a table', table(`1,${odd},1`), '2 articleCode two-readings'],
+    ['JSON', JSON.stringify([object]), '1 articleCode two-readings'],
+    ['lines', `${JSON.stringify({ purchaseOrderNumber: '1', ...item(odd) })}\n`, '1 articleCode two-readings'],
+    ['XML', xml, '1 articleCode two-readings'],
+  ])('is held in %s with both readings, unless the mapping allows it', async (_, text, problem) => {
+    expect(inShort((await readText(text)).orders)).toEqual([{ 1: [problem] }]);
+    expect((await messagesOf(text))[0]).toMatch(
+      /^"A–1" can be the text as it is, or "A-1", because it contains U\+2013/,
+    );
+    const allowed = await readText(text, mappingOf({ otherReadings: 'allow' }));
+    expect(inShort(allowed.orders)).toEqual([order('1', item(odd))]);
+  });
+
+  test('shows characters that cannot be seen', async () => {
+    expect((await messagesOf(table('1,A\u00a01,1')))[0]).toContain('"A\\u00a01" can be the text as it is, or "A 1"');
+    expect((await messagesOf(table('1,A,1\u200b2')))[0]).toContain('"1\\u200b2" is not a plain number; it may mean 12');
+  });
+});
+
+test.each(['1 000', '1\u00a0000', '1\u202f000', '1\u2009000', "1'000", '1’000'])(
+  '%j is a thousand',
+  async (quantity) => {
+    expect(inShort((await readText(table(`1,A,${quantity}`))).orders)).toEqual([order('1', item('A', 1000))]);
+  },
+);
+
+test.each(['1\u3000000', '1_000', '1´000', '1٬000'])('%j is held', async (quantity) => {
+  expect(inShort((await readText(table(`1,A,${quantity}`))).orders)).toEqual([{ 1: ['2 quantity not-a-number'] }]);
+});

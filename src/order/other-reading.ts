@@ -1,0 +1,132 @@
+import { isUtf8 } from 'node:buffer';
+
+/** How a person may read a number or an article that is written otherwise; `why` continues "because". */
+export type OtherReading = { reading: string; why: string };
+
+/** Letters, digits and what commonly separates them; nearly every text. */
+const PLAIN = /^[A-Za-z0-9](?:[A-Za-z0-9 _/.-]*[A-Za-z0-9])?$/;
+
+/**
+ * What else a trimmed text may mean: characters that look like others, quotes and escapes that belong to a file format,
+ * letters that were read in a wrong encoding, dates that a spreadsheet made. Undefined when there is only one reading.
+ */
+export function otherReading(text: string): OtherReading | undefined {
+  const date = text.length <= LONGEST_DATE && DATE.test(text) ? DATE_READING : undefined;
+  if (date !== undefined || PLAIN.test(text)) return date;
+  return quoted(text) ?? (/^[ -~]*$/.test(text) ? undefined : lookAlike(text)) ?? wrongEncoding(text);
+}
+
+const MONTH =
+  'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mrz|Mär|Mai|Okt|Dez|ene|feb|mar|abr|may|jun|jul|ago|sep|oct|nov|dic|janv|févr|mars|avr|mai|juin|juil|août|sept|déc';
+/** `1-Feb`, `01. Feb`, `Feb-26`, `21.11.2026`, `11/21/2026`, `12:30:00`: what spreadsheets make of `1-2` or `12:30`. */
+const DATE = new RegExp(
+  `^(?:\\d{1,2}(?:-|\\. ?)(?:${MONTH})\\.?(?:[- ]\\d{2,4})?|(?:${MONTH})[- ]\\d{2,4}|\\d{1,2}([./])\\d{1,2}\\1\\d{4}|\\d{1,2}:\\d{2}:\\d{2})$`,
+);
+const LONGEST_DATE = 13;
+const DATE_READING = {
+  reading: 'something like "1-2"',
+  why: 'spreadsheets turn such values into dates and times',
+};
+
+const ENTITY = /&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,6}|#x[\da-f]{1,5});/gi;
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+const IN_QUOTES = /^['"‘’‚“”„«»‹›`´](.+)['"‘’“”«»‹›`´]$/;
+
+function quoted(text: string): OtherReading | undefined {
+  const inner = IN_QUOTES.exec(text)?.[1];
+  if (inner !== undefined) return { reading: shown(inner), why: 'it is between quotes' };
+  if (/^'[+-]?\d/.test(text))
+    return { reading: shown(text.slice(1)), why: 'spreadsheets use an apostrophe to mark text' };
+  const plain = text.replace(ENTITY, characterOf);
+  if (plain !== text) return { reading: shown(plain), why: 'it contains an escape of HTML or XML' };
+  if (!/\p{L}\?+\p{L}/u.test(text)) return undefined;
+  return {
+    reading: shown(text.replaceAll('?', '…')),
+    why: 'programs write ? in place of letters that an encoding lacks',
+  };
+}
+
+function characterOf(entity: string): string {
+  const name = entity.slice(1, -1).toLowerCase();
+  if (!name.startsWith('#')) return NAMED[name] ?? entity;
+  const code = name.startsWith('#x') ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+  return code <= 0x10_ff_ff ? String.fromCodePoint(code) : entity;
+}
+
+/** Blanks but the plain and the ideographic one. */
+const BLANK = /[\p{Zs}--[ \u3000]]/v;
+/** Forms of other characters: of full width, digits of other scripts and ligatures. */
+const FORM = /[\uff01-\uff5e\ufb00-\ufb06]|[\p{Nd}--[0-9]]/v;
+/** Dashes within a code, where a program replaced the hyphen. */
+const DASH = /(?<=[\p{L}\p{N}])[\u2010-\u2013\u2212\ufe58\ufe63](?=[\p{L}\p{N}])/u;
+const ALL = { blank: new RegExp(BLANK, 'gv'), form: new RegExp(FORM, 'gv'), dash: new RegExp(DASH, 'gu') };
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+
+const CYRILLIC_AND_GREEK = 'АВЕЅІЈКМНОРСТУХаеорсухѕіјԁһАΒΕΖΗΙΚΜΝΟΡΤΥΧοΑ';
+const LATIN = 'ABESIJKMHOPCTYXaeopcyxsijdhABEZHIKMNOPTYXoA';
+const TWINS: ReadonlyMap<string, string> = new Map(
+  Array.from(CYRILLIC_AND_GREEK, (one, at) => [one, LATIN[at] ?? one]),
+);
+
+function lookAlike(text: string): OtherReading | undefined {
+  const found = BLANK.exec(text)?.[0] ?? FORM.exec(text)?.[0] ?? DASH.exec(text)?.[0];
+  if (found !== undefined) return { reading: shown(inPlainForm(text)), why: `it contains ${pointOf(found)}` };
+  const mixed = text.match(WORD)?.find((word) => /\p{Script=Latin}/u.test(word) && inLatin(word) !== word);
+  if (mixed === undefined) return undefined;
+  const twin = Array.from(mixed).find((character) => TWINS.has(character)) ?? '';
+  return { reading: shown(inLatin(text)), why: `it contains ${pointOf(twin)}, a letter of another script` };
+}
+
+/** The text with plain blanks, hyphens and ASCII digits and letters in place of their other forms. */
+export function inPlainForm(text: string): string {
+  return text.replace(ALL.blank, ' ').replace(ALL.dash, '-').replace(ALL.form, plainForm);
+}
+
+function plainForm(character: string): string {
+  const form = character.normalize('NFKC');
+  if (!/^\p{Nd}$/u.test(form)) return form;
+  const code = form.codePointAt(0) ?? 0;
+  let zero = code;
+  while (code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String(code - zero);
+}
+
+/** The text with Latin letters in place of those of other scripts that look the same. */
+export function inLatin(text: string): string {
+  return Array.from(text, (character) => TWINS.get(character) ?? character).join('');
+}
+
+/** `Ã¤` for `ä`: the bytes of UTF-8, read in one of these encodings. */
+const MISREADINGS = ['windows-1252', 'windows-1251', 'macintosh'];
+const bytesIn = new Map<string, ReadonlyMap<string, number>>();
+
+function wrongEncoding(text: string): OtherReading | undefined {
+  if (/^[ -~]*$/.test(text)) return undefined;
+  if (/[\u2500-\u259f]/.test(text)) return { reading: 'other letters', why: 'it contains line-drawing characters' };
+  for (const encoding of MISREADINGS) {
+    const table = tableOf(encoding);
+    const bytes = Array.from(text, (character) => table.get(character));
+    if (bytes.some((byte) => byte === undefined)) continue;
+    const all = Buffer.from(bytes.map(Number));
+    if (isUtf8(all))
+      return { reading: shown(all.toString()), why: `its letters are UTF-8 that was read as ${encoding}` };
+  }
+  return undefined;
+}
+
+function tableOf(encoding: string): ReadonlyMap<string, number> {
+  const known = bytesIn.get(encoding);
+  if (known) return known;
+  const characters = new TextDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+  const table = new Map(Array.from(characters, (character, byte) => [character, byte]));
+  bytesIn.set(encoding, table);
+  return table;
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text);
+}
+
+function pointOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}

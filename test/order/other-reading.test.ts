@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { otherReading } from '../../src/order/other-reading.ts';
+import { likelyQuantity } from '../../src/order/quantity.ts';
+
+describe('a text can be read otherwise', () => {
+  test.each([
+    ['a no-break space', 'A\u00a01', '"A 1"'],
+    ['a narrow no-break space', 'A\u202f1', '"A 1"'],
+    ['full-width letters and digits', 'Ａ－１２', '"A-12"'],
+    ['Arabic-Indic digits', '١٢٣', '"123"'],
+    ['Devanagari digits', 'A-१०', '"A-10"'],
+    ['a ligature', 'ﬁlter', '"filter"'],
+    ['a no-break hyphen', 'A\u20111', '"A-1"'],
+    ['an en dash', 'A–1', '"A-1"'],
+    ['a minus sign', 'A−1', '"A-1"'],
+    ['a Cyrillic letter among Latin ones', 'PО-1', '"PO-1"'],
+    ['a Greek letter among Latin ones', 'ΡO-1', '"PO-1"'],
+    ['straight quotes', "'A-1'", '"A-1"'],
+    ['curly quotes', '“A-1”', '"A-1"'],
+    ['the apostrophe of a spreadsheet', "'007", '"007"'],
+    ['an escape of HTML', 'A&amp;B', '"A&B"'],
+    ['an escape of XML', 'A&#38;B', '"A&B"'],
+    ['a letter that an encoding lacks', 'M?ller', '"M…ller"'],
+    ['UTF-8 that was read as Windows-1252', 'SchrÃ¤ge', '"Schräge"'],
+    ['UTF-8 that was read as Windows-1251', 'Р‘РѕР»С‚', '"Болт"'],
+    ['UTF-8 that was read as MacRoman', 'Schr√§ge', '"Schräge"'],
+    ['UTF-8 that was read as a DOS code page', 'Schr├ñge', 'other letters'],
+    ['a day and a month', '1-Feb', 'something like "1-2"'],
+    ['a German day and month', '01. Mrz', 'something like "1-2"'],
+    ['a month and a year', 'Feb-26', 'something like "1-2"'],
+    ['a date with dots', '21.11.2026', 'something like "1-2"'],
+    ['a date with slashes', '11/21/2026', 'something like "1-2"'],
+    ['a time with seconds', '12:30:00', 'something like "1-2"'],
+  ])('with %s', (_, text, reading) => {
+    expect(otherReading(text)?.reading).toBe(reading);
+  });
+
+  test.each([
+    ...['A-1', 'PO 1', '12E3', '2026-11-21', 'PO-2026-11-21', '1/2', '01/02', 'MAR1', 'MAY-15', 'march-10', '#1001'],
+    ...['A.B', '1.234', '12:30', '4500.1', 'Größe-XL', 'm²', '10kΩ', '5µm', 'Болт M8', 'Болт-М8', 'РО-100', 'naïve'],
+    ...[
+      'ネジ\u3000Ｍ'.slice(0, 3),
+      '部品-1',
+      '1/2"',
+      "O'Neill",
+      'A–',
+      '–A',
+      'groß – klein',
+      'why?',
+      '?',
+      'A&B',
+      'AT&T;',
+      'Ã',
+    ],
+  ])('but not %j', (text) => {
+    expect(otherReading(text)).toBeUndefined();
+  });
+});
+
+test.each([
+  ['１２', '12'],
+  ['١٢', '12'],
+  ['1\u200b2', '12'],
+  ['1\u2060000', '1000'],
+  ['−5', '-5, which is below zero'],
+  ['(5)', '-5, or 5 without the brackets'],
+  ['10 %', '10, or 0.1'],
+  ['1.2E3', '1200, rounded by a spreadsheet, or a code'],
+  ['1,00,000', '100000'],
+  ['l0O', '100, with letters in place of digits'],
+  ["'5", '5, with a unit or a sign beside it'],
+  ['10 pcs', '10, with a unit or a sign beside it'],
+  ['5 €', '5, with a unit or a sign beside it'],
+  ['ten', undefined],
+  ['0x10', undefined],
+  ['1.', undefined],
+])('the quantity %j is held, and may mean %s', (text, likely) => {
+  expect(likelyQuantity(text)).toBe(likely);
+});
