@@ -18,7 +18,7 @@ export type QuantityFault =
 export type QuantityText = { value: number; sign?: '.' | ',' } | { fault: QuantityFault };
 
 const PLAIN_WHOLE = /^[1-9]\d{0,14}$/;
-/** The blanks that stand between thousands: plain, no-break, narrow no-break and thin. */
+/** Blanks that separate thousands: plain, no-break, narrow no-break and thin. */
 const SIGNED = /^([+-]?)(\d[\d.,'’ \u00a0\u202f\u2009]*?|[.,]\d+)(-?)$/u;
 
 /** Groups of three digits with the same separator. */
