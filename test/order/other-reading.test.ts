@@ -35,24 +35,9 @@ describe('a text can be read otherwise', () => {
     expect(otherReading(text)?.reading).toBe(reading);
   });
 
-  test.each([
-    ...['A-1', 'PO 1', '12E3', '2026-11-21', 'PO-2026-11-21', '1/2', '01/02', 'MAR1', 'MAY-15', 'march-10', '#1001'],
-    ...['A.B', '1.234', '12:30', '4500.1', 'Größe-XL', 'm²', '10kΩ', '5µm', 'Болт M8', 'Болт-М8', 'РО-100', 'naïve'],
-    ...[
-      'ネジ\u3000Ｍ'.slice(0, 3),
-      '部品-1',
-      '1/2"',
-      "O'Neill",
-      'A–',
-      '–A',
-      'groß – klein',
-      'why?',
-      '?',
-      'A&B',
-      'AT&T;',
-      'Ã',
-    ],
-  ])('but not %j', (text) => {
+  const single =
+    "A-1|PO 1|12E3|2026-11-21|PO-2026-11-21|1/2|01/02|MAR1|MAY-15|march-10|#1001|A.B|1.234|12:30|4500.1|Größe-XL|m²|10kΩ|5µm|Болт M8|Болт-М8|РО-100|naïve|ネジ\u3000|部品-1|1/2\"|O'Neill|'=A1|A–|–A|groß – klein|why?|?|A&B|AT&T;|Ã";
+  test.each(single.split('|'))('but not %j', (text) => {
     expect(otherReading(text)).toBeUndefined();
   });
 });
