@@ -124,7 +124,7 @@ async function endOfGzip(handle: FileHandle): Promise<string | undefined> {
 function endOfTable(head: string, tail: string, isAll: boolean, lineEnd: LineEnd): string | undefined {
   const quotes = tail.split('"').length - 1;
   if (isAll && quotes % 2 === 1) return 'a quote is not closed';
-  if (/[\r\n]$/.test(tail)) return undefined;
+  if (/[\r\n]\u001a?$/.test(tail)) return undefined;
   const header = firstRow(head);
   const last = tail.slice(Math.max(tail.lastIndexOf('\n'), tail.lastIndexOf('\r')) + 1);
   const delimiter = [',', ';', '\t', '|'].reduce((a, b) => (count(header, b) > count(header, a) ? b : a));

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { plainLook } from './look-alike.ts';
 
 /** How a person may read a number or an article that is written otherwise; `why` continues "because". */
 export type OtherReading = { reading: string; why: string };
@@ -53,47 +54,27 @@ function characterOf(entity: string): string {
   return code <= 0x10_ff_ff ? String.fromCodePoint(code) : entity;
 }
 
-/** Blanks but the plain and the ideographic one. */
+/** Blanks but the plain and the ideographic one; other forms of letters, digits and ligatures; dashes within a code. */
 const BLANK = /[\p{Zs}--[ \u3000]]/v;
-/** Forms of other characters: of full width, digits of other scripts and ligatures. */
 const FORM = /[\uff01-\uff5e\ufb00-\ufb06]|[\p{Nd}--[0-9]]/v;
-/** Dashes within a code, where a program replaced the hyphen. */
 const DASH = /(?<=[\p{L}\p{N}])[\u2010-\u2013\u2212\ufe58\ufe63](?=[\p{L}\p{N}])/u;
-const ALL = { blank: new RegExp(BLANK, 'gv'), form: new RegExp(FORM, 'gv'), dash: new RegExp(DASH, 'gu') };
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
-const CYRILLIC_AND_GREEK = 'АВЕЅІЈКМНОРСТУХаеорсухѕіјԁһАΒΕΖΗΙΚΜΝΟΡΤΥΧοΑ';
-const LATIN = 'ABESIJKMHOPCTYXaeopcyxsijdhABEZHIKMNOPTYXoA';
-const TWINS: ReadonlyMap<string, string> = new Map(
-  Array.from(CYRILLIC_AND_GREEK, (one, at) => [one, LATIN[at] ?? one]),
-);
-
 function lookAlike(text: string): OtherReading | undefined {
-  const found = BLANK.exec(text)?.[0] ?? FORM.exec(text)?.[0] ?? DASH.exec(text)?.[0];
-  if (found !== undefined) return { reading: shown(inPlainForm(text)), why: `it contains ${pointOf(found)}` };
-  const mixed = text.match(WORD)?.find((word) => /\p{Script=Latin}/u.test(word) && inLatin(word) !== word);
-  if (mixed === undefined) return undefined;
-  const twin = Array.from(mixed).find((character) => TWINS.has(character)) ?? '';
-  return { reading: shown(inLatin(text)), why: `it contains ${pointOf(twin)}, a letter of another script` };
+  const found = (BLANK.exec(text) ?? FORM.exec(text) ?? DASH.exec(text))?.[0] ?? foreignLetterIn(text);
+  if (found === undefined) return undefined;
+  return {
+    reading: shown(plainLook(text)),
+    why: `it contains ${pointOf(found)}, which looks like ${shown(plainLook(found))}`,
+  };
 }
 
-/** The text with plain blanks, hyphens and ASCII digits and letters in place of their other forms. */
-export function inPlainForm(text: string): string {
-  return text.replace(ALL.blank, ' ').replace(ALL.dash, '-').replace(ALL.form, plainForm);
-}
-
-function plainForm(character: string): string {
-  const form = character.normalize('NFKC');
-  if (!/^\p{Nd}$/u.test(form)) return form;
-  const code = form.codePointAt(0) ?? 0;
-  let zero = code;
-  while (code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
-  return String(code - zero);
-}
-
-/** The text with Latin letters in place of those of other scripts that look the same. */
-export function inLatin(text: string): string {
-  return Array.from(text, (character) => TWINS.get(character) ?? character).join('');
+/** A Cyrillic or Greek letter that looks like a Latin one, in a word with Latin letters. */
+function foreignLetterIn(text: string): string | undefined {
+  const words = text.match(WORD)?.filter((word) => /\p{Script=Latin}/u.test(word)) ?? [];
+  return Array.from(words.join('')).find(
+    (one) => /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(one) && plainLook(one) !== one,
+  );
 }
 
 /** `Ã¤` for `ä`: the bytes of UTF-8, read in one of these encodings. */

@@ -1,4 +1,4 @@
-import { inPlainForm } from './other-reading.ts';
+import { plainLook } from './look-alike.ts';
 
 /**
  * The decimal sign of a text. `auto` reads what can be read in one way only and reports the rest as ambiguous.
@@ -52,7 +52,7 @@ const UNITS = /^(?:x ?)?(\d+) ?(?:\p{L}[\p{L}.]{0,9}|[€$£¥])$/iu;
 
 /** What a text that is no quantity may mean, in words; undefined when nothing is likely. */
 export function likelyQuantity(text: string): string | undefined {
-  const plain = inPlainForm(text)
+  const plain = plainLook(text)
     .replace(/[\p{Cf}\p{Cc}]/gu, '')
     .replace(/\u2212|^[\u2010-\u2013]/gu, '-')
     .trim();

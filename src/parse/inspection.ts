@@ -51,12 +51,13 @@ export type Reading<Name extends FormatName = FormatName> = {
 /**
  * `apart` contains, among others, every number whose rows are not adjacent; `shifted` those that a faulty row may
  * belong to, with what is wrong with that row. `hasQuotes`: fields may be in quotes. `cutOffAt`: the line of a last
- * row that may be cut off. `fillDown`: a blank number repeats the one above.
+ * row that may be cut off. `fillDown`: a blank number repeats the one above. `extra`: empty fields behind the header's.
  */
 export type TableReading = {
   delimiter: string;
   hasQuotes: boolean;
   hasSepLine: boolean;
+  extra: number;
   fillDown: boolean;
   /** Of a fix file: what its rows were, and what is known about all of them. */
   originals?: Originals;

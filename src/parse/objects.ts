@@ -211,9 +211,10 @@ function watchRepeats(bytes: number) {
 }
 
 /** Compares rows as those of a table with the four fields and some of their other values. */
-function watchRows(bytes: number, { fields }: Mapping) {
+function watchRows(bytes: number, mapping: Mapping) {
+  const { fields } = mapping;
   const runs = createRuns(COLUMNS, bytes / LEAST_OBJECT);
-  const shifted = watchShifted(COLUMNS);
+  const shifted = watchShifted(COLUMNS, mapping);
   return {
     look(value: Fields, number: string, { line, bytes: length }: ObjectRecord): void {
       const text = (names: readonly string[]) => textOf(find(value, names).value) ?? '';

@@ -37,6 +37,7 @@ export async function sniff(handle: FileHandle, stamp: Stamp, mapping: Mapping):
   const start = textOf(bytes, found);
   refuseMarkup(start);
   refuseEscapes(start);
+  refuseWrapped(start);
   return { gzip, ...found, isArchive: false, start };
 }
 
@@ -123,18 +124,58 @@ function refuseZeros(bytes: Buffer): void {
 
 /** What a server answers instead of a file, or what some programs call a spreadsheet. */
 function refuseMarkup(start: string): void {
-  if (!/^\s*<(?:!doctype html|html)\b/i.test(start)) return;
-  const remedy = 'Drop CSV, JSON, XML or XLSX. A server that answers with a page may require other credentials.';
+  if (/^\s*<\?xml[^>]*>\s*<\?mso-application[^>]*Excel/i.test(start))
+    throw unreadable('format', 'The file is an XML workbook of Excel 2003.', { line: 1 }, SAVE);
+  if (!/^\s*<(?:!doctype html|html|head|body|table|meta)\b/i.test(start)) return;
+  const remedy =
+    'Some programs call a web page a workbook: open it and save it as .xlsx or CSV (UTF-8). A server that answers with a page may require other credentials.';
   throw unreadable('format', 'The file is a web page.', { line: 1 }, remedy);
 }
 
-const BINARY: [name: string, signature: Buffer][] = [
-  ['an old Excel workbook (.xls), or one that is protected by a password', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
-  ['a PDF document', Buffer.from('%PDF')],
+const SAVE = 'Save it as .xlsx without a password or as CSV (UTF-8), or drop JSON or XML.';
+const UNPACK = 'Unpack it and drop the files in it, or pack each as gzip.';
+
+/** What files of other kinds begin with, in hexadecimal. */
+const BINARY: readonly [name: string, signature: string, remedy: string][] = [
+  ['an old Excel workbook (.xls), or one that is protected by a password', 'd0cf11e0a1b11ae1', SAVE],
+  ['a PDF document', '25504446', SAVE],
+  ['a text document (RTF)', '7b5c727466', SAVE],
+  ['an image', '89504e47', SAVE],
+  ['an image', 'ffd8ff', SAVE],
+  ['an image', '474946383961', SAVE],
+  ['a Parquet file', '5041523115', SAVE],
+  ['an SQLite database', '53514c69746520666f726d6174203300', SAVE],
+  ['a 7-Zip archive', '377abcaf271c', UNPACK],
+  ['a RAR archive', '526172211a07', UNPACK],
+  ['packed as bzip2', '425a683931415926', UNPACK],
+  ['packed as xz', 'fd377a585a00', UNPACK],
+  ['packed as Zstandard', '28b52ffd', UNPACK],
 ];
 
 function refuseBinary(bytes: Buffer): void {
-  const known = BINARY.find(([, signature]) => bytes.subarray(0, signature.length).equals(signature));
-  const remedy = 'Save it as .xlsx without a password or as CSV (UTF-8), or drop JSON or XML.';
-  if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, { line: 1 }, remedy);
+  const start = bytes.toString('hex', 0, 16);
+  const known = BINARY.find(([, signature]) => start.startsWith(signature));
+  if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, { line: 1 }, known[2]);
+  if (!/^(?:0000feff|fffe0000|(?:[^0].|.[^0])000000(?:[^0].|.[^0])000000|000000(?:[^0].|.[^0])000000)/.test(start))
+    return;
+  throw unreadable('encoding', 'The file is UTF-32.', { line: 1 }, 'Save it as UTF-8.');
+}
+
+/** Data in another program's text, which would be read as a table with one column. */
+const WRAPPED: readonly [what: string, start: RegExp, remedy: string][] = [
+  [
+    'JSON within a text, in quotes and with backslashes',
+    /^\s*"\s*[[{]\s*(?:\\|\{)/,
+    'Let its program write JSON once, not a text of it.',
+  ],
+  [
+    'a script',
+    /^\s*(?:(?:\/\/[^\n]*\n|\/\*[^*]*\*\/)\s*)*(?:\/[/*][^{]*|[\w$. ]+(?:=|\()\s*)\[?\s*\{\s*"/,
+    'Remove what is around the JSON: comments, names and brackets.',
+  ],
+];
+
+function refuseWrapped(start: string): void {
+  const known = WRAPPED.find(([, pattern]) => pattern.test(start));
+  if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, { line: 1 }, known[2]);
 }

@@ -5,7 +5,7 @@ import type { Item } from '../order/order.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { pointerStep, shorten, textFault } from '../order/text.ts';
 import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
-import { type CheckedRow, faultOf } from './check-row.ts';
+import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
 import {
   isAbsent,
   keysBeside,
@@ -25,7 +25,8 @@ export type CheckedObject = { number: string; items?: Item[]; problems: Problem[
 export type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
 
 /** Reads one JSON value as an order; reports everything that is wrong with it. */
-export function checkObject(record: ObjectRecord, rules: ObjectRules): CheckedObject {
+export function checkObject(record: ObjectRecord, given: ObjectRules): CheckedObject {
+  const rules = { ...given, mapping: mappingOf(given.mapping, record) };
   const { place, value } = record;
   if (!isObject(value)) return { number: '', problems: [problemOf('not-an-object', place, '', shown(value))] };
   const problems = doubtProblems(record.doubts, place);
@@ -42,7 +43,8 @@ function placed(problems: readonly Problem[], place: Place, { lineOf }: ObjectRu
 }
 
 /** Reads one object without items as one line of an order. */
-export function checkObjectRow(record: ObjectRecord, rules: ObjectRules): CheckedRow {
+export function checkObjectRow(record: ObjectRecord, given: ObjectRules): CheckedRow {
+  const rules = { ...given, mapping: mappingOf(given.mapping, record) };
   const { place, value } = record;
   if (!isObject(value)) {
     const reason = `${placeText(place)} is not an object`;

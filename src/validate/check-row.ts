@@ -36,7 +36,8 @@ export type RowRules = {
 
 /** Checks one row of a table; reports everything wrong with it. */
 export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
-  const { table, mapping } = rules;
+  const { table } = rules;
+  const mapping = mappingOf(rules.mapping, record);
   const number = textOf(record, 'purchaseOrderNumber', rules);
   if (record.cells.length !== table.columns.header.length) return wrongWidth(record, number, rules);
   const articleCode = textOf(record, 'articleCode', rules, mapping.defaults.articleCode);
@@ -44,7 +45,7 @@ export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
   const read = readQuantity(quantity, mapping.decimal, mapping.quantity === 'integer');
   const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = textOf(record, 'orderState', rules, onlyState);
-  const [numberFault, codeFault] = [faultOf(number, mapping), faultOf(articleCode, mapping)];
+  const [numberFault, codeFault] = [number, articleCode].map((text) => faultOf(text, mapping));
   const isGood = numberFault === undefined && codeFault === undefined;
   if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))
     return { record, number, item: { articleCode, quantity: read.value } };
@@ -66,6 +67,11 @@ export function faultOf(text: string, mapping: Mapping): Fault | undefined {
   return (
     textOrReadingFault(text, mapping) ?? (mapping.totalRows === 'hold' && isTotalLabel(text) ? 'total-row' : undefined)
   );
+}
+
+/** The mapping for a record: what a person confirmed in a fix file has no other reading, and what is in doubt has two already. */
+export function mappingOf(mapping: Mapping, { isConfirmed, doubts }: SourceRecord): Mapping {
+  return isConfirmed || doubts !== undefined ? { ...mapping, otherReadings: 'allow' } : mapping;
 }
 
 /** What is wrong with a number or an article, wherever it is. */

@@ -129,7 +129,7 @@ function textSentence(fault: TextLike, value: string): string {
 function twoReadingsSentence(value: string): string {
   const shown = escapeHidden(JSON.stringify(shorten(value, 60)));
   const { reading, why } = otherReading(value) ?? { reading: 'another text', why: 'it looks like it' };
-  return `${shown} can be the text as it is, or ${shorten(reading, 80)}, because ${why}; enter the one that is meant, or set otherReadings: allow in the mapping of the source if such texts are right as they are`;
+  return `${shown} can be the text as it is, or ${shorten(reading, 80)}, because ${why}; enter the one that is meant, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is. If all such texts of the source are, set otherReadings: allow in its mapping`;
 }
 
 function notTextSentence(value: string, shown: string): string {
@@ -145,7 +145,7 @@ function damageSentence(value: string, shown: string): string {
     return `${shown} can be the text as it is, or what a program wrote because it had no value; enter the full value`;
   const [, inner] = /^="(.*)"$/s.exec(value) ?? [];
   if (inner !== undefined)
-    return `${JSON.stringify(shorten(inner, 60))} is not plain text: a formula, a date, or a number that its cell does not show exactly; format the column as text and enter the full value`;
+    return `${JSON.stringify(shorten(inner, 60))} is not plain text: a formula, a date, a number that its cell does not show exactly, or struck through; format the column as plain text and enter the full value, or remove the row`;
   const number = Number(value.replace(',', '.'));
   if (/^[+-]?[\d.,]+(?:e[+-]?\d+)?$/i.test(value) && Number.isFinite(number)) {
     const other = Math.abs(number) < 1e21 ? BigInt(Math.round(number)).toString() : String(number);

@@ -44,7 +44,8 @@ const codes = fc
   .filter((text) => textFault(text) === undefined && otherReading(text) === undefined);
 const orderLists: fc.Arbitrary<Order[]> = fc.uniqueArray(
   fc.record({
-    purchaseOrderNumber: codes,
+    // Numbers that seem to be commented out are held.
+    purchaseOrderNumber: codes.filter((text) => !/^(?:#|--)/.test(text)),
     orderState: fc.constant('NEW' as const),
     items: fc.uniqueArray(fc.record({ articleCode: codes, quantity: fc.integer({ min: 1, max: 999_999_999 }) }), {
       minLength: 1,
@@ -52,7 +53,8 @@ const orderLists: fc.Arbitrary<Order[]> = fc.uniqueArray(
       selector: ({ articleCode }) => articleCode,
     }),
   }),
-  { selector: ({ purchaseOrderNumber }) => purchaseOrderNumber, maxLength: 12 },
+  // Numbers that differ only in case, blanks or zeros are held.
+  { selector: ({ purchaseOrderNumber: number }) => number.toLowerCase().replace(/^[ 0]+| /g, ''), maxLength: 12 },
 );
 
 const HEADER = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'];

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
+import { storeZip } from '../support/zip.ts';
 
 const HEADER = 'purchaseOrderNumber,articleCode,quantity';
 
@@ -236,6 +237,46 @@ describe('gzip is unreadable', () => {
 
 test('a file that only looks like a zip archive is unreadable', async () => {
   expect(await whyUnreadable(Buffer.from('PK\x03\x04rest'))).toEqual({ code: 'unreadable-zip' });
+});
+
+describe('a file of another kind is refused with what it is and what to do', () => {
+  const zip = (...names: string[]) => storeZip(new Map(names.map((name) => [name, Buffer.from('x')])));
+
+  test.each([
+    ['a zip archive of tables', zip('a.csv', 'b.csv'), '"a.csv", "b.csv"', 'Unpack it'],
+    ['an OpenDocument file', zip('mimetype', 'content.xml'), '(.ods)', 'Save it as .xlsx'],
+    ['a Numbers file', zip('Index/Document.iwa'), 'Numbers', 'Save it as .xlsx'],
+    ['a Word document', zip('word/document.xml'), 'Word', 'Save it as .xlsx'],
+    ['a binary workbook', zip('xl/workbook.bin'), '(.xlsb)', 'Save it as .xlsx'],
+    ['an old or protected workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), '(.xls)', 'without a password'],
+    ['a web page', '<table><tr><td>purchaseOrderNumber</td></tr></table>', 'web page', 'save it as .xlsx'],
+    ['an XML workbook', '<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><a/>', 'Excel 2003', '.xlsx'],
+    ['RTF', '{\\rtf1 a}', 'RTF', 'CSV (UTF-8)'],
+    ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), 'image', 'CSV (UTF-8)'],
+    ['7-Zip', Buffer.from('377abcaf271c0004', 'hex'), '7-Zip', 'Unpack it'],
+    ['Zstandard', Buffer.from('28b52ffd0458', 'hex'), 'Zstandard', 'Unpack it'],
+    ['JSON within a text', '"[{\\"purchaseOrderNumber\\":1}]"', 'within a text', 'write JSON once'],
+    ['JSON in a call', 'callback([{"purchaseOrderNumber":"1"}])', 'script', 'Remove what is around'],
+    ['JSON below a comment', '// orders\n[{"purchaseOrderNumber":"1"}]', 'script', 'Remove what is around'],
+  ])('%s', async (_, bytes, what, remedy) => {
+    await expect(readText(bytes)).rejects.toMatchObject({
+      code: 'unreadable-format',
+      message: expect.stringContaining(what),
+      remedy: expect.stringContaining(remedy),
+    });
+  });
+
+  test('UTF-32', async () => {
+    const utf32 = Buffer.from(Array.from('purchaseOrderNumber').flatMap((one) => [one.charCodeAt(0), 0, 0, 0]));
+    expect(await whyUnreadable(utf32)).toMatchObject({ code: 'unreadable-encoding' });
+  });
+
+  test('but not a table with a title that looks like a comment, or with lines in quotes', async () => {
+    expect(await whyUnreadable(`// from the shop\n${HEADER}\n${rows(1, 'A', '\n')}`)).toMatchObject({ records: 1 });
+    await expect(readText('"purchaseOrderNumber;articleCode;quantity"\n')).rejects.toMatchObject({
+      remedy: expect.stringContaining('The complete line is in quotes'),
+    });
+  });
 });
 
 test.each([

@@ -4,7 +4,7 @@ export type RawSheet = { name?: string; state?: string; xml: string };
 
 const REL = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 
-/** A workbook of these sheets as their XML, with cell styles 1, 2, … for these number formats. */
+/** A workbook of these sheets as their XML, with cell styles 1, 2, … for these number formats, and one more that strikes through. */
 export function rawWorkbook(sheets: readonly RawSheet[], formats: readonly string[] = []): Buffer {
   const sheetTags = sheets.map(
     ({ name = 'Sheet', state }, i) =>
@@ -14,7 +14,11 @@ export function rawWorkbook(sheets: readonly RawSheet[], formats: readonly strin
     (_, i) => `<Relationship Id="r${i + 1}" Type="${REL}/worksheet" Target="worksheets/sheet${i + 1}.xml"/>`,
   );
   const codes = formats.map((code, i) => `<numFmt numFmtId="${200 + i}" formatCode="${escaped(code)}"/>`);
-  const styles = ['<xf numFmtId="0"/>', ...formats.map((_, i) => `<xf numFmtId="${200 + i}"/>`)];
+  const styles = [
+    '<xf numFmtId="0"/>',
+    ...formats.map((_, i) => `<xf numFmtId="${200 + i}"/>`),
+    '<xf numFmtId="0" fontId="1"/>',
+  ];
   const parts = new Map([
     [
       '_rels/.rels',
@@ -27,7 +31,7 @@ export function rawWorkbook(sheets: readonly RawSheet[], formats: readonly strin
     ],
     [
       'xl/styles.xml',
-      `<styleSheet><numFmts>${codes.join('')}</numFmts><cellXfs>${styles.join('')}</cellXfs></styleSheet>`,
+      `<styleSheet><numFmts>${codes.join('')}</numFmts><fonts><font/><font><b/><strike/></font></fonts><cellXfs>${styles.join('')}</cellXfs></styleSheet>`,
     ],
     ...sheets.map(({ xml }, i) => [`xl/worksheets/sheet${i + 1}.xml`, xml] as const),
   ]);

@@ -272,3 +272,92 @@ test.each(['1 000', '1\u00a0000', '1\u202f000', '1\u2009000', "1'000", '1’000'
 test.each(['1\u3000000', '1_000', '1´000', '1٬000'])('%j is held', async (quantity) => {
   expect(inShort((await readText(table(`1,A,${quantity}`))).orders)).toEqual([{ 1: ['2 quantity not-a-number'] }]);
 });
+
+describe('rows that all end with a delimiter', () => {
+  const lines = (...rows: string[]) => `${rows.join('\n')}\n`;
+
+  test.each([
+    ['one', lines(HEADER, '1,A,1,', '2,B,2,')],
+    ['three', lines(HEADER, '1,A,1,,,', '2,B,2,,,')],
+    ['one, also without a last line end', lines(HEADER, '1,A,1,', '2,B,2,').trimEnd()],
+    ['one, with the header again', lines(HEADER, '1,A,1,', HEADER, '2,B,2,')],
+    ['one, and a text that may be empty', lines(`${HEADER},text`, '1,A,1,,', '2,B,2,x,')],
+    ['one, with semicolons', lines(`${HEADER},text`, '1,A,1,5,', '2,B,2,7,').replaceAll(',', ';')],
+  ])('are read: %s', async (_, text) => {
+    expect(inShort((await readText(text)).orders)).toEqual([order('1', item('A')), order('2', item('B', 2))]);
+  });
+
+  test('are held where the delimiter can be a decimal comma, or part of an article', async () => {
+    const decimals = lines(`${HEADER},text`, '1,A,1,5,', '2,B,2,0,');
+    const articles = lines('purchaseOrderNumber,quantity,articleCode,text', '1,5,A,B,', '2,5,C,D,');
+    for (const text of [decimals, articles])
+      expect((await readText(text)).orders.map(({ valid }) => valid)).toEqual([false, false]);
+  });
+
+  test('are held where only some do', async () => {
+    const { orders } = await readText(lines(HEADER, '1,A,1,', '2,B,2', '3,C,3'));
+    expect(orders.map(({ number, valid }) => [number, valid])).toEqual([
+      ['1', false],
+      ['2', false],
+      ['3', true],
+    ]);
+  });
+});
+
+describe('numbers of one file', () => {
+  test.each([
+    ['in case', 'Po-1', 'PO-1'],
+    ['in a blank', 'PO 1', 'PO1'],
+    ['in leading zeros', '0045', '45'],
+    ['in letters that look the same', 'РО-1', 'PO-1'],
+  ])('that differ only %s are held, with both', async (_, first, second) => {
+    const text = table(`${first},A,1`, '7,X,1', `${second},B,2`);
+    const { orders } = await readText(text);
+    expect(inShort(orders)).toEqual([
+      { [first]: ['2 row-in-doubt'] },
+      order('7', item('X')),
+      { [second]: ['4 row-in-doubt'] },
+    ]);
+    expect((await messagesOf(text))[0]).toContain(
+      `line 4 has the order number "${second}", which differs from "${first}"`,
+    );
+    const allowed = await readText(text, mappingOf({ otherReadings: 'allow' }));
+    expect(allowed.orders.map(({ valid }) => valid)).toEqual([true, true, true]);
+    const flat = JSON.stringify([first, second].map((number) => ({ purchaseOrderNumber: number, ...item('A') })));
+    expect((await readText(flat)).orders.map(({ valid }) => valid)).toEqual([false, false]);
+  });
+
+  test.each(['#2', '//2', '--2'])('are held if they seem to be commented out: %s', async (number) => {
+    const { orders } = await readText(table('1,A,1', `${number},B,2`, '3,C,3'));
+    expect(inShort(orders)).toEqual([
+      order('1', item('A')),
+      { [number]: ['3 row-in-doubt'] },
+      order('3', item('C', 3)),
+    ]);
+  });
+
+  test('may all begin with a number sign', async () => {
+    const { orders } = await readText(table('#1001,A,1', '#1002,B,2'));
+    expect(inShort(orders)).toEqual([order('#1001', item('A')), order('#1002', item('B', 2))]);
+  });
+});
+
+describe('a second table below an empty line', () => {
+  test('is refused, with the line of its header', async () => {
+    await expect(readText(table('1,A,1', '', 'article,name,stock', 'A,Foo,5'))).rejects.toMatchObject({
+      code: 'unreadable-header',
+      facts: { line: 4 },
+      message: expect.stringContaining('"article", "name", "stock"'),
+    });
+  });
+
+  test('is held if it is only text', async () => {
+    const { orders } = await readText(table('1,A,1', '', 'Checked,by,Smith', 'Approved,by,Jones'));
+    expect(orders.map(({ valid }) => valid)).toEqual([true, false, false]);
+  });
+});
+
+test('the mark that DOS programs write at the end of a text is no row', async () => {
+  const { orders } = await readText(`${table('1,A,1', '2,B,2')}\u001a`);
+  expect(inShort(orders)).toEqual([order('1', item('A')), order('2', item('B', 2))]);
+});

@@ -34,11 +34,9 @@ export const csvFormat: Format<'csv'> = {
 };
 
 /** Makes records of the rows of one table, in their order. */
-export function createRowPages(
-  { columns, hasSepLine, fillDown, originals, fixSummary: summary }: TableReading,
-  mapping: Mapping,
-): (rows: Row[]) => RecordPage {
-  const body = createTableBody(hasSepLine, mapping);
+export function createRowPages(reading: TableReading, mapping: Mapping): (rows: Row[]) => RecordPage {
+  const { columns, fillDown, originals, fixSummary: summary } = reading;
+  const body = createTableBody(reading, mapping);
   const own = createOwnCells({ columns, fillDown, originals, summary });
   return (rows) => ({ records: body.take(rows).map(toRecord), lineOf: ({ line }) => line });
 

@@ -2,10 +2,13 @@ import { parse } from 'csv-parse/sync';
 import type { Mapping } from '../../config/config.ts';
 import { readQuantity } from '../../order/quantity.ts';
 import { trimBlanks } from '../../order/text.ts';
-import { countFields } from '../columns.ts';
+import { columnNamed, countFields, type Field, hasNeededColumns } from '../columns.ts';
 
-/** What separates a table's fields. `hasSepLine`: its first line is `sep=;`, as Excel writes and reads it. */
-export type Delimiter = { delimiter: string; hasSepLine: boolean };
+/**
+ * What separates a table's fields. `hasSepLine`: its first line is `sep=;`, as Excel writes and reads it. `extra`: how many
+ * empty fields each row has behind those of the header, because it ends with a delimiter.
+ */
+export type Delimiter = { delimiter: string; hasSepLine: boolean; extra: number };
 
 const CANDIDATES = [',', ';', '\t', '|'];
 const SEP_LINE = /^"?sep=([^\r\n"])"?(?:\r\n|\r|\n)/i;
@@ -17,12 +20,43 @@ const LOOKED_AT = 20;
  */
 export function findDelimiter(start: string, mapping: Mapping): Delimiter {
   const named = SEP_LINE.exec(start)?.[1];
-  const hasSepLine = named !== undefined;
-  if (mapping.delimiter !== 'auto') return { delimiter: mapping.delimiter, hasSepLine };
-  if (named !== undefined) return { delimiter: named, hasSepLine };
+  const delimiter = mapping.delimiter === 'auto' ? (named ?? bestDelimiter(start, mapping)) : mapping.delimiter;
+  return { delimiter, hasSepLine: named !== undefined, extra: extraFields(start, delimiter, mapping) };
+}
+
+function bestDelimiter(start: string, mapping: Mapping): string {
   const rated = CANDIDATES.map((delimiter) => ({ delimiter, rating: rate(start, delimiter, mapping) }));
-  const best = rated.reduce((a, b) => (compare(b.rating, a.rating) > 0 ? b : a));
-  return { delimiter: best.delimiter, hasSepLine };
+  return rated.reduce((a, b) => (compare(b.rating, a.rating) > 0 ? b : a)).delimiter;
+}
+
+const MOST_COMPARED = 1_000;
+/** A shorter beginning is the complete table. */
+const LONG = 60 * 1024;
+
+/** Every row below the header must have the same number of them, and no other reading may be likely. */
+function extraFields(start: string, delimiter: string, mapping: Mapping): number {
+  const rows = firstRows(start, delimiter, mapping, MOST_COMPARED) ?? [];
+  const at = rows.findIndex((cells) => hasNeededColumns(cells, mapping));
+  const header = rows[at] ?? [];
+  const isCut = rows.length < MOST_COMPARED && start.length > LONG;
+  const below = rows.slice(at + 1, isCut ? -1 : undefined);
+  const data = below.filter((cells) => !cells.every(isBlankCell) && !header.every((name, i) => name === cells[i]));
+  const width = data[0]?.length ?? 0;
+  if (at < 0 || width <= header.length) return 0;
+  const isEven = data.every((cells) => cells.length === width && cells.slice(header.length).every(isBlankCell));
+  return isEven && isOnlyReading(header, data, delimiter, mapping) ? width - header.length : 0;
+}
+
+/** `1,5,` can be the quantity 1 and a text, or a decimal comma and no text, unless the last column is never empty. */
+function isOnlyReading(header: readonly string[], data: readonly string[][], delimiter: string, mapping: Mapping) {
+  const at = (field: Field) => columnNamed(field, header, mapping) ?? Number.NaN;
+  const [number, article, quantity] = [at('purchaseOrderNumber'), at('articleCode'), at('quantity')];
+  if (delimiter !== ',' || [number, article, quantity].includes(header.length - 1)) return true;
+  return number < quantity && article < quantity && data.some((cells) => !/^\s*\d/.test(cells[quantity + 1] ?? ''));
+}
+
+function isBlankCell(cell = ''): boolean {
+  return cell.trim() === '';
 }
 
 type Rating = readonly number[];

@@ -25,6 +25,8 @@ export type InspectedTable = {
 const LF = 10;
 const CR = 13;
 const QUOTE = 34;
+/** DOS programs write it at the end of a text (Ctrl+Z). */
+const END_MARK = 26;
 const ALL_NEWLINES = ['\r\n', '\n', '\r'] as const;
 
 /** Reads a table to its end: every quote matches, the header is good; finds numbers whose rows are not adjacent. */
@@ -45,7 +47,7 @@ export async function inspectTable(
 
   for await (const chunk of content) {
     hasCr ||= chunk.includes(CR);
-    lastByte = chunk.at(-1) ?? lastByte;
+    lastByte = chunk.at(chunk.at(-1) === END_MARK ? -2 : -1) ?? lastByte;
     table.look(await parser.write(chunk));
   }
   table.look(await parser.end());
@@ -68,7 +70,7 @@ export async function inspectRows(
   mapping: Mapping,
   originals?: Originals,
 ) {
-  const table = watchTable({ dialect: { delimiter: ',', hasSepLine: false }, bytes, mapping, originals });
+  const table = watchTable({ dialect: { delimiter: ',', hasSepLine: false, extra: 0 }, bytes, mapping, originals });
   for await (const page of rows) table.look(page);
   return table.found(['\n']);
 }
@@ -77,7 +79,7 @@ type Watched = { dialect: Delimiter; bytes: number; mapping: Mapping; originals:
 
 /** Looks at the rows of a table one after the other. */
 function watchTable({ dialect, bytes, mapping, originals }: Watched) {
-  const body = createTableBody(dialect.hasSepLine, mapping);
+  const body = createTableBody(dialect, mapping);
   const decimals = watchDecimals();
   let data: ReturnType<typeof watchData> | undefined;
   let last: Row | undefined;
@@ -151,7 +153,7 @@ function watchData(header: Row, expected: number, mapping: Mapping, originals: O
   if (!isFixFile) refuseLostNotes(originals);
   return {
     runs: createRuns(columns, expected),
-    shifted: watchShifted(columns),
+    shifted: watchShifted(columns, mapping),
     ownCells: createOwnCells({ columns, fillDown: mapping.fillDown, originals, summary: undefined }),
     fixRows: isFixFile ? watchFixRows(columns, originals) : undefined,
   };

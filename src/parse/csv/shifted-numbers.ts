@@ -1,5 +1,7 @@
+import type { Mapping } from '../../config/config.ts';
 import { LIMITS } from '../../order/limits.ts';
-import { textFault, trimBlanks, visibleText } from '../../order/text.ts';
+import { plainLook } from '../../order/look-alike.ts';
+import { escapeHidden, shorten, textFault, trimBlanks, visibleText } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
 import type { Row } from './row-parser.ts';
@@ -11,12 +13,14 @@ import type { Row } from './row-parser.ts';
  */
 export type ShiftedNumbers = { numbers: ReadonlyMap<string, string>; look(cells: readonly string[], row: Row): void };
 
-export function watchShifted({ header, at }: Columns): ShiftedNumbers {
+export function watchShifted({ header, at, errorColumns }: Columns, { otherReadings }: Mapping): ShiftedNumbers {
   const column = at.purchaseOrderNumber;
   const numbers = new Map<string, string>();
   /** The row before, if it has too few fields: a line break may have split it. */
   let short: readonly string[] | undefined;
   let lastCell = '';
+  // The rows of a fix file are compared with what they were.
+  const twins = otherReadings === 'hold' && errorColumns.length === 0 ? watchTwins(add) : undefined;
 
   function add(text: string, reason: string, line: number): void {
     if (text !== '' && !numbers.has(text)) numbers.set(text, reason);
@@ -35,6 +39,7 @@ export function watchShifted({ header, at }: Columns): ShiftedNumbers {
     if (cell === lastCell) return;
     lastCell = cell;
     const number = trimBlanks(cell);
+    twins?.look(number, line);
     const fault = textFault(number);
     if (fault === undefined || fault === 'missing') return;
     const visible = visibleText(number);
@@ -69,6 +74,46 @@ export function watchShifted({ header, at }: Columns): ShiftedNumbers {
       }
     },
   };
+}
+
+/** Numbers that are compared: a person's file has fewer, and a program's has no such differences. */
+const MOST_TWINS = 20_000;
+/** What begins a line that is commented out. Some shops write `#` before every number. */
+const COMMENT = /^(?:#|\/\/|--)/;
+
+/** Finds numbers that differ only as one number that was typed several times does, and lines that are commented out. */
+function watchTwins(add: (text: string, reason: string, line: number) => void) {
+  const known = new Map<string, { number: string; line: number }>();
+  let isMarked: boolean | undefined;
+
+  function look(number: string, line: number): void {
+    if (known.size >= MOST_TWINS || number === '') return;
+    isMarked ??= COMMENT.test(number);
+    if (!isMarked && COMMENT.test(number))
+      add(number, `line ${line} begins as a line that is commented out does, the first one does not,`, line);
+    const twin = typedForm(number);
+    const first = known.get(twin);
+    if (first === undefined) known.set(twin, { number, line });
+    else if (first.number !== number) {
+      add(first.number, differs(line, number, first.number), line);
+      add(number, differs(first.line, first.number, number), line);
+    }
+  }
+
+  return { look };
+}
+
+function differs(line: number, number: string, from: string): string {
+  const [shown, other] = [number, from].map((text) => escapeHidden(JSON.stringify(shorten(text, 60))));
+  return `line ${line} has the order number ${shown}, which differs from ${other} only in case, blanks, leading zeros or letters that look the same,`;
+}
+
+/** A number without case, blanks and leading zeros, in Latin letters. */
+function typedForm(number: string): string {
+  return plainLook(number)
+    .toLowerCase()
+    .replace(/ /g, '')
+    .replace(/^0+(?=.)/, '');
 }
 
 function tooMany(line: number) {

@@ -2,6 +2,7 @@ import type { Mapping } from '../../config/config.ts';
 import { shorten } from '../../order/text.ts';
 import { columnNamed, countFields, FIELDS, hasNeededColumns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
+import type { Delimiter } from './dialect.ts';
 import type { Row } from './row-parser.ts';
 import { createTotalRows, type TotalRows } from './total-rows.ts';
 
@@ -27,7 +28,10 @@ const MOST_TITLES = 50;
  * titles. Below it, blank rows, rules (`-----`), repeated headers, rows that match `skipRows` and proven totals are not
  * data. PoSyncError `unreadable-header` for a further header with the columns in another order.
  */
-export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBody {
+export function createTableBody(
+  { hasSepLine, extra }: Pick<Delimiter, 'hasSepLine' | 'extra'>,
+  mapping: Mapping,
+): TableBody {
   const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
   const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0, total: 0 };
   let first: Row | undefined;
@@ -38,7 +42,8 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
   const body: TableBody = { header: undefined, take, end, warnings: () => warningsOf(counts) };
 
   function take(rows: readonly Row[]): readonly Row[] {
-    if (body.header === undefined || isAfterGap || rows.some(mayBeSkipped)) return rows.filter(isData);
+    if (body.header === undefined || isAfterGap || others.isBelow() || rows.some(mayBeSkipped))
+      return rows.filter(isData);
     if (totals) for (const row of rows) totals.add(row);
     return rows;
   }
@@ -68,13 +73,15 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
   function belowHeader(row: Row, header: Row): Skipped | undefined {
     const reason = reasonToSkip(row, header, patterns);
     if (reason === undefined && others.mayBe(row, header)) refuseOtherHeader(row, header, mapping);
+    if (reason === undefined) others.look(row, header, isAfterGap || row.isAfterGap);
     return reason === undefined && totals?.mayBe(row) && totals.is(row) ? 'total' : reason;
   }
 
   function aboveHeader(row: Row): Skipped | 'none' {
     if (isBlank(row)) return 'blank';
     const { headerRow } = mapping;
-    if (headerRow === 'auto' ? hasNeededColumns(row.cells, mapping) : row.line >= headerRow) body.header = row;
+    if (headerRow === 'auto' ? hasNeededColumns(row.cells, mapping) : row.line >= headerRow)
+      body.header = widened(row, extra);
     first ??= row;
     if (body.header === undefined && counts.title >= MOST_TITLES) body.header = first;
     if (body.header !== undefined) totals = createTotalRows(body.header.cells, mapping);
@@ -86,6 +93,10 @@ export function createTableBody(hasSepLine: boolean, mapping: Mapping): TableBod
   }
 
   return body;
+}
+
+function widened(header: Row, extra: number): Row {
+  return { ...header, cells: [...header.cells, ...Array<string>(extra).fill('')] };
 }
 
 function reasonToSkip(row: Row, header: Row, patterns: readonly RegExp[]): Skipped | undefined {
@@ -107,7 +118,7 @@ function isPlain({ cells }: Row): boolean {
 }
 
 function isBlank({ cells }: Row): boolean {
-  return cells.every((cell) => cell.trim() === '');
+  return cells.every((cell) => cell.trim() === '') || (cells.length === 1 && cells[0] === '\u001a');
 }
 
 function isRule({ cells }: Row): boolean {
@@ -118,7 +129,16 @@ function isRule({ cells }: Row): boolean {
 function createHeaderWatch(mapping: Mapping) {
   let known: Row | undefined;
   let quantity: number | undefined;
+  let other: Row | undefined;
   return {
+    /** A row below a gap that may be the header of another table was found. */
+    isBelow: () => other !== undefined,
+    /** PoSyncError `unreadable-header` for a row with a quantity below such a header. */
+    look(row: Row, header: Row, isAfterGap: boolean): void {
+      const cell = row.cells[quantity ?? -1]?.trim() ?? '';
+      if (other !== undefined && /^\d/.test(cell)) throw otherTable(other, header);
+      if (isAfterGap && cell !== '' && row.cells[0]?.trim() !== '' && !/\d/.test(row.cells.join(''))) other = row;
+    },
     mayBe({ cells }: Row, header: Row | undefined): boolean {
       if (header !== known) quantity = columnNamed('quantity', header?.cells ?? [], mapping);
       known = header;
@@ -139,13 +159,20 @@ function refuseOtherHeader({ line, cells }: Row, header: Row, mapping: Mapping):
   throw unreadable('header', message, { line }, remedy);
 }
 
+function otherTable({ line, cells }: Row, header: Row) {
+  const message = `Line ${line} (${shown(cells)}) looks like the header of another table; the header on line ${header.line} has ${shown(header.cells)}.`;
+  const remedy =
+    'Split the file before each header and drop the parts that are orders, or name other lines in skipRows.';
+  return unreadable('header', message, { line }, remedy);
+}
+
 function shown(cells: readonly string[]): string {
   return shorten(cells.map((cell) => JSON.stringify(cell)).join(', '));
 }
 
 function isSame(row: Row, header: Row): boolean {
-  if (row.cells.length !== header.cells.length) return false;
-  return row.cells.every((cell, index) => cell.trim() === header.cells[index]?.trim());
+  if (row.cells.length > header.cells.length) return false;
+  return header.cells.every((cell, index) => cell.trim() === (row.cells[index] ?? '').trim());
 }
 
 function warningsOf(counts: Record<Skipped, number>): string[] {

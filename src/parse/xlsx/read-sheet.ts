@@ -105,9 +105,16 @@ function columnOf(reference: string): number {
   return Array.from(letters).reduce((index, letter) => index * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
-function putCell(row: SheetRow, { column, type, style, value }: Cell, workbook: Workbook, show: Show): void {
+function putCell(row: SheetRow, cell: Cell, workbook: Workbook, show: Show): void {
+  const { column, style, value } = cell;
   if (value === '') return;
   while (row.cells.length < column) row.cells.push('');
+  putValue(row, cell, workbook, show);
+  // The last entry of a cell counts.
+  if (workbook.struck.has(style)) row.special.push([column, value, 'struck']);
+}
+
+function putValue(row: SheetRow, { column, type, style, value }: Cell, workbook: Workbook, show: Show): void {
   switch (type) {
     case 's':
       row.cells.push(stringAt(value, workbook));

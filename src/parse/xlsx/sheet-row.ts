@@ -68,6 +68,7 @@ function quantityText(plain: string, shown: string, fault: NumberFault | 'boolea
     case 'date':
     case 'hidden':
     case 'format':
+    case 'struck':
     case 'boolean':
       return uncertain(shown === '' ? plain : shown);
     case 'fraction':

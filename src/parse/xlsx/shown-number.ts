@@ -3,9 +3,9 @@ import { format, isDateFormat } from 'numfmt';
 /**
  * Why a number or an article cannot be read from a cell that contains a number. `fraction`: its digits after the decimal
  * sign may be cut; `digits`: it has more than its format or a spreadsheet keeps; `date`; `locale`: it looks different in
- * each country; `hidden`: it is not shown at all; `format`: its format cannot be applied.
+ * each country; `hidden`: it is not shown at all; `format`: its format cannot be applied; `struck`: it is struck through.
  */
-export type NumberFault = 'fraction' | 'digits' | 'date' | 'locale' | 'hidden' | 'format';
+export type NumberFault = 'fraction' | 'digits' | 'date' | 'locale' | 'hidden' | 'format' | 'struck';
 
 /** A number as its cell shows it. `plain` is the number in digits; `fault`: the shown text is not certain. */
 export type ShownNumber = { shown: string; plain: string; fault?: NumberFault };

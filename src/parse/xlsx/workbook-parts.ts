@@ -14,6 +14,8 @@ export type Workbook = {
   is1904: boolean;
   /** The number format of each cell style, by the style's index. */
   formats: readonly string[];
+  /** The cell styles whose text is struck through. */
+  struck: ReadonlySet<number>;
   /** Texts that cells refer to by number. */
   strings: readonly string[];
 };
@@ -22,7 +24,7 @@ export type Workbook = {
 export async function readWorkbookParts(archive: ZipArchive): Promise<Workbook> {
   const root = (await relationsOf(archive, '_rels/.rels', '')).find(({ type }) => type === 'officeDocument')?.target;
   const part = root ?? 'xl/workbook.xml';
-  if (!archive.has(part)) throw notAWorkbook();
+  if (!archive.has(part) || part.endsWith('.bin')) throw notAWorkbook(archive.names());
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const relations = await relationsOf(archive, `${folder}_rels/${part.slice(folder.length)}.rels`, folder);
   const partOf = (type: string) => relations.find((relation) => relation.type === type)?.target;
@@ -35,7 +37,7 @@ export async function readWorkbookParts(archive: ZipArchive): Promise<Workbook> 
   return {
     sheets: known,
     is1904,
-    formats: styles === undefined || !archive.has(styles) ? [] : await formatsOf(archive, styles),
+    ...(await stylesOf(archive, styles)),
     strings: strings === undefined || !archive.has(strings) ? [] : await stringsOf(archive, strings),
   };
 }
@@ -84,22 +86,33 @@ async function sheetsOf(archive: ZipArchive, part: string) {
   return { sheets, is1904 };
 }
 
-async function formatsOf(archive: ZipArchive, part: string): Promise<string[]> {
+async function stylesOf(archive: ZipArchive, part: string | undefined): Promise<Pick<Workbook, 'formats' | 'struck'>> {
   const codes = new Map<number, string>();
   const formats: string[] = [];
+  const fonts: boolean[] = [];
+  const struck = new Set<number>();
   let isInCells = false;
+  if (part === undefined || !archive.has(part)) return { formats, struck };
   await readPart(archive, part, {
     onOpen(name, attributes) {
       const id = Number(attributes.get('numFmtId') ?? 0);
       if (name === 'numFmt') codes.set(id, attributes.get('formatCode') ?? '');
+      if (name === 'font') fonts.push(false);
+      if (name === 'strike') fonts[fonts.length - 1] = isOn(attributes.get('val'));
       if (name === 'cellXfs') isInCells = true;
-      if (name === 'xf' && isInCells) formats.push(formatOf(id, codes));
+      if (name !== 'xf' || !isInCells) return;
+      if (fonts[Number(attributes.get('fontId') ?? 0)]) struck.add(formats.length);
+      formats.push(formatOf(id, codes));
     },
     onClose(name) {
       if (name === 'cellXfs') isInCells = false;
     },
   });
-  return formats;
+  return { formats, struck };
+}
+
+function isOn(value = '1'): boolean {
+  return value !== '0' && value !== 'false';
 }
 
 async function stringsOf(archive: ZipArchive, part: string): Promise<string[]> {
@@ -152,9 +165,22 @@ export function createRichText() {
   };
 }
 
-function notAWorkbook() {
-  const remedy = 'Drop .xlsx, CSV (UTF-8), JSON or XML, itself or as gzip.';
-  return unreadable('format', 'The file is a zip archive, but not an Excel workbook (.xlsx).', {}, remedy);
+/** Other files that are zip archives, by the names of their parts. */
+const OTHERS: readonly [what: string, part: RegExp][] = [
+  ['a binary workbook (.xlsb)', /^xl\/workbook\.bin$/],
+  ['an OpenDocument file (.ods)', /^(?:mimetype|content\.xml)$/],
+  ['a Numbers file', /^index(?:\/.*\.iwa|\.zip)$/],
+  ['a Word document', /^word\//],
+  ['a presentation', /^ppt\//],
+];
+
+function notAWorkbook(names: readonly string[]) {
+  const other = OTHERS.find(([, part]) => names.some((name) => part.test(name)))?.[0];
+  if (other !== undefined)
+    return unreadable('format', `The file is ${other}.`, {}, 'Save it as .xlsx or as CSV (UTF-8).');
+  const shown = shorten(names.map((name) => JSON.stringify(name)).join(', '));
+  const message = `The file is a zip archive of ${shown}, but not an Excel workbook (.xlsx).`;
+  return unreadable('format', message, {}, 'Unpack it and drop the files in it, or pack each as gzip.');
 }
 
 function tooMuchText() {

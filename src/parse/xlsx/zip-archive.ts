@@ -9,6 +9,8 @@ import { unreadable } from '../unreadable.ts';
 /** The parts of a zip archive. Their names are compared without case. */
 export type ZipArchive = {
   has(name: string): boolean;
+  /** In lower case. */
+  names(): readonly string[];
   /** The text of a part, piece by piece. */
   textOf(name: string): AsyncGenerator<string>;
 };
@@ -54,7 +56,7 @@ export async function openZipArchive(fd: number): Promise<ZipArchive> {
     if (decoder) yield decode(decoder);
   }
 
-  return { has: (name) => entries.has(name.toLowerCase()), textOf };
+  return { has: (name) => entries.has(name.toLowerCase()), names: () => [...entries.keys()], textOf };
 }
 
 async function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {

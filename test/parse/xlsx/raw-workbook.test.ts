@@ -9,6 +9,41 @@ const order = (purchaseOrderNumber: string, articleCode = 'A', quantity = 1) => 
 });
 const plain = (number: string) => `${textCell(number)}${textCell('A')}<c><v>1</v></c>`;
 
+describe('cells that are struck through', () => {
+  test.each([
+    [
+      'the number',
+      `<c s="1" t="inlineStr"><is><t>2</t></is></c>${textCell('A')}<c><v>1</v></c>`,
+      'purchaseOrderNumber',
+    ],
+    ['the article', `${textCell('2')}<c s="1" t="inlineStr"><is><t>A</t></is></c><c><v>1</v></c>`, 'articleCode'],
+    ['the quantity', `${textCell('2')}${textCell('A')}<c s="1"><v>1</v></c>`, 'quantity'],
+  ])('hold their row: %s', async (_, cells, field) => {
+    const { orders } = await readText(rawWorkbook([{ xml: sheetXml(plain('1'), cells) }]));
+    const problems = orders.flatMap((one) => (one.valid ? [] : one.problems));
+    expect(problems.map((problem) => problem.field)).toContain(field);
+    expect(JSON.stringify(problems)).toContain(field === 'quantity' ? 'not a number' : 'struck through');
+  });
+
+  test('do not matter in a column that is not sent', async () => {
+    const book = rawWorkbook([{ xml: sheetXml(`${plain('1')}<c s="1" t="inlineStr"><is><t>old</t></is></c>`) }]);
+    const text = textCell('text');
+    const wide = (xml: string) => xml.replace('</row>', `${text}</row>`);
+    expect(inShort((await readText(book)).orders)).toEqual([{ 1: ['2 too-many-fields'] }]);
+    const fine = rawWorkbook([{ xml: wide(sheetXml(`${plain('1')}<c s="1" t="inlineStr"><is><t>old</t></is></c>`)) }]);
+    expect(inShort((await readText(fine)).orders)).toEqual([order('1')]);
+  });
+});
+
+test('a second table below empty rows of a sheet is refused', async () => {
+  const other = row([textCell('article'), textCell('name'), textCell('stock')].join(''), ' r="5"');
+  const xml = sheetXml(plain('1')).replace('</sheetData>', `${other}${row(plain('X'))}</sheetData>`);
+  await expect(readText(rawWorkbook([{ xml }]))).rejects.toMatchObject({
+    code: 'unreadable-header',
+    facts: { line: 5 },
+  });
+});
+
 describe('the sheet of a workbook that is read', () => {
   test('is the only visible one with data', async () => {
     const book = rawWorkbook([
