@@ -97,6 +97,10 @@ function defaultsOf({ state }: RecordKind) {
 /** How the columns of a file become the fields of a record; `{}` means the names of the API (API part 2). */
 export const mappingSchema = mappingSchemaOf(PURCHASE_ORDER);
 
+function holdOrAllow(description: string) {
+  return z.enum(['hold', 'allow']).prefault('hold').describe(description);
+}
+
 /** The mapping of files with records of a kind. */
 export function mappingSchemaOf(kind: RecordKind) {
   return z.strictObject({
@@ -130,20 +134,15 @@ export function mappingSchemaOf(kind: RecordKind) {
       .enum(['required', 'optional'])
       .prefault('required')
       .describe('optional: the program that writes the file leaves out the last line end.'),
-    repeatedRows: z
-      .enum(['hold', 'allow'])
-      .prefault('hold')
-      .describe('Rows only: allow sends rows of an order that are equal in every column as separate items.'),
-    totalRows: z
-      .enum(['hold', 'allow'])
-      .prefault('hold')
-      .describe('Rows only: allow sends numbers and articles that read like a total, such as "Total" or "Summe".'),
-    otherReadings: z
-      .enum(['hold', 'allow'])
-      .prefault('hold')
-      .describe(
-        'allow sends numbers and articles as they are written although they can be read otherwise, such as "A–1".',
-      ),
+    repeatedRows: holdOrAllow(
+      'Rows only: allow sends rows of an order that are equal in every column as separate items.',
+    ),
+    totalRows: holdOrAllow(
+      'Rows only: allow sends numbers and articles that read like a total, such as "Total" or "Summe".',
+    ),
+    otherReadings: holdOrAllow(
+      'allow sends numbers and articles as they are written although they can be read otherwise, such as "A–1".',
+    ),
     records: line
       .regex(/^[^.]+(?:\.[^.]+)*$/, { error: 'expected a path such as data.orders or data.*.orders' })
       .exactOptional()

@@ -19,7 +19,6 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
   /** The row before, if it has too few fields: a line break may have split it. */
   let short: readonly string[] | undefined;
   let lastCell = '';
-  // The rows of a fix file are compared with what they were.
   const twins = otherReadings === 'hold' && errorColumns.length === 0 ? watchTwins(add) : undefined;
 
   function add(text: string, reason: string, line: number): void {
@@ -28,9 +27,7 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
   }
 
   function lookBeside(cells: readonly string[], { line }: Row): void {
-    const shift = cells.length - header.length;
-    const beside =
-      shift > 0 ? cells.slice(column + 1, column + 1 + shift) : cells.slice(Math.max(0, column + shift), column);
+    const beside = cellsBeside(column, cells, cells.length - header.length);
     const reason = `line ${line} has ${cells.length} instead of ${header.length} fields`;
     for (const cell of beside) add(trimBlanks(cell), reason, line);
   }
@@ -48,7 +45,7 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
 
   /** The number of two rows that are one row with a line break in it. */
   function lookJoined(before: readonly string[], cells: readonly string[], { line }: Row): void {
-    const joined = [...before.slice(0, -1), `${before.at(-1) ?? ''}${cells[0] ?? ''}`, ...cells.slice(1)];
+    const joined = joinedCells(before, cells);
     if (joined.length !== header.length) return;
     add(trimBlanks(joined[column] ?? ''), `line ${line - 1} and line ${line} look like one row`, line);
   }
@@ -74,6 +71,14 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
       }
     },
   };
+}
+
+function cellsBeside(column: number, cells: readonly string[], shift: number): readonly string[] {
+  return shift > 0 ? cells.slice(column + 1, column + 1 + shift) : cells.slice(Math.max(0, column + shift), column);
+}
+
+function joinedCells(before: readonly string[], cells: readonly string[]): string[] {
+  return [...before.slice(0, -1), `${before.at(-1) ?? ''}${cells[0] ?? ''}`, ...cells.slice(1)];
 }
 
 /** Numbers that are compared: a person's file has fewer, and a program's has no such differences. */

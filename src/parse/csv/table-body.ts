@@ -18,6 +18,8 @@ export type TableBody = {
   warnings(): string[];
 };
 
+type TableForm = Pick<Delimiter, 'hasSepLine' | 'extra'>;
+
 type Skipped = 'blank' | 'title' | 'head' | 'rule' | 'pattern' | 'total';
 
 /** The header is among the first rows. */
@@ -28,10 +30,7 @@ const MOST_TITLES = 50;
  * titles. Below it, blank rows, rules (`-----`), repeated headers, rows that match `skipRows` and proven totals are not
  * data. PoSyncError `unreadable-header` for a further header with the columns in another order.
  */
-export function createTableBody(
-  { hasSepLine, extra }: Pick<Delimiter, 'hasSepLine' | 'extra'>,
-  mapping: Mapping,
-): TableBody {
+export function createTableBody({ hasSepLine, extra }: TableForm, mapping: Mapping): TableBody {
   const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
   const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0, total: 0 };
   let first: Row | undefined;
@@ -39,7 +38,10 @@ export function createTableBody(
   let isAfterGap = false;
   let totals: TotalRows | undefined;
   const others = createHeaderWatch(mapping);
-  const body: TableBody = { header: undefined, take, end, warnings: () => warningsOf(counts) };
+  const body: TableBody = { header: undefined, take, end: takeFirst, warnings: () => warningsOf(counts) };
+  function takeFirst(): void {
+    body.header ??= first;
+  }
 
   function take(rows: readonly Row[]): readonly Row[] {
     if (body.header === undefined || isAfterGap || others.isBelow() || rows.some(mayBeSkipped))
@@ -79,20 +81,18 @@ export function createTableBody(
 
   function aboveHeader(row: Row): Skipped | 'none' {
     if (isBlank(row)) return 'blank';
-    const { headerRow } = mapping;
-    if (headerRow === 'auto' ? hasNeededColumns(row.cells, mapping) : row.line >= headerRow)
-      body.header = widened(row, extra);
+    if (isHeader(row, mapping)) body.header = widened(row, extra);
     first ??= row;
     if (body.header === undefined && counts.title >= MOST_TITLES) body.header = first;
     if (body.header !== undefined) totals = createTotalRows(body.header.cells, mapping);
     return body.header === undefined ? 'title' : 'none';
   }
 
-  function end(): void {
-    body.header ??= first;
-  }
-
   return body;
+}
+
+function isHeader({ cells, line }: Row, mapping: Mapping): boolean {
+  return mapping.headerRow === 'auto' ? hasNeededColumns(cells, mapping) : line >= mapping.headerRow;
 }
 
 function widened(header: Row, extra: number): Row {
