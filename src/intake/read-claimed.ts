@@ -106,8 +106,5 @@ function readingOf({ ingest, redis, keys, log }: ReadingDeps, gaps: RetryGaps) {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+  return (await access(path).catch(() => 'missing')) === undefined;
 }

@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import { plainLook } from './look-alike.ts';
+import { wrongEncoding } from './wrong-encoding.ts';
 
 /** How a person may read a number or an article that is written otherwise; `why` continues "because". */
 export type OtherReading = { reading: string; why: string };
@@ -75,33 +75,6 @@ function foreignLetterIn(text: string): string | undefined {
   return Array.from(words.join('')).find(
     (one) => /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(one) && plainLook(one) !== one,
   );
-}
-
-/** `Ã¤` for `ä`: the bytes of UTF-8, read in one of these encodings. */
-const MISREADINGS = ['windows-1252', 'windows-1251', 'macintosh'];
-const bytesIn = new Map<string, ReadonlyMap<string, number>>();
-
-function wrongEncoding(text: string): OtherReading | undefined {
-  if (/^[ -~]*$/.test(text)) return undefined;
-  if (/[\u2500-\u259f]/.test(text)) return { reading: 'other letters', why: 'it contains line-drawing characters' };
-  for (const encoding of MISREADINGS) {
-    const table = tableOf(encoding);
-    const bytes = Array.from(text, (character) => table.get(character));
-    if (bytes.some((byte) => byte === undefined)) continue;
-    const all = Buffer.from(bytes.map(Number));
-    if (isUtf8(all))
-      return { reading: shown(all.toString()), why: `its letters are UTF-8 that was read as ${encoding}` };
-  }
-  return undefined;
-}
-
-function tableOf(encoding: string): ReadonlyMap<string, number> {
-  const known = bytesIn.get(encoding);
-  if (known) return known;
-  const characters = new TextDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
-  const table = new Map(Array.from(characters, (character, byte) => [character, byte]));
-  bytesIn.set(encoding, table);
-  return table;
 }
 
 function shown(text: string): string {

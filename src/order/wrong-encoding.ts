@@ -1,0 +1,29 @@
+import { isUtf8 } from 'node:buffer';
+
+/** `Ã¤` for `ä`: the bytes of UTF-8, read in one of these encodings. */
+const MISREADINGS = ['windows-1252', 'windows-1251', 'macintosh'];
+const bytesIn = new Map<string, ReadonlyMap<string, number>>();
+
+/** The text that one was before it was read in a wrong encoding; undefined when nothing shows that. */
+export function wrongEncoding(text: string): { reading: string; why: string } | undefined {
+  if (/^[ -~]*$/.test(text)) return undefined;
+  if (/[\u2500-\u259f]/.test(text)) return { reading: 'other letters', why: 'it contains line-drawing characters' };
+  for (const encoding of MISREADINGS) {
+    const table = tableOf(encoding);
+    const bytes = Array.from(text, (character) => table.get(character));
+    if (bytes.some((byte) => byte === undefined)) continue;
+    const all = Buffer.from(bytes.map(Number));
+    if (isUtf8(all))
+      return { reading: JSON.stringify(all.toString()), why: `its letters are UTF-8 that was read as ${encoding}` };
+  }
+  return undefined;
+}
+
+function tableOf(encoding: string): ReadonlyMap<string, number> {
+  const known = bytesIn.get(encoding);
+  if (known) return known;
+  const characters = new TextDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+  const table = new Map(Array.from(characters, (character, byte) => [character, byte]));
+  bytesIn.set(encoding, table);
+  return table;
+}
