@@ -1,12 +1,15 @@
+import type { Partner } from '../api/partner.ts';
 import { signInFailed } from '../log/events/daemon.ts';
 import type { DaemonInput } from '../operate/daemon.ts';
 import type { OperatorContext } from '../operate/operator-context.ts';
 import type { Context } from '../redis/store.ts';
+import { actRoutes } from './api/act-routes.ts';
 import { createApiContext } from './api/api-context.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { assetRoute } from './dashboard/assets.ts';
+import { pageRoutes } from './dashboard/page-routes.ts';
 import { createReadiness } from './endpoints.ts';
 import { createGuard } from './http/guard.ts';
 import type { Route } from './http/route.ts';
@@ -18,6 +21,7 @@ import { type Admin, startAdmin } from './start-admin.ts';
 type Parts = Pick<OperatorContext, 'queue' | 'breaker'> & {
   book: Pick<OperatorContext, 'ledger' | 'batches'>;
   sources: { healthy(): boolean };
+  partner: Pick<Partner, 'list'>;
 };
 
 type AdminInput = {
@@ -37,7 +41,7 @@ export async function openAdmin({ input, context, parts, routes }: AdminInput): 
   const guard = createGuard({ host, publicUrl, tokens, sessions, onFailure: () => signInFailed(log) });
   const { queue, breaker, book, sources } = parts;
   const { ledger, batches } = book;
-  const api = createApiContext({ ...context, ledger, batches, queue, breaker });
+  const api = createApiContext({ ...context, ledger, batches, queue, breaker }, parts.partner);
   const folders = { data: config.data, reports: config.reports.path };
   const admin = await startAdmin({
     host,
@@ -52,6 +56,8 @@ export async function openAdmin({ input, context, parts, routes }: AdminInput): 
       ...statusRoutes(api),
       ...batchRoutes(api),
       ...deadLetterRoutes(api),
+      ...actRoutes(api),
+      ...pageRoutes(api),
     ],
   });
   return {

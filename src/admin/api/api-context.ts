@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import type { Partner } from '../../api/partner.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import type { Principal, Route } from '../http/route.ts';
@@ -14,7 +17,7 @@ export type ApiContext = ReturnType<typeof createApiContext>;
 const TIME_LIMIT = 5_000;
 
 /** What the routes of the control API share. */
-export function createApiContext(base: Omit<OperatorContext, 'operator'>) {
+export function createApiContext(base: Omit<OperatorContext, 'operator'>, partner: Pick<Partner, 'list'>) {
   const { store } = base;
   const model = createReadModel(base);
   const away = watchAway(base);
@@ -49,7 +52,17 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>) {
     });
   }
 
-  return { base, operatorOf, snapshot, tables, needingRedis, [Symbol.asyncDispose]: model[Symbol.asyncDispose] };
+  const readList = readInTurn(base, partner);
+  return {
+    base,
+    operatorOf,
+    readList,
+    notes: createNotes(),
+    snapshot,
+    tables,
+    needingRedis,
+    [Symbol.asyncDispose]: model[Symbol.asyncDispose],
+  };
 }
 
 /** Keeps questions from waiting for a Redis that is away. */
@@ -87,6 +100,25 @@ function redisAway(): PoSyncError {
   return new PoSyncError('redis-away', 'Redis does not answer.', {
     remedy: 'Delivery waits and resumes when Redis is back. Check Redis, then try again.',
   });
+}
+
+/** What an act said, for the page that its form leads back to. A text in the address could be anybody's. */
+export type Note = { text: string; isGood: boolean };
+
+const NOTES = 200;
+
+function createNotes() {
+  const kept = new Map<string, Note>();
+  return {
+    keep(note: Note): string {
+      const id = randomUUID();
+      kept.set(id, note);
+      const [oldest] = kept.keys();
+      if (kept.size > NOTES && oldest !== undefined) kept.delete(oldest);
+      return id;
+    },
+    find: (id: string) => kept.get(id),
+  };
 }
 
 /** Since when Redis is away, by the clock that continues its time; undefined while it answers. */

@@ -59,7 +59,7 @@ export function batchRoutes(api: ApiContext): Route[] {
 }
 
 /** The parameters of a list of batches. */
-export const BATCH_PARAMETERS = ['state', 'open', 'source', 'q', 'since', 'after', 'limit'];
+const BATCH_PARAMETERS = ['state', 'open', 'source', 'q', 'since', 'after', 'limit'];
 
 /** A page of batches, newest first, each as Redis has it now. */
 export async function readBatchPage(api: ApiContext, url: URL) {
@@ -86,7 +86,7 @@ export async function readBatch({ base }: ApiContext, name: string) {
 }
 
 /** The parameters of a list of orders. */
-export const ORDER_PARAMETERS = ['outcome', 'after', 'limit'];
+const ORDER_PARAMETERS = ['outcome', 'after', 'limit'];
 
 /** A page of the orders of a finished batch, in the order of its file; before that the list is empty. */
 export async function readOrderPage(api: ApiContext, name: string, url: URL) {

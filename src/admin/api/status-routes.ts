@@ -3,7 +3,7 @@ import { configDocument } from '../../config/show.ts';
 import { iso } from '../../core/format.ts';
 import { statusJson } from '../../operate/delivery/read-status.ts';
 import { jsonReply, type Route } from '../http/route.ts';
-import { readActions } from './actions.ts';
+import { readActions } from './acts.ts';
 import type { ApiContext, Snapshot } from './api-context.ts';
 import { listOf, readQuery } from './query.ts';
 
@@ -53,7 +53,7 @@ export function statusRoutes(api: ApiContext): Route[] {
 }
 
 /** The status in JSON, with its age. */
-export function snapshotJson({ status, asOf, awaySince }: Snapshot) {
+function snapshotJson({ status, asOf, awaySince }: Snapshot) {
   return { status: statusJson(status), asOf: iso(asOf), ...(awaySince ? { redisAwaySince: iso(awaySince) } : {}) };
 }
 

@@ -1,8 +1,23 @@
 import { type Html, html } from '../../report/page/html.ts';
+import type { ApiContext } from '../api/api-context.ts';
 import type { Principal, Reply } from '../http/route.ts';
 
-/** A page of the dashboard. `who`: the person who reads it; absent before the login. */
-export type Page = {
+/** What a page is built from. `back`: its own address, to which its forms lead back. */
+export type PageRequest = {
+  api: ApiContext;
+  url: URL;
+  params: Readonly<Record<string, string>>;
+  mayOperate: boolean;
+  back: string;
+  /** What a protected environment asks a person to enter. */
+  confirm: string | undefined;
+};
+
+/** A page. `live`: the address of the JSON that its `data-live` elements show. */
+export type Content = { title: string; body: Html; live?: string };
+
+/** A complete page. */
+type Page = {
   title: string;
   body: Html;
   /** ES modules among the assets. */
@@ -14,7 +29,13 @@ export type Page = {
 };
 
 /** The pages that exist, in the order of the navigation. */
-const PAGES: readonly (readonly [path: string, title: string])[] = [];
+const PAGES: readonly (readonly [path: string, title: string])[] = [
+  ['/', 'Overview'],
+  ['/batches', 'Batches'],
+  ['/dead-letters', 'Dead letters'],
+  ['/order', 'Order'],
+  ['/environment', 'Environment'],
+];
 
 /** A complete document. It is readable without its scripts. */
 export function framePage({ title, body, scripts = [], header, path }: Page, status = 200): Reply {

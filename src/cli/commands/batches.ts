@@ -1,7 +1,6 @@
-import { PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
-import { type Cancelled, cancelBatch, releaseBatch } from '../../operate/batches/cancel-batch.ts';
+import { type Cancelled, cancelBatch, isFinished, notHeld, releaseBatch } from '../../operate/batches/cancel-batch.ts';
 import { batchJson, findBatch, listBatches, settledIn, viewOf } from '../../operate/batches/list-batches.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -83,19 +82,4 @@ function cancelledText({ batch, counts }: Batch, { cancelled, underWay, reading 
   ].filter((text) => text !== '');
   const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
   return `${counted(cancelled, 'order')} of ${batch} cancelled${more}.\n`;
-}
-
-function notHeld({ batch, state }: Batch): PoSyncError {
-  const why = state === 'done' ? 'it is finished' : 'its orders are being sent';
-  return new PoSyncError('batch-not-held', `Batch ${batch} is not held: ${why}.`, {
-    remedy: 'Run po-sync status to see what orders wait for.',
-    facts: { batch },
-  });
-}
-
-function isFinished({ batch }: Batch): PoSyncError {
-  return new PoSyncError('batch-finished', `Batch ${batch} is finished: each of its orders has an outcome.`, {
-    remedy: `To close its dead letters, run po-sync dead-letters discard --batch ${batch}.`,
-    facts: { batch },
-  });
 }

@@ -3,11 +3,11 @@ import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import type { Appearance } from '../../operate/orders/appearances.ts';
 import { explainOrder, historyJson, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
+import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { untilText, waitText } from '../terminal/pause-view.ts';
 import { createPaint, type Paint, printable, printJson, type Tone } from '../terminal/print.ts';
 
 /** `explain ORDER`: the complete history of an order number. Throws PoSyncError `order-unknown`. */

@@ -1,10 +1,11 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders } from '../../core/format.ts';
 import { readStatus, type SourceStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
+import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen } from '../terminal/live-view.ts';
-import { pauseEndText, untilText, waitText } from '../terminal/pause-view.ts';
+import { pauseEndText } from '../terminal/pause-view.ts';
 import { type Format, formatOf, type Paint, printable, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { batchTable } from './batch-view.ts';

@@ -1,3 +1,4 @@
+import { PoSyncError } from '../../core/errors.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
@@ -94,4 +95,21 @@ export async function releaseBatch({ batch }: Batch, { batches, ledger, store }:
     await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, due)));
   }
   return true;
+}
+
+/** A batch that is not held cannot be released. */
+export function notHeld({ batch, state }: Batch): PoSyncError {
+  const why = state === 'done' ? 'it is finished' : 'its orders are being sent';
+  return new PoSyncError('batch-not-held', `Batch ${batch} is not held: ${why}.`, {
+    remedy: 'Run po-sync status to see what orders wait for.',
+    facts: { batch },
+  });
+}
+
+/** A batch that is finished cannot be canceled. */
+export function isFinished({ batch }: Batch): PoSyncError {
+  return new PoSyncError('batch-finished', `Batch ${batch} is finished: each of its orders has an outcome.`, {
+    remedy: `To close its dead letters, run po-sync dead-letters discard --batch ${batch}.`,
+    facts: { batch },
+  });
 }

@@ -20,7 +20,12 @@ const TRY_AGAIN = 200;
  */
 export async function openApiList(context: OperatorContext, env: Variables) {
   const partner = openPartner(context, { secrets: await loadSecrets(context.config, env) });
-  const read: ReadList = async (onOrder) => {
+  return { read: readInTurn(context, partner), [Symbol.asyncDispose]: () => partner[Symbol.asyncDispose]() };
+}
+
+/** Reads the list with an open partner, never while a daemon reads it. */
+export function readInTurn(context: LeaseContext, partner: Pick<Partner, 'list'>): ReadList {
+  return async (onOrder) => {
     const lease = await waitForLease(context);
     try {
       return await partner.list(onOrder);
@@ -28,10 +33,11 @@ export async function openApiList(context: OperatorContext, env: Variables) {
       await lease.release();
     }
   };
-  return { read, [Symbol.asyncDispose]: () => partner[Symbol.asyncDispose]() };
 }
 
-async function waitForLease({ store, owner, clock, stopping }: OperatorContext): Promise<Lease> {
+type LeaseContext = Pick<OperatorContext, 'store' | 'owner' | 'clock' | 'stopping'>;
+
+async function waitForLease({ store, owner, clock, stopping }: LeaseContext): Promise<Lease> {
   for (;;) {
     const lease = await takeLease(store.redis, store.keys.verificationLock, owner, LEASE);
     if (lease) return lease;
@@ -50,17 +56,22 @@ export async function checkList(
   env: Variables,
 ): Promise<ListCheck> {
   if (numbers.size === 0) return { listed: new Map() };
-  const listed = new Map<string, ListedOrder>();
   try {
     await using list = await openApiList(context, env);
-    const end = await list.read((order) => {
-      if (numbers.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
-    });
-    return end.kind === 'complete' ? { listed } : { listed: undefined, trouble: withoutStop(end.said.message) };
+    return await findListed(numbers, list.read);
   } catch (error) {
     if (!(error instanceof PoSyncError) || error.code === 'interrupted') throw error;
     return { listed: undefined, trouble: withoutStop(error.message) };
   }
+}
+
+/** Looks orders up in the API's list. */
+export async function findListed(numbers: ReadonlySet<string>, read: ReadList): Promise<ListCheck> {
+  const listed = new Map<string, ListedOrder>();
+  const end = await read((order) => {
+    if (numbers.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
+  });
+  return end.kind === 'complete' ? { listed } : { listed: undefined, trouble: withoutStop(end.said.message) };
 }
 
 /** Removes the final period of a sentence that becomes part of another. */

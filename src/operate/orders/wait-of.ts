@@ -1,3 +1,4 @@
+import { duration } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
@@ -100,4 +101,43 @@ function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
 
 function isOfList({ code }: Pause): boolean {
   return code === NEW_LEDGER || code === ROLLED_BACK;
+}
+
+/** What an order waits for, without its time. */
+export function waitText({ for: kind, reason }: Pick<Wait, 'for' | 'reason'>): string {
+  const why = reason === '' ? '' : `: ${reason}`;
+  switch (kind) {
+    case 'person':
+      return 'a person';
+    case 'release':
+      return `the release of its batch${why}`;
+    case 'daemon':
+      return 'a daemon; none is running';
+    case 'first-list':
+      return `the API's list, before anything is sent${why}`;
+    case 'pause':
+      return `the end of the pause${why}`;
+    case 'slow-down':
+      return 'the end of a wait that the API asked for';
+    case 'retry':
+      return `its next attempt${why}`;
+    case 'rate-limit':
+      return 'its turn under the rate limit';
+    case 'turn':
+      return 'a free call';
+    case 'answer':
+      return `an answer of the API${why}`;
+    case 'list':
+      return `the API's list, to settle an unclear answer${why}`;
+    case 'order':
+      return 'the same order of another file';
+    case 'unexamined':
+      return 'not examined one by one';
+  }
+}
+
+/** When a wait ends or is checked again, as a phrase; empty where no time is known. */
+export function untilText({ until }: Pick<Wait, 'until'>, now: number): string {
+  if (until === undefined) return '';
+  return until - now < 1_000 ? 'now' : `in ${duration(until - now)}`;
 }

@@ -1,0 +1,177 @@
+import { PoSyncError, toError } from '../../core/errors.ts';
+import { counted, iso } from '../../core/format.ts';
+import { operatorActed } from '../../log/events/daemon.ts';
+import { cancelBatch, isFinished, notHeld, releaseBatch } from '../../operate/batches/cancel-batch.ts';
+import { findBatch } from '../../operate/batches/list-batches.ts';
+import { type RetryVerdict, retryDeadLetters } from '../../operate/dead-letters/retry-dead-letters.ts';
+import { findListed } from '../../operate/delivery/api-list.ts';
+import { pauseDelivery, pauseJson, resumeDelivery } from '../../operate/delivery/pause-delivery.ts';
+import type { OperatorContext } from '../../operate/operator-context.ts';
+import {
+  createDiscard,
+  type DiscardVerdict,
+  findInDoubt,
+  type Resolution,
+  resolveOrder,
+} from '../../operate/orders/resolve-order.ts';
+import type { Store } from '../../redis/store.ts';
+import type { Principal } from '../http/route.ts';
+import type { ApiContext } from './api-context.ts';
+import { readLetter } from './dead-letter-routes.ts';
+
+/** What a person asks for. `on`: a batch, a dead letter or an order. `confirm`: the name of a protected environment. */
+export type Request = { on: string; confirm?: string; reason?: string; as?: Resolution };
+
+/** What an act did: as JSON, and in a sentence. */
+export type Done = { document: object; text: string };
+
+type Act = (context: OperatorContext, request: Request, api: ApiContext) => Promise<Done>;
+
+/** Acts that send or withdraw nothing need no confirmation, also in a protected environment. */
+const HARMLESS = ['pause'];
+
+/** Everything that an operator can do at the admin port, by its name. */
+export const ACTS = { pause, resume, release, cancel, retry, discard, resolve };
+
+export type ActName = keyof typeof ACTS;
+
+/** Runs an act for a person and records it. PoSyncError `confirmation-missing`, and those of the act. */
+export async function runAct(
+  name: ActName,
+  request: Request,
+  principal: Principal | undefined,
+  api: ApiContext,
+): Promise<Done> {
+  const context = api.operatorOf(principal);
+  const { environment, environments } = context.config;
+  if (environments[environment]?.protected && !HARMLESS.includes(name) && request.confirm !== environment) {
+    throw new PoSyncError('confirmation-missing', `${environment} is protected.`, {
+      remedy: `Enter ${environment} to confirm.`,
+    });
+  }
+  const act: Act = ACTS[name];
+  const record = (result: string) => recordAction(context, { what: name, on: request.on || environment, result });
+  try {
+    const done = await act(context, request, api);
+    await record(done.text);
+    return done;
+  } catch (error) {
+    await record(toError(error).message);
+    throw error;
+  }
+}
+
+async function pause(context: OperatorContext, { reason }: Request): Promise<Done> {
+  const said = await pauseDelivery(reason?.trim() || undefined, context);
+  return { document: { paused: true, reason: said }, text: `Delivery is ${said}.` };
+}
+
+async function resume(context: OperatorContext): Promise<Done> {
+  const { pauses, ...rest } = await resumeDelivery(context);
+  const left = pauses.map(({ reason }) => reason).join('; ');
+  return {
+    document: { ...rest, pauses: pauses.map(pauseJson) },
+    text: left === '' ? 'Delivery is running.' : `Delivery is still paused: ${left}.`,
+  };
+}
+
+async function release(context: OperatorContext, { on }: Request): Promise<Done> {
+  const batch = await findBatch(on, context.batches);
+  if (!(await releaseBatch(batch, context))) throw notHeld(batch);
+  return { document: { batch: batch.batch, released: true }, text: `Batch ${batch.batch} is released.` };
+}
+
+async function cancel(context: OperatorContext, { on }: Request): Promise<Done> {
+  const batch = await findBatch(on, context.batches);
+  if (batch.state === 'done') throw isFinished(batch);
+  const end = await cancelBatch(batch, context);
+  const rest = end.underWay > 0 ? ` ${counted(end.underWay, 'order')} may have been sent and continue.` : '';
+  return {
+    document: { batch: batch.batch, ...end },
+    text: `${counted(end.cancelled, 'order')} of ${batch.batch} cancelled.${rest}`,
+  };
+}
+
+const RETRIED: Record<RetryVerdict, string> = {
+  retried: 'is sent again',
+  asked: "is looked up in the API's list again",
+  found: "is accepted: the API's list shows it",
+  invalid: 'failed a check and must be corrected',
+  'number-taken': 'is not sent: its number belongs to another order',
+  'under-way': 'is being sent already',
+  settled: 'is settled already',
+  forgotten: 'is not sent: the ledger no longer has its content',
+};
+
+/** Sends an order again unchanged, after looking it up in ledger and list. */
+async function retry(context: OperatorContext, { on }: Request, api: ApiContext): Promise<Done> {
+  const letter = await readLetter(api, on);
+  const { listed, trouble } = await findListed(new Set([letter.purchaseOrderNumber]), api.readList);
+  const [verdict = 'under-way'] = await retryDeadLetters([letter], 0, { listed }, context);
+  return {
+    document: { verdict, listCheck: trouble ?? 'ok' },
+    text: `${letter.purchaseOrderNumber} ${RETRIED[verdict]}.`,
+  };
+}
+
+const DISCARDED: Record<DiscardVerdict, string> = {
+  discarded: 'is discarded',
+  'in-doubt': 'is not discarded: the API may have it. Resolve it first',
+  'under-way': 'is not discarded: it is being sent again',
+  settled: 'is settled already',
+  forgotten: 'is not discarded: Redis no longer has its batch',
+};
+
+/** Closes a dead letter without sending. */
+async function discard(context: OperatorContext, { on }: Request, api: ApiContext): Promise<Done> {
+  const letter = await readLetter(api, on);
+  const verdict = await createDiscard(context).discard(letter);
+  const name = letter.purchaseOrderNumber || `The order of line ${letter.location.line}`;
+  return { document: { verdict }, text: `${name} ${DISCARDED[verdict]}.` };
+}
+
+/** Settles an order in doubt as the person found it at the API. `on`: its number. */
+async function resolve(context: OperatorContext, { on, as }: Request, api: ApiContext): Promise<Done> {
+  if (as === undefined) throw new PoSyncError('parameter-wrong', 'as must be accepted or resend.');
+  const entry = await findInDoubt(on, context.ledger, as);
+  const { listed, trouble } = await findListed(new Set([on]), api.readList);
+  if (as === 'resend' && entry.state !== 'conflict' && listed?.has(on)) {
+    throw new PoSyncError('order-listed', `The API's list shows order ${on}.`, { remedy: 'Resolve it as accepted.' });
+  }
+  await resolveOrder(entry, as, context);
+  return {
+    document: { order: on, as, listCheck: trouble ?? 'ok' },
+    text: as === 'accepted' ? `${on} is settled as accepted.` : `${on} is sent again.`,
+  };
+}
+
+/** What a person did at the admin port. `on`: a batch, an order or the environment. `result`: in a few words. */
+export type Action = { at: string; who: string; what: string; on: string; result: string };
+
+/** Actions that are kept, about. */
+const KEPT = 10_000;
+
+/** Records an action in the list of actions and the log. Call it after the act; a failed one is recorded too. */
+async function recordAction(
+  { store, log, operator }: Pick<OperatorContext, 'store' | 'log' | 'operator'>,
+  { what, on, result }: Pick<Action, 'what' | 'on' | 'result'>,
+): Promise<void> {
+  const { redis, keys, time } = store;
+  const text = JSON.stringify({ at: iso(time.now()), who: operator.who, what, on, result } satisfies Action);
+  operatorActed(log, { who: operator.who, what, on, result });
+  await redis.xadd(keys.actions, 'MAXLEN', '~', KEPT, '*', 'action', text);
+}
+
+/** The actions before the one with the id `after`, newest first. PoSyncError `parameter-wrong`. */
+export async function readActions(
+  { redis, keys }: Pick<Store, 'redis' | 'keys'>,
+  limit: number,
+  after?: string,
+): Promise<{ items: Action[]; next: string | undefined }> {
+  if (after !== undefined && !/^\d{1,16}-\d{1,10}$/.test(after)) {
+    throw new PoSyncError('parameter-wrong', 'after is not the next of an earlier page.');
+  }
+  const found = await redis.xrevrange(keys.actions, after === undefined ? '+' : `(${after}`, '-', 'COUNT', limit + 1);
+  const items = found.slice(0, limit).map(([, [, text = '{}']]) => JSON.parse(text) as Action);
+  return { items, next: found.length > limit ? found[limit - 1]?.[0] : undefined };
+}

@@ -1,0 +1,171 @@
+import { count, counted, outcomeWord } from '../../core/format.ts';
+import { placeText } from '../../order/fixing.ts';
+import { problemText } from '../../order/record.ts';
+import { type Html, html, timeText } from '../../report/page/html.ts';
+import { type FullLetter, readLetter, readLetterGroups, readLetterPage } from '../api/dead-letter-routes.ts';
+import type { Content, PageRequest } from './frame.ts';
+import {
+  actForm,
+  batchPath,
+  cell,
+  facts,
+  filterForm,
+  link,
+  nextLink,
+  orderPath,
+  select,
+  table,
+  textField,
+} from './parts.ts';
+
+const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
+
+/** Groups shown; the filters find the others. */
+const GROUPS = 20;
+
+/** Open dead letters: groups by error, and one a row, with a search. */
+export async function deadLettersPage({ api, url }: PageRequest): Promise<Content> {
+  const withoutPage = new URL(url);
+  for (const name of ['after', 'limit']) withoutPage.searchParams.delete(name);
+  const [groups, page] = await Promise.all([readLetterGroups(api, withoutPage), readLetterPage(api, url)]);
+  const names = api.base.config.sources.map(({ name }) => name);
+  const form = filterForm(url, '/dead-letters', [
+    textField(url, 'q', 'Order, article or text'),
+    select(url, 'kind', 'Kind', KINDS),
+    select(url, 'source', 'Source', names),
+    ...['signature', 'batch'].flatMap((name) => (url.searchParams.get(name) ? [textField(url, name, name)] : [])),
+  ]);
+  const groupRows = groups
+    .slice(0, GROUPS)
+    .map((group) => [
+      link(
+        `/dead-letters?kind=${group.kind}&signature=${encodeURIComponent(group.signature)}`,
+        counted(group.count, 'order'),
+      ),
+      html`${outcomeWord(group.kind)}`,
+      html`${group.message}`,
+      cell(group.batches),
+      timeText(group.lastAt),
+    ]);
+  const rows = page.items.map((row) => [
+    link(orderPath(row.purchaseOrderNumber), row.purchaseOrderNumber || '–'),
+    row.location.line === 0
+      ? html`${outcomeWord(row.kind)}`
+      : link(`/dead-letters/${encodeURIComponent(row.id)}`, outcomeWord(row.kind)),
+    html`${row.message}${row.now === undefined ? '' : ` (now ${row.now})`}`,
+    link(batchPath(row.batch), row.file),
+    timeText(row.lastAt),
+  ]);
+  const body = html`<h1>Dead letters</h1>
+${form}
+<p>${count(page.total)} orders need a person.</p>
+${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Dead letters by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
+${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}
+${rows.length === 0 ? undefined : html`<h2>Orders</h2>${table('Dead letters', ['order', 'kind', 'message', 'file', 'last'], rows)}`}
+${nextLink(url, page.next)}`;
+  return { title: 'Dead letters', body };
+}
+
+/** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
+export async function deadLetterPage({ api, params, mayOperate, back, confirm }: PageRequest): Promise<Content> {
+  const letter = await readLetter(api, params['id'] ?? '');
+  const { purchaseOrderNumber: number, kind, closed, problems = [] } = letter;
+  const wrong = problems.map((one) => [
+    cell(one.line),
+    html`${one.field}`,
+    html`<code>${one.value}</code>`,
+    html`${problemText(one)}`,
+  ]);
+  const body = html`<h1>${number || 'An order without a number'}</h1>
+${closed ? html`<p class="box good">Closed: ${closed.by}${closed.who === undefined ? '' : ` by ${closed.who}`}, ${timeText(closed.at)}</p>` : undefined}
+${factsOf(letter)}
+${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
+${contents(letter)}
+${mayOperate && !closed ? actions(letter, back, confirm) : undefined}`;
+  return { title: `${number} ${outcomeWord(kind)}`, body };
+}
+
+function factsOf({
+  kind,
+  message,
+  httpStatus,
+  response,
+  attempts,
+  location,
+  batch,
+  file,
+  source,
+  ...letter
+}: FullLetter): Html {
+  return facts([
+    ['kind', outcomeWord(kind)],
+    ['message', message],
+    ['API', httpStatus === undefined ? undefined : html`HTTP ${httpStatus} <code>${response}</code>`],
+    ['attempts', count(attempts)],
+    ['file', html`${link(batchPath(batch), file)}, ${placeText(location)} (source ${source})`],
+    ['last', timeText(letter.lastAt)],
+    [
+      'order',
+      letter.purchaseOrderNumber === ''
+        ? undefined
+        : link(orderPath(letter.purchaseOrderNumber), 'History of the order'),
+    ],
+  ]);
+}
+
+/** The items of the order, and of a conflict those that the API has. */
+function contents({ payload, known }: FullLetter): Html | undefined {
+  const own = itemsIn(payload);
+  if (own.length === 0) return undefined;
+  const other =
+    known === undefined ? undefined : html`<h2>Already known with</h2>${items('Known items', itemsIn(known))}`;
+  return html`<h2>Items</h2>${items('Items', own)}${other}`;
+}
+
+type Item = { articleCode: string; quantity: number };
+
+const ITEMS = 200;
+
+function items(caption: string, all: readonly Item[]): Html {
+  const rows = all
+    .slice(0, ITEMS)
+    .map(({ articleCode, quantity }) => [html`${articleCode}`, html`${String(quantity)}`]);
+  const more = all.length > ITEMS ? html`<p>${all.length - ITEMS} more items</p>` : undefined;
+  return html`${table(caption, ['article', 'quantity'], rows)}${more}`;
+}
+
+/** The items of a content that po-sync wrote. */
+function itemsIn(content: unknown): readonly Item[] {
+  const { items: found } = (content ?? {}) as { items?: readonly Item[] };
+  return Array.isArray(found) ? found : [];
+}
+
+/** What a person can do with this kind. An invalid order is corrected in its fix file. */
+function actions(
+  { id, kind, batch, purchaseOrderNumber: number }: FullLetter,
+  back: string,
+  confirm: string | undefined,
+): Html {
+  const path = `/dead-letters/${encodeURIComponent(id)}`;
+  const act = (action: string, button: string, fields?: Html) =>
+    actForm({
+      action,
+      back,
+      button,
+      confirm,
+      ...(fields ? { fields } : {}),
+      ...(button === 'Discard' ? { tone: 'bad' } : {}),
+    });
+  const as = (value: string) => html`<input type="hidden" name="as" value="${value}">`;
+  const resolve = `/order/resolve?number=${encodeURIComponent(number.toWellFormed())}`;
+  const sends = kind === 'refused' || kind === 'failed' ? [act(`${path}/retry`, 'Send again unchanged')] : [];
+  const settles =
+    kind === 'inDoubt'
+      ? [
+          act(resolve, 'The API has it', as('accepted')),
+          act(resolve, 'The API does not have it: send again', as('resend')),
+        ]
+      : [];
+  const fix = html`<p>To correct it, download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and drop it into the inbox.</p>`;
+  return html`<h2>What to do</h2>${kind === 'inDoubt' ? undefined : fix}<div class="acts">${sends}${settles}${kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard')}</div>`;
+}

@@ -1,0 +1,103 @@
+import { iso, outcomeWord } from '../../core/format.ts';
+import type { OrderHistory } from '../../operate/orders/explain-order.ts';
+import { untilText, waitText } from '../../operate/orders/wait-of.ts';
+import { type Html, html, timeText } from '../../report/page/html.ts';
+import { readHistory } from '../api/dead-letter-routes.ts';
+import { idOf } from '../read-model/dead-letter-table.ts';
+import type { Content, PageRequest } from './frame.ts';
+import { badge, batchPath, facts, filterForm, link, orderPath, table, textField } from './parts.ts';
+
+/** The history of one order: where it came from, every attempt, its outcome, what people did. */
+export async function orderPage({ api, url }: PageRequest): Promise<Content> {
+  const form = filterForm(url, '/order', [textField(url, 'number', 'Order number')]);
+  if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}` };
+  const history = await readHistory(api, url);
+  const now = api.base.store.time.now();
+  const events = eventsOf(history)
+    .sort((a, b) => a.at.localeCompare(b.at))
+    .map(({ at, text }) => [timeText(at), text]);
+  const isAll = url.searchParams.get('reports') === 'all';
+  const body = html`<h1>${history.order}</h1>
+${form}
+<p>${stateOf(history)}</p>
+${openFacts(history, now)}
+<h2>What happened</h2>
+${events.length === 0 ? html`<p>Nothing is recorded.</p>` : table('What happened', ['at', 'event'], events)}
+${isAll ? undefined : html`<p>${link(`${orderPath(history.order)}&reports=all`, 'Search every report')} (takes seconds where there are thousands).</p>`}`;
+  return { title: history.order, body };
+}
+
+function stateOf({ state }: OrderHistory): Html {
+  switch (state) {
+    case 'accepted':
+      return badge('good', 'accepted');
+    case 'nothing':
+      return badge('quiet', 'not in the ledger');
+    case 'queued':
+    case 'retry':
+      return badge('quiet', 'waits to be sent');
+    case 'sending':
+      return badge('quiet', 'is being sent');
+    case 'unknown':
+      return badge('doubt', "may have been sent; being verified with the API's list");
+    case 'conflict':
+    case 'refused':
+    case 'failed':
+    case 'inDoubt':
+      return badge('bad', `${outcomeWord(state)}, waits for a person`);
+  }
+}
+
+function openFacts({ open }: OrderHistory, now: number): Html | undefined {
+  if (open === undefined) return undefined;
+  const items = open.content.items.slice(0, 50).map(({ articleCode, quantity }) => `${quantity} × ${articleCode}`);
+  return facts([
+    [
+      'waits for',
+      `${waitText(open.waitsFor)}${untilText(open.waitsFor, now) === '' ? '' : `; next check ${untilText(open.waitsFor, now)}`}`,
+    ],
+    ['items', items.join(', ')],
+    ['file', html`${link(batchPath(open.batch), open.file ?? open.batch)}, line ${open.line}`],
+    ['batch held', open.heldBecause],
+    ['same order in', open.followedBy.length === 0 ? undefined : open.followedBy.join(', ')],
+  ]);
+}
+
+type HistoryEvent = { at: string; text: Html };
+
+function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory): HistoryEvent[] {
+  const attempts = (open?.history ?? []).map(({ at, attempt, message, httpStatus }) => ({
+    at: iso(at),
+    text: html`attempt ${attempt}: ${message}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`,
+  }));
+  const done = accepted
+    ? [
+        {
+          at: iso(accepted.at),
+          text: html`accepted by the API${accepted.batch === undefined ? ' before po-sync sent it' : ''}`,
+        },
+      ]
+    : [];
+  const people = operatorActions.map(({ at, who, what }) => ({ at: iso(at), text: html`${what} by ${who}` }));
+  return [...appearances.flatMap(appearanceEvents), ...attempts, ...done, ...people];
+}
+
+function appearanceEvents({
+  batch,
+  file,
+  startedAt,
+  result,
+  deadLetter,
+}: OrderHistory['appearances'][number]): HistoryEvent[] {
+  const taken = { at: startedAt, text: html`in ${link(batchPath(batch), file)}, line ${result.line}` };
+  const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? '' : `: ${result.message}`}`;
+  const text = deadLetter
+    ? html`${outcome} (${link(`/dead-letters/${encodeURIComponent(idOf(batch, deadLetter))}`, 'details')})`
+    : outcome;
+  const closed = deadLetter?.closed;
+  const end = closed && {
+    at: closed.at,
+    text: html`its dead letter was closed: ${closed.by}${closed.who === undefined ? '' : ` by ${closed.who}`}`,
+  };
+  return [taken, { at: result.at, text }, ...(end ? [end] : [])];
+}

@@ -1,0 +1,84 @@
+import { count, counted, duration } from '../../core/format.ts';
+import { endOf } from '../../operate/delivery/pause-delivery.ts';
+import type { Status } from '../../operate/delivery/read-status.ts';
+import { untilText, waitText } from '../../operate/orders/wait-of.ts';
+import { type Html, html } from '../../report/page/html.ts';
+import { batchTable } from './batch-pages.ts';
+import type { Content, PageRequest } from './frame.ts';
+import { actForm, agoText, batchPath, cell, link, table } from './parts.ts';
+
+/** The current state: pauses, figures, batches in progress, what waits, sources. */
+export async function overviewPage({ api, mayOperate, back, confirm }: PageRequest): Promise<Content> {
+  const { status } = await api.snapshot();
+  const { queue, deadLetters, daemons, token, pauses, now } = status;
+  const figures: [name: string, value: string | number, live?: string][] = [
+    ['orders not settled', queue.unsettledOrders, 'status.queue.unsettledOrders'],
+    ['in doubt', queue.ordersInDoubt, 'status.queue.ordersInDoubt'],
+    ['jobs waiting', queue.waitingJobs, 'status.queue.waitingJobs'],
+    ['need a person', deadLetters, 'status.deadLetters'],
+    ['daemons', daemons.length, 'status.daemons.length'],
+    ['token', token.present ? duration(token.expiresInMs ?? 0) : 'none yet'],
+  ];
+  const body = html`<h1>Overview</h1>
+${pauses.map((pause) => pauseBox(pause, now))}
+${mayOperate ? switchForm(status, back, confirm) : undefined}
+<ul class="figures">${figures.map(figure)}</ul>
+${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${counted(deadLetters, 'order')}</a></strong> need a person.</p>` : undefined}
+<h2>Batches in progress</h2>
+${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, now)}
+${waits(status)}
+${status.unreadable.length === 0 ? undefined : html`<h2>Unreadable files</h2>${batchTable('Unreadable files', status.unreadable, now)}`}
+<h2>Sources</h2>
+${sources(status)}`;
+  return { title: 'Overview', body, live: '/api/v1/status' };
+}
+
+function figure([name, value, live]: [name: string, value: string | number, live?: string]): Html {
+  const shown = typeof value === 'number' ? count(value) : value;
+  const number = live === undefined ? html`<b>${shown}</b>` : html`<b data-live="${live}">${shown}</b>`;
+  return html`<li>${number} ${name}</li>`;
+}
+
+const ENDS = {
+  operator: 'It ends when somebody resumes delivery.',
+  list: "It ends when the API's list has been read.",
+  automatic: 'It ends automatically.',
+} as const;
+
+function pauseBox(pause: Status['pauses'][number], now: number): Html {
+  const wait = (pause.nextTryAt ?? 0) - now;
+  const next = wait >= 1_000 ? ` Next try in ${duration(wait)}.` : '';
+  return html`<div class="box bad" role="alert"><strong>Paused for ${duration(now - pause.since)}</strong>: ${pause.reason}
+<br>${ENDS[endOf(pause)]}${next}</div>`;
+}
+
+/** Pausing and resuming, where it is seen whether it is needed. */
+export function switchForm({ pauses }: Pick<Status, 'pauses'>, back: string, confirm: string | undefined): Html {
+  if (pauses.length > 0) return actForm({ action: '/environment/resume', back, button: 'Resume delivery', confirm });
+  const fields = html`<label>Reason <input name="reason" maxlength="500"></label>`;
+  return actForm({ action: '/environment/pause', back, button: 'Pause delivery', fields });
+}
+
+function waits({ waits: groups, now }: Status): Html | undefined {
+  if (groups.length === 0) return undefined;
+  const rows = groups.map((wait) => [
+    cell(wait.orders),
+    html`${waitText(wait)}`,
+    html`${untilText(wait, now) || '–'}`,
+    wait.oldest === undefined
+      ? html`–`
+      : html`${link(batchPath(wait.oldest.batch), wait.oldest.order ?? wait.oldest.batch)}, ${agoText(wait.oldest.since, now)}`,
+  ]);
+  return html`<h2>Orders that wait</h2>${table('Orders that wait', ['orders', 'wait for', 'until', 'oldest'], rows)}`;
+}
+
+function sources({ sources: all, now }: Status): Html {
+  const rows = all.map(({ name, type, path, state, code, last }) => [
+    html`${name}`,
+    html`${type}`,
+    html`${code === undefined ? state : `${state} (${code})`}`,
+    html`<code>${path}</code>`,
+    last === undefined ? html`–` : html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`,
+  ]);
+  return table('Sources', ['source', 'type', 'state', 'path', 'last file'], rows);
+}

@@ -1,0 +1,74 @@
+import { PoSyncError, toError } from '../../core/errors.ts';
+import { duration, iso } from '../../core/format.ts';
+import { type Html, html, timeText } from '../../report/page/html.ts';
+import type { ApiContext, Snapshot } from '../api/api-context.ts';
+import type { AdminRequest, Principal, Reply, Route } from '../http/route.ts';
+import { problemReply } from '../http/route.ts';
+import { batchesPage, batchPage } from './batch-pages.ts';
+import { deadLetterPage, deadLettersPage } from './dead-letter-pages.ts';
+import { environmentPage } from './environment-page.ts';
+import { type Content, framePage, type PageRequest } from './frame.ts';
+import { orderPage } from './order-page.ts';
+import { overviewPage } from './overview-page.ts';
+import { badge } from './parts.ts';
+
+type Render = (request: PageRequest) => Promise<Content>;
+
+const PAGES: readonly (readonly [path: string, render: Render])[] = [
+  ['/', overviewPage],
+  ['/batches', batchesPage],
+  ['/batches/:batch', batchPage],
+  ['/dead-letters', deadLettersPage],
+  ['/dead-letters/:id', deadLetterPage],
+  ['/order', orderPage],
+  ['/environment', environmentPage],
+];
+
+/** The pages of the dashboard. They are rendered here and readable without JavaScript. */
+export function pageRoutes(api: ApiContext): Route[] {
+  return PAGES.map(([path, render]) => ({ method: 'GET', path, handle: (request) => showPage(api, request, render) }));
+}
+
+async function showPage(api: ApiContext, request: AdminRequest, render: Render): Promise<Reply> {
+  const { environment, environments } = api.base.config;
+  const isProtected = environments[environment]?.protected === true;
+  const principal: Principal = request.principal ?? { role: 'read', who: '' };
+  const note = api.notes.find(request.url.searchParams.get('note') ?? '');
+  const url = new URL(request.url);
+  url.searchParams.delete('note');
+  const back = url.pathname + url.search;
+  const mayOperate = principal.role === 'operate';
+  const confirm = isProtected ? environment : undefined;
+  const snapshot = await api.snapshot().catch(() => undefined);
+  const header = { environment, isProtected, principal, state: stateOf(snapshot) };
+  try {
+    const page = await render({ api, url, params: request.params, mayOperate, back, confirm });
+    const shown = note && html`<p class="note ${note.isGood ? 'good' : 'bad'}" role="status">${note.text}</p>`;
+    const body = html`${shown}<div data-source="${page.live}">${page.body}</div>`;
+    return framePage({ title: page.title, body, header, path: url.pathname, scripts: ['live.js'] });
+  } catch (thrown) {
+    const { status } = problemReply(thrown);
+    const error = toError(thrown);
+    const known = error instanceof PoSyncError ? error : new PoSyncError('internal', 'This page could not be built.');
+    const body = html`<h1>${known.code === 'lists-being-read' ? 'One moment' : 'This did not work'}</h1>
+<p role="alert">${known.message}</p><p>${known.remedy}</p><p><a href="${back}">Try again</a></p>`;
+    // While the lists are built, the browser loads the page again.
+    const reply = framePage({ title: 'Problem', body, header, path: url.pathname, scripts: ['live.js'] }, status);
+    return status === 503 ? { ...reply, headers: { refresh: '1' } } : reply;
+  }
+}
+
+/** The state that every page shows: pauses, Redis, daemons. */
+function stateOf(snapshot: Snapshot | undefined): Html {
+  if (snapshot === undefined) return badge('bad', 'Redis is away');
+  const { status, asOf, awaySince } = snapshot;
+  if (awaySince !== undefined) {
+    return html`${badge('bad', 'Redis is away')} since ${timeText(iso(awaySince))}; shown as of ${timeText(iso(asOf))}`;
+  }
+  const [pause] = status.pauses;
+  if (pause) {
+    return html`${badge('bad', 'Paused')} for ${duration(status.now - pause.since)}: ${pause.reason}`;
+  }
+  if (status.daemons.length === 0) return badge('bad', 'No daemon is running');
+  return badge('good', 'Delivering');
+}

@@ -1,0 +1,107 @@
+import { ago, count } from '../../core/format.ts';
+import { type Html, html } from '../../report/page/html.ts';
+
+/** A link within the dashboard. Steps of its path are encoded by the caller. */
+export function link(href: string, text: string): Html {
+  return html`<a href="${href}">${text}</a>`;
+}
+
+/** The address of a batch. */
+export function batchPath(batch: string): string {
+  return `/batches/${encodeURIComponent(batch)}`;
+}
+
+/** The address of an order's history. */
+export function orderPath(number: string): string {
+  return `/order?number=${encodeURIComponent(number.toWellFormed())}`;
+}
+
+/** `3 min 12 s ago`, with the exact time on hover and for scripts. Both in milliseconds. */
+export function agoText(at: number, now: number): Html {
+  const stamp = new Date(at).toISOString();
+  return html`<time datetime="${stamp}" data-ago title="${stamp}">${ago(at, now)}</time>`;
+}
+
+/** A table; on a phone each row becomes a card whose cells name their columns. */
+export function table(caption: string, titles: readonly string[], rows: readonly (readonly Html[])[]): Html {
+  const head = titles.map((title) => html`<th scope="col">${title}</th>`);
+  const body = rows.map(
+    (cells) => html`<tr>${cells.map((cell, i) => html`<td data-title="${titles[i] ?? ''}">${cell}</td>`)}</tr>\n`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table>
+<caption>${caption}</caption>
+<thead><tr>${head}</tr></thead>
+<tbody>
+${body}</tbody>
+</table></div>`;
+}
+
+/** A number, or a text, as a cell. */
+export function cell(value: string | number): Html {
+  return typeof value === 'number' ? html`<span class="number">${count(value)}</span>` : html`${value}`;
+}
+
+/** Facts, each with its name. */
+export function facts(pairs: readonly (readonly [name: string, value: Html | string | undefined])[]): Html {
+  const lines = pairs.flatMap(([name, value]) =>
+    value === undefined ? [] : [html`<dt>${name}</dt><dd>${value}</dd>\n`],
+  );
+  return html`<dl>${lines}</dl>`;
+}
+
+/** A state as a word with a mark, so that it does not depend on color. */
+export function badge(tone: 'good' | 'bad' | 'doubt' | 'quiet', text: string): Html {
+  return html`<span class="badge ${tone}">${text}</span>`;
+}
+
+/** The link to the next page, which keeps the filters; nothing at the end. */
+export function nextLink(url: URL, next: string | number | undefined): Html | undefined {
+  if (next === undefined) return undefined;
+  const query = new URLSearchParams(url.searchParams);
+  query.set('after', String(next));
+  query.delete('note');
+  return html`<p><a rel="next" href="${`${url.pathname}?${query.toString()}`}">Next page</a></p>`;
+}
+
+/** A form that acts and leads back to its page. `confirm`: the environment that must be entered. */
+export function actForm(options: {
+  action: string;
+  back: string;
+  button: string;
+  confirm?: string | undefined;
+  tone?: 'bad';
+  fields?: Html;
+}): Html {
+  const { action, back, button, confirm, tone, fields } = options;
+  const field =
+    confirm === undefined
+      ? undefined
+      : html`<label>Enter ${confirm} to confirm <input name="confirm" required autocomplete="off" pattern="${confirm.replace(/[^\w]/g, '\\$&')}"></label>`;
+  return html`<form method="post" action="${action}" class="act">
+<input type="hidden" name="back" value="${back}">${fields}${field}
+<button class="${tone ?? ''}">${button}</button>
+</form>`;
+}
+
+/** A form of filters. They are in the address, so that a page can be kept, shared and reloaded. */
+export function filterForm(url: URL, action: string, fields: readonly Html[]): Html {
+  const isFiltered = [...url.searchParams.values()].some((value) => value !== '');
+  const all = isFiltered ? html`<a href="${action}">Show all</a>` : undefined;
+  return html`<form method="get" action="${action}" class="filters" role="search">${fields}
+<button>Filter</button> ${all}
+</form>`;
+}
+
+/** A text filter with the value of the address. */
+export function textField(url: URL, name: string, title: string): Html {
+  return html`<label>${title} <input name="${name}" type="search" value="${url.searchParams.get(name) ?? ''}"></label>`;
+}
+
+/** A choice; the first option is any value. */
+export function select(url: URL, name: string, title: string, values: readonly string[]): Html {
+  const now = url.searchParams.get(name);
+  const options = values.map((value) =>
+    value === now ? html`<option selected>${value}</option>` : html`<option>${value}</option>`,
+  );
+  return html`<label>${title} <select name="${name}"><option value="">any</option>${options}</select></label>`;
+}

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+/** Markup, a text that runs backwards, and a quote, in every place that data can reach. */
+const EVIL = `<img src=x onerror=alert(1)>`;
+
+let place: Workplace;
+let daemon: Running;
+let port = 0;
+let batch = '';
+let cookie = '';
+
+const at = (path: string) => `http://127.0.0.1:${port}${path}`;
+
+async function page(path: string, expected = 200): Promise<string> {
+  const answer = await fetch(at(path), { headers: { accept: 'text/html', cookie } });
+  const text = await answer.text();
+  expect([path, answer.status]).toEqual([path, expected]);
+  return text;
+}
+
+/** The forms of a page: where they lead, and their hidden fields. */
+function formsIn(text: string): { action: string; fields: Record<string, string> }[] {
+  return [...text.matchAll(/<form method="post" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
+    ([, action = '', body = '']) => ({
+      action: plain(action),
+      fields: Object.fromEntries(
+        [...body.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)].map(([, name = '', value = '']) => [
+          name,
+          plain(value),
+        ]),
+      ),
+    }),
+  );
+}
+
+const plain = (text: string) =>
+  text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
+/** Submits a form of a page as a browser does, and returns the page that it leads to. */
+async function submit(path: string, action: string, fields: Record<string, string> = {}): Promise<string> {
+  const form = formsIn(await page(path)).find((one) => one.action.startsWith(action));
+  expect(form, `${path} has a form for ${action}`).toBeDefined();
+  const answer = await fetch(at(form?.action ?? ''), {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ ...form?.fields, ...fields }).toString(),
+  });
+  expect(answer.status).toBe(303);
+  return page(answer.headers.get('location') ?? '');
+}
+
+beforeAll(async () => {
+  const faults = [{ kind: 'answer', status: 400, message: `articleCode ${EVIL} is invalid`, orders: ['PO-3'] }];
+  place = await openWorkplace({ faults: { faults } });
+  daemon = place.start(['start']);
+  port = Number(await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]));
+  const rows = ['PO-1,NEW,A,1', 'PO-3,NEW,X-9,1', `PO-4,NEW,"${EVIL}",none`, `"=${EVIL}\u202e",NEW,A,x`];
+  await place.drop(`orders ${EVIL.replaceAll('/', '')}.csv`, `${[HEAD, ...rows].join('\n')}\n`);
+  batch = await until('the report', async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch);
+  const url = await until('the address of the dashboard', async () => {
+    const { out } = await place.run(['dashboard', '--json']);
+    return (JSON.parse(out) as { url?: string }).url;
+  });
+  const answer = await fetch(at('/api/v1/session'), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+    body: JSON.stringify({ code: url.split('#')[1] }),
+  });
+  expect([url.split('#')[0], answer.status]).toEqual([at('/open'), 201]);
+  cookie = answer.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+  await until('the lists', async () => {
+    const list = await fetch(at('/api/v1/batches?state=finished'));
+    return list.status === 200 && ((await list.json()) as { items: unknown[] }).items.length === 1;
+  });
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+describe('every page', () => {
+  it('is complete without JavaScript, and shows no markup, hidden character or code of data', async () => {
+    const id = encodeURIComponent(`${batch}~line 3`);
+    for (const path of [
+      '/',
+      '/batches',
+      `/batches/${batch}`,
+      '/dead-letters',
+      `/dead-letters/${id}`,
+      '/order',
+      '/order?number=PO-3',
+      '/order?number=PO-1&reports=all',
+      '/environment',
+      '/login',
+      '/open',
+    ]) {
+      const text = await page(path);
+      expect(text, path).toMatch(/^<!doctype html>\n<html lang="en">/);
+      expect(text, path).toMatch(/<h1>.+<\/h1>/);
+      expect(
+        text.match(
+          /<img|\u202e|<script(?! type="module" src="\/assets\/[a-z]+\.js")| on[a-z]+="|style="|javascript:/gi,
+        ),
+        path,
+      ).toBeNull();
+    }
+  });
+
+  it('is reached by links that exist', async () => {
+    const seen = new Set<string>();
+    const queue = ['/'];
+    for (let path = queue.shift(); path !== undefined && seen.size < 60; path = queue.shift()) {
+      if (seen.has(path)) continue;
+      seen.add(path);
+      const text = await page(path);
+      const links = [...text.matchAll(/<a (?!download)[^>]*href="(\/[^"]*)"/g)].map(([, href = '']) => plain(href));
+      queue.push(...links);
+      for (const [, asset = ''] of text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
+        expect((await fetch(at(asset))).status, asset).toBe(200);
+      }
+    }
+    expect(seen.size).toBeGreaterThan(8);
+  });
+
+  it.each([
+    ['/batches/frob', 404],
+    ['/dead-letters/frob', 404],
+    ['/order?number=PO-404', 404],
+    ['/batches?limit=0', 400],
+  ])('%s says what is wrong', async (path, status) => {
+    expect(await page(path, status)).toContain('role="alert"');
+  });
+});
+
+describe('a person who operates', () => {
+  it('pauses and resumes delivery, which every page shows', async () => {
+    expect(await submit('/', '/environment/pause', { reason: `stock-taking ${EVIL}` })).toContain(
+      'Delivery is paused by',
+    );
+    const paused = await until('the pause', async () => {
+      const text = await page('/batches');
+      return text.includes('Paused') && text;
+    });
+    expect(paused).not.toContain('<img');
+    expect(await submit('/environment', '/environment/resume')).toContain('Delivery is running.');
+  });
+
+  it('sends a refused order again, discards one, and is named in the history and the actions', async () => {
+    const letter = `/dead-letters/${encodeURIComponent(`${batch}~line 3`)}`;
+    expect(await submit(letter, `${letter}/retry`)).toContain('PO-3 is sent again.');
+    await until('the order is refused again', async () => (await page('/order?number=PO-3')).includes('refused'));
+    await until('the dead letter is discarded', async () =>
+      (await submit(letter, `${letter}/discard`)).includes('PO-3 is discarded.'),
+    );
+    const who = /id="state".*?<div class="person">\s*([^,<]+),/s.exec(await page('/'))?.[1] ?? '';
+    expect(await page('/order?number=PO-3')).toContain(`discarded by ${who}`);
+    expect(await page('/environment')).toMatch(/<td data-title="what">discard<\/td>/);
+    await until('it left the list', async () => !(await page('/dead-letters')).includes('PO-3'));
+  });
+
+  it('learns why an act is impossible', async () => {
+    const refused = await fetch(at(`/api/v1/batches/${batch}/release`), {
+      method: 'POST',
+      headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect([refused.status, await refused.json()]).toMatchObject([409, { code: 'batch-not-held' }]);
+  });
+
+  it('signs out', async () => {
+    const answer = await fetch(at('/logout'), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+      body: '',
+    });
+    expect(answer.headers.get('set-cookie')).toContain('Max-Age=0');
+  });
+});
+
+describe('a reader without a login', () => {
+  it('sees every page, no form that acts, and cannot act', async () => {
+    const kept = cookie;
+    cookie = '';
+    try {
+      for (const path of ['/', `/batches/${batch}`, '/dead-letters', '/environment'])
+        expect(formsIn(await page(path))).toEqual([]);
+      const acted = await fetch(at('/environment/pause'), {
+        method: 'POST',
+        headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+        body: 'back=/',
+      });
+      expect(acted.status).toBe(403);
+    } finally {
+      cookie = kept;
+    }
+  });
+});
+
+it('an act never leads to another host', async () => {
+  for (const back of ['//evil.example/', 'https://evil.example/', '/\\evil.example', '']) {
+    const answer = await fetch(at('/environment/resume'), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ back }).toString(),
+    });
+    expect(new URL(answer.headers.get('location') ?? '', at('/')).origin, back).toBe(new URL(at('/')).origin);
+  }
+});
