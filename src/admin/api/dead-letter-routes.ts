@@ -77,14 +77,14 @@ export async function readLetterPage(api: ApiContext, url: URL) {
   const { letters } = await api.tables();
   const [{ items, next }, { total, kinds }] = await Promise.all([
     letters.page(filter, query.limit(), query.text('after')),
-    letters.count(filter),
+    letters.summary(filter),
   ]);
   return { items: await withState(api, items), next, total, kinds };
 }
 
 export async function readLetterGroups(api: ApiContext, url: URL) {
   const filter = letterFilter(url);
-  return (await api.tables()).letters.groups(filter);
+  return (await (await api.tables()).letters.summary(filter)).groups;
 }
 
 async function withState({ base }: ApiContext, rows: readonly DeadLetterRow[]): Promise<CurrentRow[]> {

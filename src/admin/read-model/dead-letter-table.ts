@@ -29,6 +29,12 @@ export type RowGroup = Pick<DeadLetterRow, 'kind' | 'signature' | 'code' | 'mess
   batches: number;
 };
 
+/** Everything that matches. */
+export type RowSummary = { total: number; kinds: Partial<Record<DeadLetterKind, number>>; groups: RowGroup[] };
+
+/** Filters whose summaries are kept until something changes. */
+const SUMMARIES = 50;
+
 export type RowPage = { items: DeadLetterRow[]; next: string | undefined };
 
 /** Characters of a message that a list shows and a search finds. */
@@ -37,6 +43,7 @@ const LONGEST = 500;
 /** The open dead letters of an environment in memory, about 1 kB each: the newest batch first, in the order of its file. */
 export function createDeadLetterTable() {
   const batches = new Map<string, Kept[]>();
+  const summaries = new Map<string, RowSummary>();
   /** Names sort by time. */
   let names: string[] | undefined = [];
 
@@ -49,10 +56,12 @@ export function createDeadLetterTable() {
     }
     if (!batches.has(from.batch)) names = undefined;
     batches.set(from.batch, rows);
+    summaries.clear();
   }
 
   function remove(batch: string): void {
     if (batches.delete(batch)) names = undefined;
+    summaries.clear();
   }
 
   /** Removes the rows of a batch that these closings close. */
@@ -63,6 +72,7 @@ export function createDeadLetterTable() {
     const left = rows.filter((row) => closingFor(row, closed) === undefined);
     if (left.length === 0) remove(batch);
     else batches.set(batch, left);
+    summaries.clear();
   }
 
   function* matching(filter: RowFilter, after?: string): Generator<Kept> {
@@ -80,12 +90,28 @@ export function createDeadLetterTable() {
     }
   }
 
-  return { put, remove, close, ...createQueries(matching) };
+  return { put, remove, close, ...createQueries(matching, summaries) };
+}
+
+function addToGroup(groups: Map<string, RowGroup & { last: string }>, row: Kept): void {
+  const { kind, signature, code, message, firstAt, lastAt, batch } = row;
+  const key = `${kind} ${signature}`;
+  const group = groups.get(key);
+  if (group === undefined) {
+    groups.set(key, { kind, signature, code, message, firstAt, lastAt, count: 1, batches: 1, last: batch });
+    return;
+  }
+  group.count += 1;
+  if (group.last !== batch) group.batches += 1;
+  group.last = batch;
+  if (firstAt < group.firstAt) group.firstAt = firstAt;
+  if (lastAt > group.lastAt) group.lastAt = lastAt;
 }
 
 type Matching = (filter: RowFilter, after?: string) => Iterable<Kept>;
 
-function createQueries(matching: Matching) {
+/** `summaries`: what was counted since the last change, by filter. */
+function createQueries(matching: Matching, summaries: Map<string, RowSummary>) {
   /** At most `limit` rows after the row with the id `after`, which may be closed meanwhile. */
   function page(filter: RowFilter, limit: number, after?: string): RowPage {
     const items: DeadLetterRow[] = [];
@@ -96,38 +122,28 @@ function createQueries(matching: Matching) {
     return { items, next: undefined };
   }
 
-  /** The rows by kind and signature, the largest group first. */
-  function groups(filter: RowFilter): RowGroup[] {
-    const found = new Map<string, RowGroup & { last: string }>();
-    for (const row of matching(filter)) {
-      const { kind, signature, code, message, firstAt, lastAt, batch } = row;
-      const key = `${kind} ${signature}`;
-      const group = found.get(key);
-      if (group === undefined) {
-        found.set(key, { kind, signature, code, message, firstAt, lastAt, count: 1, batches: 1, last: batch });
-        continue;
-      }
-      group.count += 1;
-      if (group.last !== batch) group.batches += 1;
-      group.last = batch;
-      if (firstAt < group.firstAt) group.firstAt = firstAt;
-      if (lastAt > group.lastAt) group.lastAt = lastAt;
-    }
-    return [...found.values()].map(({ last: _last, ...group }) => group).sort((a, b) => b.count - a.count);
-  }
-
-  /** How many rows match, by kind. */
-  function count(filter: RowFilter): { total: number; kinds: Partial<Record<DeadLetterKind, number>> } {
-    const kinds: Partial<Record<DeadLetterKind, number>> = {};
+  /** How many rows match, by kind, and by error: the largest group first. */
+  function summary(filter: RowFilter): RowSummary {
+    const key = JSON.stringify(filter);
+    const known = summaries.get(key);
+    if (known !== undefined) return known;
+    const kinds: RowSummary['kinds'] = {};
+    const groups = new Map<string, RowGroup & { last: string }>();
     let total = 0;
-    for (const { kind } of matching(filter)) {
-      kinds[kind] = (kinds[kind] ?? 0) + 1;
+    for (const row of matching(filter)) {
       total += 1;
+      kinds[row.kind] = (kinds[row.kind] ?? 0) + 1;
+      addToGroup(groups, row);
     }
-    return { total, kinds };
+    const largest = [...groups.values()].map(({ last: _last, ...group }) => group).sort((a, b) => b.count - a.count);
+    const found = { total, kinds, groups: largest };
+    summaries.set(key, found);
+    const [oldest] = summaries.keys();
+    if (summaries.size > SUMMARIES && oldest !== undefined) summaries.delete(oldest);
+    return found;
   }
 
-  return { page, groups, count };
+  return { page, summary };
 }
 
 function keptOf(letter: DeadLetter, from: { batch: string; source: string; file: string }): Kept {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry, EntryState } from '../../../src/ledger/entry.ts';
-import { type Surroundings, waitOf, untilText, waitText } from '../../../src/operate/orders/wait-of.ts';
+import { type Surroundings, untilText, waitOf, waitText } from '../../../src/operate/orders/wait-of.ts';
 import { entryOf } from '../../support/entry.ts';
 
 const NOW = 1_000_000;
