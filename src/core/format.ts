@@ -24,14 +24,14 @@ export function outcomeWord(outcome: Outcome): string {
 
 /** What an outcome means, in a few words (docs/contract.md, "What becomes of an order"). */
 export const MEANINGS: Record<Outcome, string> = {
-  accepted: 'the API has them',
+  accepted: 'created at the API',
   duplicate: 'already known with the same content; nothing sent',
   conflict: 'already known with different content',
   invalid: 'failed a check; never sent',
-  refused: 'the API refused them',
+  refused: 'the API gave a final no',
   failed: 'attempts used up',
   inDoubt: 'may or may not exist at the API',
-  cancelled: 'withdrawn before they were sent',
+  cancelled: 'withdrawn, never sent',
 };
 
 /** ISO 8601 in UTC, for data, from milliseconds since 1970. */

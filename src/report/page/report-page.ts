@@ -169,6 +169,6 @@ function finishedVerdict(report: Report, story: Story): Verdict {
     const verdict = total === 1 ? 'The order was accepted' : `All ${orders(total)} were accepted`;
     return { mood: 'well', verdict, lead: '' };
   }
-  const lead = story.groups.size > 0 ? 'Every order that needed a person was settled since.' : '';
+  const lead = story.groups.size > 0 ? 'Every order that needed a person has been settled since.' : '';
   return { mood: 'well', verdict: 'Nothing here needs you', lead };
 }

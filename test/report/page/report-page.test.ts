@@ -42,7 +42,7 @@ describe('the first line says how the batch is', () => {
 
 it('outcomes that occurred have a tile with their number; the others share one line', () => {
   const text = textOf(pageOf([done(order(2)), done(order(3)), dead(order(4), 'inDoubt', 'inDoubt', 'Unknown')]));
-  expect(text).toContain('2 accepted the API has them');
+  expect(text).toContain('2 accepted created at the API');
   expect(text).toContain('1 in doubt may or may not exist at the API');
   expect(text).toContain('None: duplicate, conflict, invalid, refused, failed, cancelled.');
 });
