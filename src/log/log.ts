@@ -73,6 +73,7 @@ const REPEATING: ReadonlyMap<unknown, number> = new Map([
   ['file-trouble', QUIET],
   ['notice-trouble', QUIET],
   ['private-redis-not-revived', QUIET],
+  ['read-model-trouble', QUIET],
   ['redis-trouble', QUIET_REDIS],
 ]);
 /** The gap between two lines about the same failure, in milliseconds. */

@@ -48,7 +48,8 @@ async function events(): Promise<Event[]> {
       const { log, lines } = capturedLog();
       logEvent(log, {}, {});
       const { event, level, msg } = lines[0] ?? {};
-      found.push({ event: String(event), level: String(level), says: String(msg), fields: facts.get(name) ?? ['?'] });
+      const fields = facts.get(name) ?? (logEvent.length === 1 ? [] : ['?']);
+      found.push({ event: String(event), level: String(level), says: String(msg), fields });
     }
   }
   return found;
