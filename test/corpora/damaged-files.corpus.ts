@@ -4,6 +4,7 @@ import { PoSyncError } from '../../src/core/errors.ts';
 import { csv, DAMAGES, type Pick, type Table } from '../support/damages.ts';
 import { OBJECT_DAMAGES, WRITERS } from '../support/object-damages.ts';
 import { readText } from '../support/read-text.ts';
+import { WORKBOOK_DAMAGES, workbookOf } from '../support/workbook-damages.ts';
 
 // A correct file is damaged in each of these ways, again and again: what is sent is always an order of the correct file.
 
@@ -62,6 +63,26 @@ describe('a damaged file sends nothing that the correct file does not', () => {
       for (const [number, items] of (await sentOf(damaged)).flatMap((one) => [...one])) {
         expect(items, `seed ${seed}, order ${number} of\n${damaged.toString()}`).toBe(right.get(number));
       }
+    }
+  });
+});
+
+describe('a workbook that is damaged sends nothing that the correct one does not', () => {
+  test.each(Object.entries(WORKBOOK_DAMAGES))('%s', async (_, damage) => {
+    for (let run = 0; run < RUNS / 30; run++) {
+      const seed = randomInt(2 ** 32 - 1);
+      const pick = picker(seed);
+      const table = makeTable(pick);
+      const right = new Map((await sentOf(csv(table))).flatMap((one) => [...one]));
+      for (const [number, items] of (await sentOf(damage(table, pick))).flatMap((one) => [...one]))
+        expect(items, `seed ${seed}, order ${number} of\n${csv(table)}`).toBe(right.get(number));
+    }
+  });
+
+  test('undamaged sends what the table sends', async () => {
+    for (let run = 0; run < RUNS / 30; run++) {
+      const table = makeTable(picker(randomInt(2 ** 32 - 1)));
+      expect(await sentOf(workbookOf(table))).toEqual(await sentOf(csv(table)));
     }
   });
 });

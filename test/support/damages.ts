@@ -151,6 +151,43 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
       ),
     ),
   'with a delimiter behind each row': (table) => csv(table).replaceAll('\n', ';\n'),
+  'with a delimiter behind each row but the header': (table) => csv(table).replace(/(?<=\n.*)\n/g, ';\n'),
+  'with commas and a comma behind each row but the header': (table) => csv(table, ',').replace(/(?<=\n.*)\n/g, ',\n'),
+  'with a delimiter behind some rows': (table, pick) => csv(table).replace(/\n/g, () => (pick(2) === 0 ? ';\n' : '\n')),
+  'encoded twice': (table) => Buffer.from(csv(table)).toString('latin1'),
+  'with question marks in place of letters': (table) => csv(table).replace(/[^\0-\x7f]/g, '?'),
+  'with dashes in place of hyphens': (table) => csv(table).replaceAll('-', '–'),
+  'with no-break spaces': (table) => csv(table).replaceAll(' ', '\u00a0'),
+  'with digits of full width': (table, pick) => {
+    const column = pick(3);
+    const wide = (text = '') => text.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)));
+    return csv(inRow(table, pick, (row) => row.with(column, wide(row[column]))));
+  },
+  'with Cyrillic letters': (table) => csv(table).replaceAll('PO-', 'РO-').replaceAll('A-', 'Аx-'),
+  'with escapes of HTML': (table) =>
+    csv(
+      mapped(table, (cell) => cell.replace(/[^\0-\x7f]/g, (one) => `&#${one.charCodeAt(0)};`)),
+      ',',
+    ),
+  'with apostrophes before numbers': (table) => csv(mapped(table, (cell) => (/^\d/.test(cell) ? `'${cell}` : cell))),
+  'with curly quotes': (table) => csv(mapped(table, (cell) => `“${cell}”`)),
+  'with dates in place of articles': (table) => csv(mapped(table, (cell) => (cell === '1-2' ? '01. Feb' : cell))),
+  'with a row commented out': (table, pick) => inLine(table, pick, (line) => `#${line}`),
+  'with a number in another case': (table) => csv(withOneTyped(table, (text) => text.toLowerCase())),
+  'with a zero before a number': (table) => csv(withOneTyped(table, (text) => `0${text}`)),
+  'with a blank in a number': (table) => csv(withOneTyped(table, (text) => `${text.slice(0, 2)} ${text.slice(2)}`)),
+  'with units in quantities': (table) =>
+    csv(
+      withRows(
+        table,
+        table.rows.map((row) => row.with(2, `${row[2]} pcs`)),
+      ),
+    ),
+  'with a negative quantity': (table, pick) =>
+    csv(inRow(table, pick, (row) => row.with(2, [`-${row[2]}`, `(${row[2]})`, `${row[2]}-`][pick(3)] ?? ''))),
+  'with a second table below': (table) =>
+    `${csv(table)}\narticle;name;stock${';'.repeat(table.header.length - 3)}\nA-1;Pump;5${';'.repeat(table.header.length - 3)}\n`,
+  'with the mark of DOS at its end': (table) => `${csv(table)}\u001a`,
 };
 
 /**
@@ -203,6 +240,13 @@ function withoutNth(line: string, delimiter: string, at: number): string {
   const parts = line.split(delimiter);
   const gap = at % (parts.length - 1);
   return [...parts.slice(0, gap), `${parts[gap]}${parts[gap + 1]}`, ...parts.slice(gap + 2)].join(delimiter);
+}
+
+/** The number in one row of an order with several: that of an order with one row nobody could compare. */
+export function withOneTyped(table: Table, change: (text: string) => string): Table {
+  const at = table.rows.findIndex((row, i) => row[0] === table.rows[i + 1]?.[0]);
+  const rows = table.rows.map((row, i) => (i === at ? row.with(0, change(row[0] ?? '')) : row));
+  return { ...table, rows };
 }
 
 function rotated(cells: string[]): string[] {

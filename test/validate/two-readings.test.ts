@@ -336,6 +336,13 @@ describe('numbers of one file', () => {
     ]);
   });
 
+  test('are held with their order if one of its rows seems to be commented out', async () => {
+    for (const text of [table('1,A,1', '#1,B,2', '2,C,1'), table('# 1,B,2', '2,C,1', '1,A,1')]) {
+      const { orders } = await readText(text);
+      expect(orders.filter(({ valid }) => valid).map(({ number }) => number)).toEqual(['2']);
+    }
+  });
+
   test('may all begin with a number sign', async () => {
     const { orders } = await readText(table('#1001,A,1', '#1002,B,2'));
     expect(inShort(orders)).toEqual([order('#1001', item('A')), order('#1002', item('B', 2))]);

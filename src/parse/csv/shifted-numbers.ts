@@ -89,13 +89,14 @@ const COMMENT = /^(?:#|\/\/|--)/;
 /** Finds numbers that differ only as one number that was typed several times does, and lines that are commented out. */
 function watchTwins(add: (text: string, reason: string, line: number) => void) {
   const known = new Map<string, { number: string; line: number }>();
-  let isMarked: boolean | undefined;
+  const marked = new Map<string, number>();
+  let hasPlain = false;
 
   function look(number: string, line: number): void {
     if (known.size >= MOST_TWINS || number === '') return;
-    isMarked ??= COMMENT.test(number);
-    if (!isMarked && COMMENT.test(number))
-      add(number, `line ${line} begins as a line that is commented out does, the first one does not,`, line);
+    if (COMMENT.test(number)) marked.set(number, line);
+    else hasPlain = true;
+    if (hasPlain && marked.size > 0) holdMarked();
     const twin = typedForm(number);
     const first = known.get(twin);
     if (first === undefined) known.set(twin, { number, line });
@@ -103,6 +104,14 @@ function watchTwins(add: (text: string, reason: string, line: number) => void) {
       add(first.number, differs(line, number, first.number), line);
       add(number, differs(first.line, first.number, number), line);
     }
+  }
+
+  function holdMarked(): void {
+    for (const [number, line] of marked) {
+      const reason = `line ${line} begins as a line that is commented out does, others do not,`;
+      for (const one of [number, trimBlanks(number.replace(COMMENT, ''))]) add(one, reason, line);
+    }
+    marked.clear();
   }
 
   return { look };
