@@ -14,7 +14,7 @@ import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Store } from '../redis/store.ts';
-import { createZeroGuard } from './leading-zeros.ts';
+import { createFixGuard } from './fix-guard.ts';
 import type { FileFacts, Plan } from './plan.ts';
 import * as planning from './plan.ts';
 
@@ -42,12 +42,12 @@ type Admitting = AdmitPageDeps & { knownInvalid: KnownInvalid; deadLetters: Dead
  */
 export function createAdmitPage(deps: AdmitPageDeps) {
   const { store, ledger, batches } = deps;
-  const guard = createZeroGuard({ ...store, ledger });
+  const guard = createFixGuard({ ...store, ledger });
   const line = { ...deps, knownInvalid: createKnownInvalid(store), deadLetters: createDeadLetters(store) };
 
   return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
     const batch = { ...found, cancelled: await batches.isCancelled(found.batch) };
-    const page = file.isFixFile ? await guard(orders) : orders;
+    const page = file.isFixFile ? await guard(batch, orders) : orders;
     const invalid = page.filter((order): order is InvalidOrder => !order.valid);
     await count(
       line,

@@ -3,7 +3,7 @@ import type { StoredResult } from '../ledger/entry.ts';
 import { cancelledResult } from '../ledger/ledger.ts';
 import { type Admission, admit, type Known } from '../ledger/transitions/admission.ts';
 import { digestOf } from '../order/digest.ts';
-import { LEADING_ZEROS_LOST } from '../order/fixing.ts';
+import { ALREADY_CORRECTED, LEADING_ZEROS_LOST } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 
 /** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. */
@@ -66,10 +66,13 @@ function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number
   return { outcome, attempts, ...times, ...words, ...(items ? { known: { items } } : {}) };
 }
 
+/** Codes of orders that admission holds: the report cannot find them in the file again. */
+const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, LEADING_ZEROS_LOST]);
+
 /** The result of an order that failed a check. Details that the report reads from the file again are not kept. */
 export function invalidResult({ problems }: InvalidOrder, at: number): StoredResult {
   const { code = 'invalid', message = '' } = problems[0] ?? {};
-  return { outcome: 'invalid', attempts: 0, at, code, message: code === LEADING_ZEROS_LOST ? message : '' };
+  return { outcome: 'invalid', attempts: 0, at, code, message: HELD_HERE.has(code) ? message : '' };
 }
 
 /** The result of an order that repeats an earlier order of the same file. */

@@ -43,6 +43,9 @@ export function readFixCheck(cell: string | undefined): FixCheck {
 /** Problem code of an order in a fix file whose number may have lost its leading zeros in a spreadsheet. */
 export const LEADING_ZEROS_LOST = 'leading-zeros-lost';
 
+/** Problem code of an order in a fix file whose row is already another order. */
+export const ALREADY_CORRECTED = 'already-corrected';
+
 const NOTE = / \((line \d{1,15}|\/[^\n]{1,500}) of batch ([\w.-]{1,200})\)$/;
 
 /** A place in words: `line 7`, or the pointer of a JSON file, `/orders/3`. */

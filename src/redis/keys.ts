@@ -58,6 +58,8 @@ function batchKeys(prefix: string) {
     results: (batch: string) => `${prefix}:b:${batch}:results`,
     /** Hash: ordinal → how its dead letter was closed. */
     closed: (batch: string) => `${prefix}:b:${batch}:closed`,
+    /** Hash: which order each row of its dead letters became, and which row of an earlier batch each row was first. */
+    corrected: (batch: string) => `${prefix}:b:${batch}:corrected`,
     lease: (batch: string) => `${prefix}:b:${batch}:lease`,
     reportLease: (batch: string) => `${prefix}:b:${batch}:report-lease`,
     /** Sorted set of all batches by start. */

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
@@ -26,10 +26,12 @@ export type HowToRead = {
   refusal?: PoSyncError;
 };
 
+type FoundBatch = Pick<Batch, 'batch' | 'source' | 'settledPath'>;
+
 export type HowToReadDeps = {
   config: Pick<Config, 'sources' | 'mappings' | 'reports' | 'environment'>;
   /** Finds a batch by its name. */
-  batches: { find(name: string): Promise<Pick<Batch, 'batch' | 'source'> | undefined> };
+  batches: { find(name: string): Promise<FoundBatch | undefined> };
 };
 
 /** What to know of a file that corrects an unknown batch; `reason`: why that is not known. */
@@ -52,7 +54,11 @@ export async function howToRead(file: string, source: string, { config, batches 
   const own = mappingFor(config, batch.source) ?? plainMapping();
   const mapping = fixMapping(own);
   const folder = path.join(config.reports.path, batch.batch);
-  return { mapping, originals: await originalsIn(folder, batch.batch, mapping, writtenIn(own)) };
+  const written = await originalsIn(folder, batch.batch, mapping, writtenIn(own));
+  const closed = (await closedIn(folder).catch(unlessBroken)) ?? new Set<string>();
+  const settled = { path: batch.settledPath, mapping: own, closed };
+  const originals = (await withSettledRows(written, settled).catch(unlessBroken)) ?? written;
+  return { mapping, originals };
 }
 
 /** The names of fix files, also of copies, such as `dead-letters (1).xlsx` and `orders.fix-2.csv`. */
@@ -87,7 +93,10 @@ function writtenIn({ encoding }: Mapping): Encoding | undefined {
 }
 
 /** A batch that has a report of this environment: Redis may have lost it. */
-async function reportedBatch(batch: string, { reports, environment }: HowToReadDeps['config']) {
+async function reportedBatch(
+  batch: string,
+  { reports, environment }: HowToReadDeps['config'],
+): Promise<FoundBatch | undefined> {
   if (reports.path === '') return undefined;
   try {
     const report: unknown = JSON.parse(await readFile(path.join(reports.path, batch, 'report.json'), 'utf8'));
@@ -127,6 +136,37 @@ async function originalsIn(
     return { ...written, at: found.at, records, ...(await deadLettersIn(folder, found.all).catch(unlessBroken)) };
   }
   return { ...written, ...(await deadLettersIn(folder, []).catch(unlessBroken)) };
+}
+
+/** Settled files up to this size are read for the rows of dead letters that are closed. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Adds the rows of dead letters that are closed, from the file of the batch: its fix file has lost them. */
+async function withSettledRows(written: Originals, settled: Settled): Promise<Originals> {
+  const { closed, path: file, mapping } = settled;
+  if (closed.size === 0 || file === undefined || (await stat(file)).size > MOST_BYTES) return written;
+  const isFixFile = (await batchNamedIn(file)) !== undefined;
+  const inspection = await inspectFile(file, isFixFile ? fixMapping(mapping) : mapping);
+  const { reading } = inspection;
+  if ('objects' in reading) return written;
+  const records = new Map(written.records);
+  for await (const page of readRecords(file, inspection, undefined)) {
+    for (const { place, ...record } of page.records) {
+      const own = placeText(place);
+      if (closed.has(own) && !records.has(own)) records.set(own, { place, ...record });
+    }
+  }
+  return { ...written, at: written.at ?? reading.columns.at, records };
+}
+
+/** The file of a batch, with the places of the rows whose dead letters are closed. */
+type Settled = { path: string | undefined; mapping: Mapping; closed: ReadonlySet<string> };
+
+async function closedIn(folder: string): Promise<Set<string>> {
+  const places = new Set<string>();
+  for await (const { closed, location } of deadLettersOf(folder))
+    if (closed !== undefined) for (const line of location.lines ?? [location.line]) places.add(`line ${line}`);
+  return places;
 }
 
 type Records = { all: readonly SourceRecord[]; at: Originals['at'] };

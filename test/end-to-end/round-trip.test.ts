@@ -234,6 +234,45 @@ it('a number that lost its leading zeros in a spreadsheet waits, and is sent whe
   expect(await settled('meant.csv', `${head}77,A,1\n`)).toMatchObject({ counts: { accepted: 1 } });
 });
 
+it('a row that two people correct under two numbers becomes one order, and the other is held with both', async () => {
+  const first = await settled('two-people.csv', 'PO_NO;MATNR;MENGE\n;A-1;1\nTW-1;A-2;none\n');
+  const fix = await place.read(first, 'dead-letters.csv');
+  const ann = await settled('ann.csv', fix.replace(/^;A-1/m, 'TW-2;A-1'));
+  expect(ann).toMatchObject({ counts: { accepted: 1, invalid: 1 } });
+  const bob = await settled('bob.csv', fix.replace(/^;A-1/m, 'TW-3;A-1').replace('none', '2'));
+  expect(bob).toMatchObject({ counts: { accepted: 1, invalid: 1 } });
+  const [held] = await lettersOf(bob);
+  expect(held).toMatchObject({
+    code: 'already-corrected',
+    message: expect.stringContaining(`is already order TW-2, from batch ${ann.batch}`),
+  });
+  // The row that Ann left wrong came back in the fix file of her batch: it is still the same row.
+  const rest = (await place.read(ann, 'dead-letters.csv').catch(() => '')) || fix;
+  await settled(
+    'ann-2.csv',
+    rest
+      .replace('TW-1', 'TW-4')
+      .replace('none', '2')
+      .replace(/^;A-1.*\n/m, ''),
+  );
+  expect(storedOf('TW')).toEqual({ 'TW-1': 1, 'TW-2': 1 });
+  const again = (await place.read(bob, 'dead-letters.csv')).replaceAll('01,000', 'confirmed');
+  expect(await settled('bob-2.csv', again)).toMatchObject({ counts: { accepted: 1 } });
+  expect(storedOf('TW')).toEqual({ 'TW-1': 1, 'TW-2': 1, 'TW-3': 1 });
+});
+
+it('a fix file that a spreadsheet saved can be dropped twice', async () => {
+  const first = await settled('twice.csv', 'PO_NO;MATNR;MENGE\n0070;000123;none\nTX-1;A;none\n');
+  const fix = await place.read(first, 'dead-letters.csv');
+  const saved = fix
+    .replace(/"0070";"000123";none/, '70;123;5')
+    .replace('TX-1;A;none', 'TX-1;A;6')
+    .replaceAll('01,000', '1000');
+  expect(await settled('saved.csv', saved)).toMatchObject({ counts: { accepted: 2 }, open: 0 });
+  await reportOf('twice.csv', 0);
+  expect(await settled('saved-again.csv', saved)).toMatchObject({ counts: { duplicate: 2 }, open: 0 });
+});
+
 it('a note that names nothing of ours, or something else, closes nothing', async () => {
   const first = await dropFirst('true.csv', own(csv(';'), 'F'), 'F');
   const note = (text: string) => `F-5;A;1;;2;missing;"is empty (${text})"\n`;

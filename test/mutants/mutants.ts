@@ -859,7 +859,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'leading zeros that a spreadsheet took away',
-    file: 'src/admit/leading-zeros.ts',
+    file: 'src/admit/fix-guard.ts',
     find: 'if (was === undefined || own !== null) return order;',
     replace: 'if (was !== null || own !== null) return order;',
     tests: ['test/end-to-end/round-trip.test.ts'],
@@ -1042,6 +1042,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/validate/fix-file-rewritten.test.ts', 'test/validate/fix-file-mistakes.test.ts'],
   },
   {
+    without: 'holding a second correction of one row under another number',
+    file: 'src/admit/fix-guard.ts',
+    find: 'others.findIndex((one) => one !== undefined)',
+    replace: 'others.findIndex(() => false)',
+    tests: ['test/end-to-end/round-trip.test.ts'],
+  },
+  {
+    without: 'the rows of closed dead letters, for a fix file that is dropped twice',
+    file: 'src/validate/how-to-read.ts',
+    find: 'closed.has(own) && !records.has(own)',
+    replace: 'closed.size < 0',
+    tests: ['test/end-to-end/round-trip.test.ts'],
+  },
+  {
     without: 'pointers of the records in a fix file',
     file: 'src/report/fix-file/form.ts',
     find: 'isAbout(location, record)',
@@ -1105,10 +1119,10 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/validate/read-objects.test.ts'],
   },
   {
-    without: 'a warning of an unknown batch in the report',
+    without: 'refusing a fix file of an unknown batch',
     file: 'src/admit/file-admission.ts',
-    find: '...aboutBatch(how, file.source), ',
-    replace: '',
+    find: 'return batch === undefined ? found :',
+    replace: 'return batch !== null ? found :',
     tests: ['test/end-to-end/round-trip.test.ts'],
   },
 ];

@@ -197,7 +197,7 @@ function createAftermath(redis: Redis, keys: Keys) {
   async function forget(batch: string): Promise<void> {
     await redis
       .multi()
-      .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
+      .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch), keys.corrected(batch))
       .zrem(keys.batches, batch)
       .xadd(keys.changes, ...changeOf(batch))
       .exec();
