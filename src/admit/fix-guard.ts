@@ -51,10 +51,7 @@ function heldBack({ ordinal, number, place, records }: ValidOrder, code: string,
 /** The order that a row became: its number, and the batch that brought it. */
 type Claim = { number: string; batch: string; no: number };
 
-/**
- * Holds orders whose row is already another order: two people corrected the same fix file. A row that comes back in fix
- * file after fix file is the row of the first one.
- */
+/** Holds orders whose row is already another order. A row that comes back in several fix files is that of the first. */
 function createRowGuard({ ledger, redis, keys }: Deps) {
   async function firstOf({ batch, place }: FixTarget): Promise<FixTarget> {
     const from = await redis.hget(keys.corrected(batch), `from ${place}`);
@@ -94,9 +91,8 @@ function createRowGuard({ ledger, redis, keys }: Deps) {
         const others = await Promise.all(own.map((row) => claim(row, { number: order.number, batch, no }, here)));
         const at = others.findIndex((one) => one !== undefined);
         const [other, row] = [others[at], own[at]];
-        return other === undefined || row === undefined
-          ? order
-          : heldBack(order, ALREADY_CORRECTED, readings(order, other, row));
+        if (other === undefined || row === undefined) return order;
+        return heldBack(order, ALREADY_CORRECTED, readings(order, other, row));
       }),
     );
   };
