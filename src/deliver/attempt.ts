@@ -9,7 +9,7 @@ import type { LedgerEvent, Policy, Step, Verdict } from '../ledger/transitions/s
 import { batchHeld } from '../log/events/batch.ts';
 import { attemptEnded, orderDead } from '../log/events/delivery.ts';
 import type { Pass } from './circuit-breaker.ts';
-import { type Attempt, giveBack, intend, type Line, mayBegin, type Obstacle } from './may-begin.ts';
+import { type Attempt, giveBack, intend, type Line, mayBegin, type Obstacle, stillMayBegin } from './may-begin.ts';
 import type { Place } from './places.ts';
 
 /**
@@ -83,7 +83,8 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
   const { clock } = line.context;
   const began = clock.monotonic();
   const prepare = () => {
-    attempt.preparing = mayBegin(line, attempt);
+    const before = attempt.preparing;
+    attempt.preparing = before ? stillMayBegin(line, attempt, before) : mayBegin(line, attempt);
     return attempt.preparing;
   };
   const end = await line.partner.create(attempt.token, attempt.entry.order, prepare);

@@ -41,6 +41,7 @@ export type Attempt = {
   token: BearerToken;
   place: Place;
   preparing?: Promise<boolean>;
+  isFresh?: () => boolean;
   intended?: Entry;
   refused?: boolean;
   obstacle?: Obstacle;
@@ -55,10 +56,19 @@ export type Obstacle = 'late' | 'paused' | 'held' | 'token' | 'stopped';
  */
 export async function mayBegin(line: Line, attempt: Attempt): Promise<boolean> {
   const isFresh = freshness(line.context);
+  attempt.isFresh = isFresh;
   if (line.guards.held.has(attempt.entry.batch) || !(await intend(line, attempt))) return false;
   const turn = await attempt.place.take();
   if (turn === 'at once') return isFresh();
   const obstacle = turn === 'waited' ? await obstacleTo(line, attempt, isFresh) : turn;
+  if (obstacle !== undefined) attempt.obstacle = obstacle;
+  return obstacle === undefined;
+}
+
+/** The connection was closed before the first byte: on the next one the attempt keeps its intent and its place. */
+export async function stillMayBegin(line: Line, attempt: Attempt, before: Promise<boolean>): Promise<boolean> {
+  if (!(await before)) return false;
+  const obstacle = await obstacleTo(line, attempt, attempt.isFresh ?? (() => false));
   if (obstacle !== undefined) attempt.obstacle = obstacle;
   return obstacle === undefined;
 }

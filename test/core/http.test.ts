@@ -190,6 +190,54 @@ describe('http', () => {
     },
   );
 
+  it.each([
+    ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['102 with headers', 'HTTP/1.1 102 Processing\r\nx: y\r\n\r\n'],
+    ['several', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 100 \r\n\r\n'],
+  ])('ignores interim answers before the final one, at once and byte by byte: %s', async (_, interim) => {
+    const final = 'HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}';
+    const { url } = await server((socket) => {
+      let requests = 0;
+      const dribble = async () => {
+        for (const byte of interim + final) {
+          socket.write(byte);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      };
+      socket.on('data', (chunk) => {
+        if (!chunk.toString().includes('POST')) return;
+        requests += 1;
+        if (requests % 2 === 1) socket.write(interim + final);
+        else void dribble();
+      });
+    });
+    const http = openHttp({ connections: 1 });
+    open.push(http);
+    const call = { method: 'POST', url, headers: {}, body: BODY, timeout: 5_000 } as const;
+    for (let i = 0; i < 4; i += 1) {
+      const end = await http.call({ ...call, prepare: async () => true });
+      expect(end).toMatchObject({ kind: 'answered', answer: { status: 201 } });
+      expect(end.kind === 'answered' && end.answer.body.toString()).toBe('{}');
+    }
+  });
+
+  it('replaces a connection that the server closed after its last answer, and writes each request once', async () => {
+    const { url, received, connections } = await server((socket) => {
+      socket.on('data', (chunk) => {
+        if (!chunk.toString().includes('POST')) return;
+        socket.write('HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}');
+        setTimeout(() => socket.end(), 20);
+      });
+    });
+    const http = openHttp({ connections: 1 });
+    open.push(http);
+    const call = { method: 'POST', url, headers: {}, body: BODY, timeout: 5_000 } as const;
+    const prepare = () => new Promise<boolean>((resolve) => setTimeout(resolve, 50, true));
+    for (let i = 0; i < 10; i += 1) expect((await http.call({ ...call, prepare })).kind).toBe('answered');
+    expect(received().match(/POST/g)?.length).toBe(10);
+    expect(connections()).toBeGreaterThanOrEqual(10);
+  });
+
   it('keeps the headers of an informational answer apart', async () => {
     const { url } = await server((socket) =>
       socket.once('data', () =>

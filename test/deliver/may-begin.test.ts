@@ -48,6 +48,7 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
     book: {
       policy,
       ledger: {
+        inFlight: new Set<string>(),
         take: async (_: Entry, step: Step) => {
           if (seen.steps.length === 0) pass(took?.monotonic ?? 5, took?.wall ?? 5);
           seen.steps.push(step);

@@ -58,6 +58,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/operate/delivery/pause-delivery.test.ts'],
   },
   {
+    without: 'interim answers that are ignored',
+    file: 'src/core/http.ts',
+    find: 'if (socket) dropInterimAnswers(socket);',
+    replace: 'if (socket === undefined) dropInterimAnswers(socket);',
+    tests: ['test/core/http.test.ts'],
+  },
+  {
+    without: 'a new connection for one that was closed before the first byte',
+    file: 'src/core/http.ts',
+    find: 'if (origin.replaceable === 0) return false;',
+    replace: 'if (origin.replaceable >= 0) return false;',
+    tests: ['test/core/http.test.ts'],
+  },
+  {
     without: 'fairness of the semaphore',
     file: 'src/core/semaphore.ts',
     find: 'waiting.push({ weight, enter: resolve });',

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openWebServer } from '../support/web-server.ts';
@@ -46,6 +47,9 @@ export type OddApi = AsyncDisposable & {
   calls: { endpoint: Endpoint; at: number; order?: string; status: number; stored: boolean }[];
   /** The behavior; it may change while the API runs. */
   oddity: Oddity;
+  /** Called with the connection before and after an answer is written. */
+  onAnswer?: (socket: Socket) => void;
+  onAnswered?: (socket: Socket) => void;
   /** Tokens that are valid now; an empty set takes any. */
   revoked: Set<string>;
 };
@@ -83,6 +87,9 @@ export async function openOddApi(
     const content = odd.body ?? (odd.status === undefined ? ordinary.body : envelope(odd.status, 'odd'));
     record.status = status;
     const sent = typeof content === 'string' ? content : JSON.stringify(content);
+    const { socket } = request;
+    api.onAnswer?.(socket);
+    response.once('finish', () => api.onAnswered?.(socket));
     response.writeHead(status, { 'content-type': 'application/json', ...odd.headers }).end(sent);
   }
 
