@@ -1,7 +1,6 @@
 import type { HttpAnswer, HttpEnd } from '../core/http.ts';
 import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
 import { onOneLine } from '../order/text.ts';
-import { type Envelope, isRecord, readEnvelope } from './envelope.ts';
 
 /** The API's answer, for the ledger, the report and the log. */
 export type Said = { httpStatus?: number; code: string; message: string; response?: string };
@@ -121,4 +120,35 @@ export function plainWords(text: string, most: number): string {
 export function reasonOf(error: Error): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
   return error.message || error.name;
+}
+
+/** An answer of the API, as the envelope of API parts 2 and 7; `none` for anything else. */
+type Envelope =
+  | { kind: 'success'; data: unknown }
+  | { kind: 'error'; code: number; message: string }
+  | { kind: 'none' };
+
+/** Reads the envelope of a complete body. A body that is no envelope, or contradicts itself, is `none`. */
+export function readEnvelope(body: Buffer): Envelope {
+  const value = parse(body);
+  if (!isRecord(value)) return { kind: 'none' };
+  const { status, data, error } = value;
+  if (status === 'success') return error === null || error === undefined ? { kind: 'success', data } : { kind: 'none' };
+  if (status !== 'error' || !isRecord(error)) return { kind: 'none' };
+  const { code, message } = error;
+  if (typeof code !== 'number' || !Number.isInteger(code)) return { kind: 'none' };
+  return { kind: 'error', code, message: typeof message === 'string' ? message : '' };
+}
+
+/** Whether a value is an object with named properties. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,8 +1,7 @@
 import type { Http, HttpEnd } from '../core/http.ts';
 import { PURCHASE_ORDER, type ShownRecord } from '../order/record-kind.ts';
-import { plainWords, reasonOf, type Said } from './classify.ts';
+import { plainWords, readEnvelope, reasonOf, type Said } from './classify.ts';
 import { apiHeaders, type Endpoint } from './create.ts';
-import { readEnvelope } from './envelope.ts';
 import { ListReader } from './list-reader.ts';
 import type { BearerToken } from './token.ts';
 import { hideToken } from './token-secrecy.ts';
