@@ -59,7 +59,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'interim answers that are ignored',
-    file: 'src/core/http.ts',
+    file: 'src/core/pool.ts',
     find: 'if (socket) dropInterimAnswers(socket);',
     replace: 'if (socket === undefined) dropInterimAnswers(socket);',
     tests: ['test/core/http.test.ts'],
@@ -605,9 +605,9 @@ export const MUTANTS: readonly Mutant[] = [
   // Delivery
   {
     without: 'the intent before the bytes',
-    file: 'src/core/http.ts',
-    find: 'if (!(await prepare())) throw',
-    replace: 'prepare().catch(() => undefined);\n    if (this.#bytes < 0) throw',
+    file: 'src/core/exchange.ts',
+    find: 'const isWanted = await prepare().catch(',
+    replace: 'const isWanted = true;\n    prepare().catch(',
     tests: ['test/core/http.test.ts', ...DELIVERY, ...SEVERAL_WORLDS],
   },
   {
@@ -725,8 +725,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'one probe at a time',
     file: 'src/deliver/circuit-breaker.lua',
-    find: 'if not at or now < tonumber(at) then return 0 end',
-    replace: 'if not at then return 0 end',
+    find: 'if now < tonumber(at) then return 0 end',
+    replace: '',
     tests: [...DELIVERY, 'test/trouble/outage.test.ts'],
   },
   {
