@@ -12,10 +12,10 @@ export function batchTable(batches: readonly BatchView[], now: number, format: F
     { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 10 },
     { title: 'state', of: ({ standing }) => standing, tone: ({ standing }) => TONES[standing] },
     { title: 'done', of: progressOf, right: true, leaves: 3 },
-    { title: 'accepted', of: ({ batch }) => batch.counts.accepted, right: true, leaves: 1 },
+    { title: 'accepted', of: ({ batch }) => count(batch.counts.accepted), right: true, leaves: 1 },
     {
       title: 'open',
-      of: ({ batch }) => batch.open,
+      of: ({ batch }) => count(batch.open),
       right: true,
       tone: ({ batch }) => (batch.open > 0 ? 'bad' : 'plain'),
     },

@@ -90,7 +90,7 @@ describe('the status', () => {
         '',
         'Batches in progress',
         '  batch                                   file                 state           done  accepted  open  taken',
-        '  20261121T115500Z-inbox-orders-3f2a91c0  orders\\u001b[2J.csv  sending  1,200/5,000      1200     3  5 min ago',
+        '  20261121T115500Z-inbox-orders-3f2a91c0  orders\\u001b[2J.csv  sending  1,200/5,000     1,200     3  5 min ago',
         '',
         'Unreadable files',
         '  file        taken      why',
