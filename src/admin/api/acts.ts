@@ -52,7 +52,7 @@ export async function runAct(
   const act: Act = ACTS[name];
   const record = (result: string) => recordAction(context, { what: name, on: request.on || environment, result });
   try {
-    const done = await act(context, request, api);
+    const done = await act(context, request, api).finally(api.outdate);
     await record(done.text);
     return done;
   } catch (error) {

@@ -57,6 +57,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, partne
     base,
     operatorOf,
     readList,
+    outdate: readSnapshot.outdate,
     notes: createNotes(),
     snapshot,
     tables,
@@ -137,7 +138,7 @@ function watchAway({ store }: Pick<OperatorContext, 'store'>): () => number | un
 const FRESH = 1_000;
 const SHARE = 20;
 /** Milliseconds after which nobody is shown an older answer while a new one is read. */
-const STALE = 30_000;
+const STALE = 5_000;
 
 /** Readers share one reading. One that is no longer fresh is shown once more while the next one is read. */
 function remembered<Result>({ clock }: Pick<OperatorContext, 'clock'>, read: () => Promise<Result>) {
@@ -152,10 +153,12 @@ function remembered<Result>({ clock }: Pick<OperatorContext, 'clock'>, read: () 
   }
 
   function refresh(): Promise<Result> {
-    running ??= readOnce().finally(() => {
-      running = undefined;
+    if (running !== undefined) return running;
+    const reading = readOnce().finally(() => {
+      if (running === reading) running = undefined;
     });
-    return running;
+    running = reading;
+    return reading;
   }
 
   async function current(): Promise<Result> {
@@ -169,5 +172,11 @@ function remembered<Result>({ clock }: Pick<OperatorContext, 'clock'>, read: () 
     return last.took < 50 ? next : last.result;
   }
 
-  return { current, last: () => last?.result };
+  /** After an act, nobody is shown what was read before it. */
+  function outdate(): void {
+    if (last) last = { ...last, at: Number.NEGATIVE_INFINITY };
+    running = undefined;
+  }
+
+  return { current, outdate, last: () => last?.result };
 }

@@ -46,16 +46,19 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   return { title: 'Batches', body: html`<h1>Batches</h1>${form}${list}${nextLink(url, next)}` };
 }
 
-/** Batches, one a row. */
-export function batchTable(caption: string, batches: readonly BatchView[], now: number): Html {
-  const rows = batches.map((view) => {
+/** Batches, one a row. `live`: where the live document of the page has them, in the same order. */
+export function batchTable(caption: string, batches: readonly BatchView[], now: number, live?: string): Html {
+  const rows = batches.map((view, i) => {
     const { batch, standing } = view;
+    const { accepted } = batch.counts;
     return [
       link(batchPath(batch.batch), batch.name),
       html`${batch.source}`,
       badge(TONES[standing], standing),
       progressOf(view),
-      cell(batch.counts.accepted),
+      live === undefined
+        ? cell(accepted)
+        : html`<span class="number" data-live="${live}.${i}.counts.accepted">${count(accepted)}</span>`,
       batch.open > 0 ? html`<strong>${count(batch.open)}</strong>` : cell(0),
       agoText(batch.startedAt, now),
     ];

@@ -1,16 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { duration, iso } from '../../core/format.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext, Snapshot } from '../api/api-context.ts';
-import type { AdminRequest, Principal, Reply, Route } from '../http/route.ts';
-import { problemReply } from '../http/route.ts';
+import { type AdminRequest, type Principal, problemReply, type Reply, type Route } from '../http/route.ts';
 import { batchesPage, batchPage } from './batch-pages.ts';
 import { deadLetterPage, deadLettersPage } from './dead-letter-pages.ts';
-import { environmentPage } from './environment-page.ts';
 import { type Content, framePage, type PageRequest } from './frame.ts';
 import { orderPage } from './order-page.ts';
-import { overviewPage } from './overview-page.ts';
 import { badge } from './parts.ts';
+import { environmentPage, overviewPage } from './state-pages.ts';
 
 type Render = (request: PageRequest) => Promise<Content>;
 
@@ -71,4 +71,43 @@ function stateOf(snapshot: Snapshot | undefined): Html {
   }
   if (status.daemons.length === 0) return badge('bad', 'No daemon is running');
   return badge('good', 'Delivering');
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+
+/** The scripts and styles of the pages, read from disk once. They contain no data, so they need no login. */
+export function assetRoute(): Route {
+  const read = new Map<string, Promise<Buffer>>();
+
+  function load(name: string) {
+    const known = read.get(name) ?? readAsset(name);
+    read.set(name, known);
+    return known;
+  }
+
+  return {
+    method: 'GET',
+    path: '/assets/:name',
+    needs: 'nobody',
+    async handle({ params: { name = '' } }) {
+      const type = TYPES[extname(name)];
+      if (type === undefined || !/^[a-z][a-z0-9-]*\.[a-z]+$/.test(name)) throw unknownAsset(name);
+      const body = await load(name).catch(() => {
+        read.delete(name);
+        throw unknownAsset(name);
+      });
+      return { status: 200, type, body, headers: { 'cache-control': 'private, max-age=60' } };
+    },
+  };
+}
+
+function readAsset(name: string): Promise<Buffer> {
+  return readFile(new URL(`./assets/${name}`, import.meta.url));
+}
+
+function unknownAsset(name: string): PoSyncError {
+  return new PoSyncError('asset-unknown', `Asset ${name} not found.`);
 }

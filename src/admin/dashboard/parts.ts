@@ -26,7 +26,8 @@ export function agoText(at: number, now: number): Html {
 export function table(caption: string, titles: readonly string[], rows: readonly (readonly Html[])[]): Html {
   const head = titles.map((title) => html`<th scope="col">${title}</th>`);
   const body = rows.map(
-    (cells) => html`<tr>${cells.map((cell, i) => html`<td data-title="${titles[i] ?? ''}">${cell}</td>`)}</tr>\n`,
+    (cells) =>
+      html`<tr>${cells.map((cell, i) => html`<td data-title="${titles[i] ?? ''}"><div>${cell}</div></td>`)}</tr>\n`,
   );
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table>
 <caption>${caption}</caption>

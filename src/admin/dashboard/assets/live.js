@@ -36,10 +36,41 @@ function valueAt(document, path) {
   return value;
 }
 
+/**
+ * What cannot be brought up to date in place: pauses, daemons, and which batches are in which state.
+ * @param {unknown} document
+ */
+function shapeOf(document) {
+  /** @param {string} path @param {string} key */
+  const each = (path, key) => {
+    const list = valueAt(document, path);
+    return Array.isArray(list) ? list.map((one) => [valueAt(one, key), valueAt(one, 'state')]) : [];
+  };
+  return JSON.stringify([
+    each('status.pauses', 'code'),
+    each('status.daemons', 'pid'),
+    each('status.batches', 'batch'),
+    valueAt(document, 'redisAwaySince'),
+    valueAt(document, 'state'),
+  ]);
+}
+
+/** A page that somebody works on is not loaded again. */
+function isInUse() {
+  const fields = [...document.querySelectorAll('form[method=post] input:not([type=hidden])')];
+  const isFilled = fields.some((field) => field instanceof HTMLInputElement && field.value !== '');
+  return isFilled || document.activeElement instanceof HTMLInputElement;
+}
+
+let shape = '';
+
 async function refresh() {
   const answer = await fetch(source, { headers: { accept: 'application/json' } });
   if (!answer.ok) return;
   const document_ = await answer.json();
+  const now = shapeOf(document_);
+  if (shape !== '' && now !== shape && !isInUse()) location.reload();
+  shape = now;
   for (const element of document.querySelectorAll('[data-live]')) {
     const value = valueAt(document_, element.getAttribute('data-live') ?? '');
     if (typeof value !== 'number') continue;

@@ -1,11 +1,13 @@
+import { showConfig } from '../../config/show.ts';
 import { count, counted, duration } from '../../core/format.ts';
 import { endOf } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
-import { type Html, html } from '../../report/page/html.ts';
+import { type Html, html, timeText } from '../../report/page/html.ts';
+import { readActions } from '../api/acts.ts';
 import { batchTable } from './batch-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { actForm, agoText, batchPath, cell, link, table } from './parts.ts';
+import { actForm, agoText, batchPath, cell, facts, link, nextLink, table } from './parts.ts';
 
 /** The current state: pauses, figures, batches in progress, what waits, sources. */
 export async function overviewPage({ api, mayOperate, back, confirm }: PageRequest): Promise<Content> {
@@ -17,7 +19,7 @@ export async function overviewPage({ api, mayOperate, back, confirm }: PageReque
     ['jobs waiting', queue.waitingJobs, 'status.queue.waitingJobs'],
     ['need a person', deadLetters, 'status.deadLetters'],
     ['daemons', daemons.length, 'status.daemons.length'],
-    ['token', token.present ? duration(token.expiresInMs ?? 0) : 'none yet'],
+    ['token', token.present ? duration(token.expiresInMs ?? 0).replace(/(?<=min) \d+ s$/, '') : 'none yet'],
   ];
   const body = html`<h1>Overview</h1>
 ${pauses.map((pause) => pauseBox(pause, now))}
@@ -25,7 +27,7 @@ ${mayOperate ? switchForm(status, back, confirm) : undefined}
 <ul class="figures">${figures.map(figure)}</ul>
 ${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${counted(deadLetters, 'order')}</a></strong> need a person.</p>` : undefined}
 <h2>Batches in progress</h2>
-${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, now)}
+${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, now, 'status.batches')}
 ${waits(status)}
 ${status.unreadable.length === 0 ? undefined : html`<h2>Unreadable files</h2>${batchTable('Unreadable files', status.unreadable, now)}`}
 <h2>Sources</h2>
@@ -53,7 +55,7 @@ function pauseBox(pause: Status['pauses'][number], now: number): Html {
 }
 
 /** Pausing and resuming, where it is seen whether it is needed. */
-export function switchForm({ pauses }: Pick<Status, 'pauses'>, back: string, confirm: string | undefined): Html {
+function switchForm({ pauses }: Pick<Status, 'pauses'>, back: string, confirm: string | undefined): Html {
   if (pauses.length > 0) return actForm({ action: '/environment/resume', back, button: 'Resume delivery', confirm });
   const fields = html`<label>Reason <input name="reason" maxlength="500"></label>`;
   return actForm({ action: '/environment/pause', back, button: 'Pause delivery', fields });
@@ -81,4 +83,45 @@ function sources({ sources: all, now }: Status): Html {
     last === undefined ? html`–` : html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`,
   ]);
   return table('Sources', ['source', 'type', 'state', 'path', 'last file'], rows);
+}
+
+/** The environment: daemons, token, pausing, what operators did, and the resolved configuration. */
+export async function environmentPage({ api, url, mayOperate, back, confirm }: PageRequest): Promise<Content> {
+  const { status } = await api.snapshot();
+  const { config, store } = api.base;
+  const actions = await readActions(store, 20, url.searchParams.get('after') ?? undefined);
+  const daemons = status.daemons.map(({ host, pid, version, since }) => [
+    html`${host}`,
+    cell(pid),
+    html`${version}`,
+    html`${duration(status.now - since)}`,
+  ]);
+  const acts = actions.items.map(({ at, who, what, on, result }) => [
+    timeText(at),
+    html`${who}`,
+    html`${what}`,
+    html`${on}`,
+    html`${result}`,
+  ]);
+  // Line by line, because a line feed within a text is shown as an escape.
+  const lines = showConfig(config)
+    .split('\n')
+    .map((line) => html`${line}\n`);
+  const body = html`<h1>${status.environment}</h1>
+${facts([
+  ['API', html`<code>${status.baseUrl}</code>`],
+  ['Redis', status.redis.private ? 'private' : 'configured'],
+  ['token', status.token.present ? `valid for ${duration(status.token.expiresInMs ?? 0)}` : 'requested when needed'],
+  ['delivery', status.pauses.length === 0 ? 'running' : status.pauses.map(({ reason }) => reason).join('; ')],
+])}
+${mayOperate ? switchForm(status, back, confirm) : undefined}
+<h2>Daemons</h2>
+${daemons.length === 0 ? html`<p>None is running.</p>` : table('Daemons', ['host', 'process', 'version', 'running for'], daemons)}
+<h2>What operators did here</h2>
+${acts.length === 0 ? html`<p>Nothing yet.</p>` : table('Actions', ['at', 'who', 'what', 'on', 'result'], acts)}
+${nextLink(url, actions.next)}
+<h2>Configuration</h2>
+<p><code>${config.file}</code>, secrets redacted</p>
+<pre tabindex="0">${lines}</pre>`;
+  return { title: 'Environment', body };
 }
