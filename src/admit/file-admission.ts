@@ -77,8 +77,11 @@ type IngestDeps = {
   stopping: AbortSignal;
   /** Called for a batch that just became known or changed, to keep its report current. */
   onProgress(batch: string): Promise<void>;
-  /** Called for a file that cannot be read as orders, with its SHA-256. */
-  onUnreadable(batch: Batch, error: PoSyncError): Promise<string>;
+  /**
+   * Called for a file that cannot be read as orders, with the epoch in which its reader began. Returns its SHA-256;
+   * undefined when Redis forgot something since then.
+   */
+  onUnreadable(batch: Batch, error: PoSyncError, since: string): Promise<string | undefined>;
 };
 
 /**
@@ -105,7 +108,9 @@ async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): P
     if (inspection instanceof PoSyncError) {
       const someAdmitted = batch.begunWith !== undefined;
       batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
-      return { end: 'unreadable', sha256: await deps.onUnreadable(batch, inspection) };
+      const sha256 = await deps.onUnreadable(batch, inspection, since);
+      if (sha256 === undefined) throw forgotten(file);
+      return { end: 'unreadable', sha256 };
     }
     const { sha256, bytes, records, orders, shape, warnings } = inspection;
     keepInspection(deps.inspections, file.batch, inspection);

@@ -1,3 +1,6 @@
--- Adds an order that the API has to the ledger, unless the number is known. KEYS open, settled bucket; ARGV number, compact entry.
+-- Adds an order that the API has to the ledger, unless the number is known. KEYS open, settled bucket,
+-- identity; ARGV number, compact entry.
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-return redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
+if redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2]) == 0 then return 0 end
+redis.call('HINCRBY', KEYS[3], 'sequence', 1)
+return 1

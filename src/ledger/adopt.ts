@@ -33,7 +33,10 @@ export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
 
   async function adoptOne({ purchaseOrderNumber: number, digest }: Existing, at: number): Promise<boolean> {
     const compact = encodeCompact({ digest, attempts: 0, at, batchNo: 0 });
-    return (await runScript(redis, script, [keys.open(number), keys.settled(number)], [number, compact])) === 1;
+    return (
+      (await runScript(redis, script, [keys.open(number), keys.settled(number), keys.identity], [number, compact])) ===
+      1
+    );
   }
 
   return (orders: readonly Existing[], at: number): Promise<boolean[]> =>

@@ -3,6 +3,7 @@ import type { Place } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
+import type { LedgerIdentity } from './commits.ts';
 import type { Entry, StoredResult } from './entry.ts';
 import { ROLLED_BACK } from './identity.ts';
 import type { Follower } from './transitions/step.ts';
@@ -17,7 +18,7 @@ const PAGE = 500;
  * Duplicates of orders in progress. They are counted when the order that they repeat has its outcome; when it is
  * canceled instead, the first of them takes its place. So no report names a duplicate of an order that nobody sent.
  */
-export function createFollowers({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createFollowers({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity }) {
   const followScript = readScript(new URL('./follow.lua', import.meta.url));
   const unfollowScript = readScript(new URL('./unfollow.lua', import.meta.url));
 
@@ -36,7 +37,12 @@ export function createFollowers({ redis, keys }: { redis: Redis; keys: Keys }) {
       entry.batchNo === follower.batchNo ? '1' : '0',
       JSON.stringify(repeats),
     ]);
-    const done = (await runScript(redis, followScript, [keys.followers], [keys.prefix, ...args])) as number[];
+    const { daemon = '', made = '' } = identity.own?.() ?? {};
+    const used = [keys.followers, keys.identity, keys.own(daemon)];
+    const answer = (await runScript(redis, followScript, used, [keys.prefix, made, ...args])) as number[];
+    const [sequence = 0, own = 0, ...done] = answer;
+    identity.saw(sequence);
+    identity.sawOwn?.(own);
     if (done.includes(-1)) throw new PoSyncError(ROLLED_BACK, 'Redis lost part of the ledger while a file was read.');
     return done.map((one) => one === 1);
   }
@@ -51,7 +57,7 @@ export function createFollowers({ redis, keys }: { redis: Redis; keys: Keys }) {
       // Fields and values alternate.
       const numbers = flat.filter((_, i) => i % 2 === 0 && isFollowed(flat[i + 1] ?? '', batchNo));
       if (numbers.length === 0) continue;
-      const used = [keys.followers, keys.waiting, keys.finished];
+      const used = [keys.followers, keys.waiting, keys.finished, keys.identity];
       const args = [keys.prefix, result.at, batch, batchNo, JSON.stringify(result), ...numbers];
       cancelled += Number(await runScript(redis, unfollowScript, used, args));
     } while (cursor !== '0');

@@ -75,7 +75,12 @@ export function createLedger({ redis, keys, identity, onOutcome }: LedgerDeps) {
       isPlain(result) ? '' : JSON.stringify(result),
       number,
     ]);
-    const fresh = await runScript(redis, countScript, [keys.waiting, keys.finished], [keys.prefix, at, batch, ...args]);
+    const { daemon = '', made = '' } = identity.own?.() ?? {};
+    const used = [keys.waiting, keys.finished, keys.identity, keys.own(daemon)];
+    const done = (await runScript(redis, countScript, used, [keys.prefix, at, batch, made, ...args])) as number[];
+    const [sequence = 0, own = 0, fresh] = done;
+    identity.saw(sequence);
+    identity.sawOwn?.(own);
     // After a crash some were counted before, and which is not known.
     if (fresh === orders.length) for (const { result } of orders) onOutcome?.(batch, result.outcome, 1, at);
   }
@@ -89,7 +94,7 @@ export function createLedger({ redis, keys, identity, onOutcome }: LedgerDeps) {
     count,
     /** What people did with an order, oldest first. */
     operatorActions: (number: string) => actionsOf(redis, keys.operatorActions(number)),
-    followers: createFollowers({ redis, keys }),
+    followers: createFollowers({ redis, keys, identity }),
     listedTwice: createListedTwice({ redis, keys }),
     ...createDueTimes({ redis, keys }),
   };

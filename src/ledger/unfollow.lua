@@ -1,5 +1,5 @@
 -- Counts duplicates of a canceled batch as canceled: they no longer wait for the orders that they repeat.
--- KEYS followers, waiting, finished; ARGV prefix, time, batch, its short number, result, then the numbers.
+-- KEYS followers, waiting, finished, identity; ARGV prefix, time, batch, its short number, result, then the numbers.
 -- Returns how many were counted.
 -- include count-orders.lua
 local prefix, at, batch, no, result = unpack(ARGV, 1, 5)
@@ -18,4 +18,5 @@ for i = 6, #ARGV do
   else redis.call('HSET', KEYS[1], number, table.concat(left, '\t')) end
 end
 writeTallies()
+if fresh > 0 then redis.call('HINCRBY', KEYS[4], 'sequence', fresh) end
 return fresh

@@ -49,14 +49,16 @@ export function createReportAndPutAway(context: SettlementContext) {
     await putAway(batch, 'done', countNeedingPerson(batch.counts));
   }
 
-  /** Reports a file that cannot be read as orders and moves it to `failed/`. Returns its SHA-256. */
-  async function settleUnreadable(batch: Batch, error: PoSyncError): Promise<string> {
+  /**
+   * Reports a file that cannot be read as orders and moves it to `failed/`. Returns its SHA-256; undefined when Redis
+   * forgot something since the epoch `since`, so that the file is to be read again.
+   */
+  async function settleUnreadable(batch: Batch, error: PoSyncError, since: string): Promise<string | undefined> {
     const identity = await hashFile(batch.path);
     if (batch.begunWith !== undefined) {
       // Some orders were admitted: settled when each has its outcome.
-      await batches.becameUnreadable(batch.batch, errorOf(error));
-      await batches.admitted(batch.batch, await countAdmitted(batch.batch, { batches, ledger, ...store }));
-      return identity.sha256;
+      const total = await countAdmitted(batch.batch, { batches, ledger, ...store });
+      return (await batches.admitted(batch.batch, total, since, errorOf(error))) ? identity.sha256 : undefined;
     }
     const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identity };
     await writeAnswered({ folder: join(reports, batch.batch), report, shape: undefined, orders: nothing() }, config);

@@ -39,10 +39,12 @@ export function openSettlement(context: SettlementContext) {
   const progress = progressWriter(context, settlement, withLease);
 
   /** Settles an unreadable file. Waits for the report's lease, so that the final report is written last. */
-  async function settleUnreadable(batch: Batch, error: PoSyncError): Promise<string> {
+  async function settleUnreadable(batch: Batch, error: PoSyncError, since: string): Promise<string | undefined> {
     for (;;) {
-      const sha256 = await withLease(batch.batch, 'reportLease', () => settlement.settleUnreadable(batch, error));
-      if (sha256 !== undefined) return sha256;
+      const settled = await withLease(batch.batch, 'reportLease', async () => ({
+        sha256: await settlement.settleUnreadable(batch, error, since),
+      }));
+      if (settled !== undefined) return settled.sha256;
       await context.clock.sleep(RETRY_LEASE);
     }
   }

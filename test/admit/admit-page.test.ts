@@ -66,7 +66,7 @@ describe('admission of a page', () => {
     });
     const begun = await batches.begin({ ...FILE, kind, batch }, 1000);
     await admitPage({ ...begun, no: no ?? begun.no }, orders, { ...SIGHT, isFixFile: again });
-    await batches.admitted(batch, orders.length);
+    await batches.admitted(batch, orders.length, '');
   }
 
   function order(number: string, ordinal = 0, quantity = 1): CheckedOrder {
@@ -125,7 +125,7 @@ describe('admission of a page', () => {
   it('a batch that is done stays done, also when a suspended reader ends later', async () => {
     await drop('b1', []);
     await batches.done('b1');
-    await batches.admitted('b1', 0);
+    await batches.admitted('b1', 0, '');
     expect([(await batches.find('b1'))?.state, await batches.finished()]).toEqual(['done', []]);
   });
 

@@ -118,7 +118,7 @@ describe('closing a dead letter', () => {
 
   it('a settled batch counts nothing more when one of its orders is sent again', async () => {
     const entry = await refused();
-    await batches.admitted('b1', 1);
+    await batches.admitted('b1', 1, '');
     await batches.done('b1');
     const again: Entry = { ...entry, version: entry.version + 1, state: 'queued' };
     await ledger.take(entry, { kind: 'move', entry: again, due: 9000 });

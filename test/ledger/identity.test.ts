@@ -1,6 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createAdoption } from '../../src/ledger/adopt.ts';
+import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createCheckpointFile, createIdentity } from '../../src/ledger/identity.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/transitions/next.ts';
@@ -79,6 +81,35 @@ describe('identity', () => {
     expect(await one.establish()).toBe('rolled-back');
     expect([await one.establish(), await two.establish()]).toEqual(['same', 'same']);
     expect(await redis.hget(keys.rebuild, 'why')).toBe('rolled-back');
+  });
+
+  it('notices at the end of a file that Redis lost only what the file counted', async () => {
+    const identity = daemon();
+    await identity.establish();
+    const ledger = createLedger({ ...store, identity });
+    const batches = createBatches({ ...store, owner: 'me', identity });
+    const since = batches.epoch();
+    const { keys, redis } = store;
+    await batches.begin({ batch: 'b1', source: 'inbox', kind: 'inbox', name: 'a.csv', path: '/a.csv' }, 1);
+    const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'invalid', message: '' } as const;
+    const before = await Promise.all([redis.hgetall(keys.identity), redis.get(keys.own(identity.own().daemon))]);
+    await ledger.count('b1', 1, [{ ordinal: 0, number: 'A', result }]);
+    // What a failover to a replica a moment behind leaves.
+    await redis.hset(keys.identity, { ...before[0], sequence: before[0]['sequence'] ?? 0 });
+    await redis.set(keys.own(identity.own().daemon), before[1] ?? 0);
+    await redis.del(keys.counted('b1'));
+    expect(await batches.admitted('b1', 1, since)).toBe(false);
+    expect(await batches.find('b1')).toMatchObject({ state: 'reading' });
+  });
+
+  it('notices that Redis lost only what the list of the API had shown', async () => {
+    const identity = daemon();
+    await identity.establish();
+    const before = await store.redis.hgetall(store.keys.identity);
+    await createAdoption(store)([{ purchaseOrderNumber: 'A', digest: 'x' }], 1);
+    expect(await identity.establish()).toBe('same');
+    await store.redis.hset(store.keys.identity, { ...before, sequence: before['sequence'] ?? 0 });
+    expect(await identity.establish()).toBe('rolled-back');
   });
 
   it('notices by the name of its epoch only that Redis is another one, which counted further', async () => {

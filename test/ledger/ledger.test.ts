@@ -136,7 +136,7 @@ describe('ledger', () => {
   it('counts outcome and batch in one step, and the batch is finished with its last order', async () => {
     const one = await go(await enter('b1', 0, '1'), BEGIN);
     const two = await go(await enter('b1', 1, '2'), BEGIN);
-    await batches.admitted('b1', 2);
+    await batches.admitted('b1', 2, '');
     await go(one, ACCEPTED);
     expect(await batches.finished()).toEqual([]);
     await go(two, REFUSED);
@@ -150,7 +150,7 @@ describe('ledger', () => {
 
   it('finishes a batch whose last order was counted before the total was known', async () => {
     await go(await go(await enter(), BEGIN), ACCEPTED);
-    await batches.admitted('b1', 1);
+    await batches.admitted('b1', 1, '');
     expect(await batches.finished()).toEqual(['b1']);
   });
 
@@ -186,7 +186,7 @@ describe('ledger', () => {
 
   it('finishes a batch without orders', async () => {
     await batches.begin({ ...FILE, batch: 'b1' }, 1000);
-    await batches.admitted('b1', 0);
+    await batches.admitted('b1', 0, '');
     expect(await batches.finished()).toEqual(['b1']);
   });
 
@@ -203,7 +203,7 @@ describe('ledger', () => {
   it('counts an order once, also when a person sends it again before its batch is finished', async () => {
     const refused = await go(await go(await enter('b1', 0, '1'), BEGIN), REFUSED);
     await enter('b1', 1, '2');
-    await batches.admitted('b1', 2);
+    await batches.admitted('b1', 2, '');
     const step = next(refused, { kind: 'retry', at: NOW, job: 'c-2', delay: 0 }, policy);
     if (step.kind !== 'move') throw new Error('the order is not queued again');
     expect(await ledger.take(refused, step)).toBe(true);

@@ -406,6 +406,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/ledger.test.ts', 'test/ledger/identity.test.ts'],
   },
   {
+    without: 'the sequence of what a file counts without a change of an order',
+    file: 'src/ledger/note-changes.lua',
+    find: "mine = redis.call('INCRBY', own, changes)",
+    replace: 'mine = mine',
+    tests: ['test/ledger/identity.test.ts'],
+  },
+  {
+    without: 'the sequence of what the list shows to the ledger',
+    file: 'src/ledger/adopt.lua',
+    find: "redis.call('HINCRBY', KEYS[3], 'sequence', 1)",
+    replace: '',
+    tests: ['test/ledger/identity.test.ts'],
+  },
+  {
     without: 'taking steps of the clock out of ledger time',
     file: 'src/redis/time.ts',
     find: 'known = ahead > 0 ? await read(reading.steps, ahead) : reading;',

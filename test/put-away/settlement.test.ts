@@ -64,7 +64,7 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
   await batches.inspected(batch, { sha256, bytes, records, shape, warnings });
   const invalid = { outcome: 'invalid', attempts: 0, at: store.time.now(), code: 'empty', message: '' } as const;
   await ledger.count(batch, store.time.now(), [{ ordinal: 0, number: 'PO-1', result: invalid }]);
-  await batches.admitted(batch, 1);
+  await batches.admitted(batch, 1, '');
   await batches.admitting(batch, sha256);
   const kept = stack.move();
   return {
@@ -147,7 +147,7 @@ describe('settlement', () => {
     const { settlement } = place.daemon('first');
     await appendFile(place.path, 'PO-2,A,1\n');
     const batch = await place.batches.find(place.batch);
-    if (batch) await settlement.settleUnreadable(batch, changed);
+    if (batch) await settlement.settleUnreadable(batch, changed, '');
     await place.settled(settlement);
     expect(await place.report()).toMatchObject({
       state: 'unreadable',
@@ -162,12 +162,20 @@ describe('settlement', () => {
     expect(await readdir(path.join(place.inbox, 'failed', day))).toContain('orders.csv.fix.csv');
   });
 
+  it('a file that became unreadable is read again if Redis lost something since its reader began', async () => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first');
+    const batch = await place.batches.find(place.batch);
+    if (batch) expect(await settlement.settleUnreadable(batch, changed, 'an epoch that is over')).toBeUndefined();
+    expect(await place.batches.find(place.batch)).not.toHaveProperty('unreadable');
+  });
+
   it('a file whose content was replaced after its orders were admitted still has their final counts', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
     await writeFile(place.path, 'something else entirely, and long enough to cover what was there before\n');
     const batch = await place.batches.find(place.batch);
-    if (batch) await settlement.settleUnreadable(batch, changed);
+    if (batch) await settlement.settleUnreadable(batch, changed, '');
     await place.settled(settlement);
     expect(await place.report()).toMatchObject({ state: 'unreadable', counts: { orders: 1, invalid: 1 }, open: 1 });
     expect((await place.read('results.csv')).trimEnd().split('\n')).toHaveLength(1);

@@ -238,24 +238,38 @@ export const lookup: Port = (store, _, [prefix = '', ...asked]) =>
     return [store.get(`${prefix}:o:${number}`) ?? (compact === null ? null : `=${compact}`)];
   });
 
-export const count: Port = (store, [waiting = '', finished = ''], args) => {
-  const [prefix = '', at = '', batch = ''] = args;
+export const count: Port = (store, [waiting = '', finished = '', identity = '', own = ''], args) => {
+  const [prefix = '', at = '', batch = '', made = ''] = args;
   const tallies = openTallies(store, prefix, waiting, finished);
   let fresh = 0;
-  for (let i = 3; i < args.length; i += 5) {
+  for (let i = 4; i < args.length; i += 5) {
     const [ordinal = '', outcome = '', needsPerson = '', result = '', number = ''] = args.slice(i, i + 5);
     if (!tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at)) continue;
     fresh += 1;
     if (result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
   }
   tallies.write();
-  return fresh;
+  return [...noteChanges(store, [identity, own], made, fresh), fresh];
 };
 
-export const follow: Port = (store, [followers = ''], [prefix = '', ...args]) => {
+function noteChanges(
+  store: Store,
+  [identity = '', own = '']: readonly string[],
+  made: string,
+  changes: number,
+): [number, number] {
+  const sequence =
+    changes > 0 ? store.hincrby(identity, 'sequence', changes) : Number(store.hget(identity, 'sequence') ?? 0);
+  const mine = made === '' ? 0 : Number(store.get(own) ?? 0);
+  if (made === '' || changes === 0 || mine < Number(made)) return [sequence, mine];
+  store.set(own, String(mine + changes));
+  return [sequence, mine + changes];
+}
+
+export const follow: Port = (store, [followers = '', identity = '', own = ''], [prefix = '', made = '', ...args]) => {
   const done: number[] = [];
   for (let i = 0; i < args.length; i += 7) {
-    const [number = '', version = '', what = '', batch = '', ordinal = '', own = '', result = ''] = args.slice(
+    const [number = '', version = '', what = '', batch = '', ordinal = '', isOwn = '', result = ''] = args.slice(
       i,
       i + 7,
     );
@@ -271,12 +285,13 @@ export const follow: Port = (store, [followers = ''], [prefix = '', ...args]) =>
     const isNew = !marks.some((one) => one.startsWith(`${no}/${at}/`));
     if (isNew) store.hset(followers, number, [...marks, what].join('\t'));
     const isSecond = isNew && marks.some((one) => one.startsWith(`${no}/`));
-    if (own === '1' || isSecond) store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
+    if (isOwn === '1' || isSecond) store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
   }
-  return done;
+  const changes = done.filter((one) => one === 1).length;
+  return [...noteChanges(store, [identity, own], made, changes), ...done];
 };
 
-export const unfollow: Port = (store, [followers = '', waiting = '', finished = ''], args) => {
+export const unfollow: Port = (store, [followers = '', waiting = '', finished = '', identity = ''], args) => {
   const [prefix = '', at = '', batch = '', no = '', result = '', ...numbers] = args;
   const tallies = openTallies(store, prefix, waiting, finished);
   let fresh = 0;
@@ -292,6 +307,7 @@ export const unfollow: Port = (store, [followers = '', waiting = '', finished = 
     else store.hset(followers, number, left.join('\t'));
   }
   tallies.write();
+  if (fresh > 0) store.hincrby(identity, 'sequence', fresh);
   return fresh;
 };
 
@@ -310,20 +326,24 @@ export const begin: Port = (store, keys, [batch = '', at = '', ...fields]) => {
 
 export const total: Port = (store, keys, args) => {
   const [batchKey = '', finished = '', identity = '', own = ''] = keys;
-  const [batch = '', all = '', since = '', reached = '', made = ''] = args;
+  const [batch = '', all = '', since = '', reached = '', made = '', unreadable = ''] = args;
   const isBehind =
     Number(store.hget(identity, 'sequence') ?? 0) < Number(reached) || Number(store.get(own) ?? 0) < Number(made);
   if (since !== '' && (store.hget(identity, 'epoch') !== since || isBehind)) return -1;
   if (store.hget(batchKey, 'state') === 'done') return Number(store.hget(batchKey, 'counted') ?? 0);
   store.hset(batchKey, 'total', all);
   store.hset(batchKey, 'state', 'open');
+  if (unreadable !== '') store.hset(batchKey, 'unreadable', unreadable);
   const counted = Number(store.hget(batchKey, 'counted') ?? 0);
   finishBatch(store, batchKey, finished, batch, counted);
   return counted;
 };
 
-export const adopt: Port = (store, [open = '', settled = ''], [number = '', compact = '']) =>
-  store.get(open) === null ? store.hsetnx(settled, number, compact) : 0;
+export const adopt: Port = (store, [open = '', settled = '', identity = ''], [number = '', compact = '']) => {
+  if (store.get(open) !== null || store.hsetnx(settled, number, compact) === 0) return 0;
+  store.hincrby(identity, 'sequence', 1);
+  return 1;
+};
 
 export const closeDeadLetters: Port = (store, keys, args) => {
   const [open = '', settled = '', due = '', doubt = '', waiting = '', identity = '', actions = ''] = keys;

@@ -102,14 +102,24 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .record({ batch, time, ordinal, outcome, needsPerson: fc.constantFrom('0', '1'), result, number: maybe(number) })
+      .record({
+        batch,
+        time,
+        ordinal,
+        made,
+        outcome,
+        needsPerson: fc.constantFrom('0', '1'),
+        result,
+        number: maybe(number),
+      })
       .map((one) => ({
         file: 'ledger/count.lua',
-        keys: [KEYS.waiting, KEYS.finished],
+        keys: [KEYS.waiting, KEYS.finished, KEYS.identity, KEYS.own('m')],
         args: [
           KEYS.prefix,
           one.time,
           one.batch,
+          one.made,
           one.ordinal,
           one.outcome,
           one.needsPerson,
@@ -125,17 +135,27 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.record({ number, version: fc.constantFrom(5, 6), mark, batch, ordinal }).map((one) => ({
+    arbitrary: fc.record({ number, version: fc.constantFrom(5, 6), mark, batch, ordinal, made }).map((one) => ({
       file: 'ledger/follow.lua',
-      keys: [KEYS.followers],
-      args: [KEYS.prefix, one.number, one.version, one.mark, one.batch, one.ordinal, '0', '{"outcome":"duplicate"}'],
+      keys: [KEYS.followers, KEYS.identity, KEYS.own('m')],
+      args: [
+        KEYS.prefix,
+        one.made,
+        one.number,
+        one.version,
+        one.mark,
+        one.batch,
+        one.ordinal,
+        '0',
+        '{"outcome":"duplicate"}',
+      ],
     })),
   },
   {
     weight: 1,
     arbitrary: fc.record({ batch, no: fc.constantFrom(1, 2), time }).map((one) => ({
       file: 'ledger/unfollow.lua',
-      keys: [KEYS.followers, KEYS.waiting, KEYS.finished],
+      keys: [KEYS.followers, KEYS.waiting, KEYS.finished, KEYS.identity],
       args: [KEYS.prefix, one.time, one.batch, one.no, '{"outcome":"cancelled"}', 'PO-1', 'PO-2'],
     })),
   },
@@ -187,18 +207,19 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         since: fc.constantFrom('', '', 'L1', 'L2'),
         reached: fc.nat(4),
         mine: made,
+        unreadable: maybe(fc.constant('{"code":"unreadable"}')),
       })
       .map((one) => ({
         file: 'ledger/batches/total.lua',
         keys: [KEYS.batch(one.batch), KEYS.finished, KEYS.identity, KEYS.own('m')],
-        args: [one.batch, one.total, one.since, one.reached, one.mine],
+        args: [one.batch, one.total, one.since, one.reached, one.mine, one.unreadable],
       })),
   },
   {
     weight: 1,
     arbitrary: number.map((one) => ({
       file: 'ledger/adopt.lua',
-      keys: [`${KEYS.prefix}:o:${one}`, `${KEYS.prefix}:s:1f`],
+      keys: [`${KEYS.prefix}:o:${one}`, `${KEYS.prefix}:s:1f`, KEYS.identity],
       args: [one, 'adopted'],
     })),
   },

@@ -155,7 +155,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
       await Promise.all(entries.map((entry) => ledger.enter(entry, undefined, store.time.now() + 30_000)));
       await queue.add([{ id: job, name: `orders ${i}`, batch, numbers: group }]);
     }
-    await batches.admitted(batch, numbers.length);
+    await batches.admitted(batch, numbers.length, '');
   }
 
   const kept = stack.move();

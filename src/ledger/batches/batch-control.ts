@@ -78,19 +78,22 @@ function createEndOfReading({ redis, keys, identity }: ControlDeps) {
 
   /**
    * Every order is admitted: from now on the batch can be finished. False, and the batch is as it was, when Redis forgot
-   * something since the reader began in the epoch `since`: then the file is to be read again.
+   * something since the reader began in the epoch `since`: then the file is to be read again. `unreadable`: why the rest
+   * of the file can no longer be read.
    */
-  async function admitted(batch: string, total: number, since: string = ''): Promise<boolean> {
+  async function admitted(batch: string, total: number, since: string, unreadable?: BatchError): Promise<boolean> {
     const { daemon = '', made = '' } = identity?.own?.() ?? {};
     const used = [keys.batch(batch), keys.finished, keys.identity, keys.own(daemon)];
-    const args = [batch, total, since, identity?.known().sequence ?? 0, made];
+    const args = [
+      batch,
+      total,
+      since,
+      identity?.known().sequence ?? 0,
+      made,
+      unreadable ? JSON.stringify(unreadable) : '',
+    ];
     return (await runScript(redis, script, used, args)) !== -1;
   }
 
-  /** Records that the file can no longer be read, although some of its orders were admitted. */
-  async function becameUnreadable(batch: string, error: BatchError): Promise<void> {
-    await redis.hset(keys.batch(batch), { unreadable: JSON.stringify(error) });
-  }
-
-  return { epoch, admitted, becameUnreadable };
+  return { epoch, admitted };
 }

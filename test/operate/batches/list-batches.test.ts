@@ -26,7 +26,7 @@ async function openPlace() {
   async function take(batch: string, name: string, more: { unreadable?: boolean; open?: number } = {}): Promise<void> {
     at += 1000;
     await batches.begin({ batch, source: 'inbox', kind: 'inbox', name, path: `/in/${name}` }, at);
-    if (!more.unreadable) await batches.admitted(batch, 1);
+    if (!more.unreadable) await batches.admitted(batch, 1, '');
     if (more.open) await store.redis.hset(store.keys.batch(batch), { open: more.open });
     await batches.done(batch);
     if (!more.unreadable) return;
