@@ -84,9 +84,9 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const admission = createFileAdmission({ context, book, queue, throughput, inspections });
   const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self }));
   const settling = { onProgress: settlement.progress, onUnreadable: settlement.settleUnreadable };
-  const ingest: SourcesDeps['ingest'] = (file, claimedAt) => {
+  const ingest: SourcesDeps['ingest'] = (file, claimedAt, isNew) => {
     notices.heard(file.source, claimedAt);
-    return admission.ingest(file, claimedAt, settling);
+    return admission.ingest(file, { at: claimedAt, isNew }, settling);
   };
   const authorizations = input.secrets.sources;
   const sources = resources.use(await openSources({ ...context, ...store, batches, authorizations, ingest }));

@@ -166,13 +166,15 @@ async function enterGroup(
 ): Promise<{ job?: Job; late: ValidOrder[] }> {
   const job = queue.nameJob();
   const at = store.time.now();
+  const respelled = await ledger.respelled(group.map(({ order: { order } }) => order.purchaseOrderNumber));
   const done = await Promise.all(
-    group.map(({ order: { order, ordinal, place }, digest, admission: { before } }) => {
+    group.map(({ order: { order, ordinal, place }, digest, admission: { before } }, i) => {
       const arrival = { order, digest, batch: batch.batch, batchNo: batch.no, ordinal, place, job };
-      return ledger.enter(entered(arrival, before, at), before, at + SWEEP_AFTER);
+      const entry = entered(arrival, before, at, respelled[i]);
+      return ledger.enter(entry, before, entry.state === 'unknown' ? at : at + SWEEP_AFTER);
     }),
   );
-  const mine = group.filter((_, i) => done[i]);
+  const mine = group.filter((_, i) => done[i] && respelled[i] === undefined);
   const late = group.filter((_, i) => !done[i]).map(({ order }) => order);
   return mine.length > 0 ? { job: jobOf(batch, job, mine), late } : { late };
 }

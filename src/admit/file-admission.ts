@@ -28,11 +28,14 @@ type FileAdmissionDeps = {
 
 type FileAdmission = {
   /** Reads a claimed file and admits its orders. */
-  ingest(file: ClaimedFile, claimedAt: number, on: Pick<IngestDeps, 'onProgress' | 'onUnreadable'>): Promise<Ingested>;
+  ingest(file: ClaimedFile, claim: Claim, on: Pick<IngestDeps, 'onProgress' | 'onUnreadable'>): Promise<Ingested>;
   /** Counts the orders of held batches again; call about once a second. */
   tick(): Promise<void>;
   retention: Retention;
 };
+
+/** When a file was claimed, and whether this process has just done so: then nobody sent an order of it. */
+type Claim = { at: number; isNew: boolean };
 
 /** Builds the step from a claimed file to orders in the ledger and the queue. */
 export function createFileAdmission({
@@ -53,8 +56,8 @@ export function createFileAdmission({
   };
 
   return {
-    ingest: (file, claimedAt, on) =>
-      ingest(file, claimedAt, { batches, admit, howToRead: how, log, inspections, stopping, ...on }),
+    ingest: (file, claim, on) =>
+      ingest(file, claim, { batches, admit, howToRead: how, log, inspections, stopping, ...on }),
     tick,
     retention,
   };
@@ -94,13 +97,13 @@ type Ingested = { end: 'admitted' | 'unreadable' | 'theirs' | 'left'; sha256?: s
  * Processes a claimed file until its orders are in the ledger and the queue. Repeated after a crash, it recognizes its
  * own orders and counts none twice.
  */
-async function ingest(file: ClaimedFile, claimedAt: number, deps: IngestDeps): Promise<Ingested> {
+async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps): Promise<Ingested> {
   const { batches, log, stopping } = deps;
   const lease = await batches.lease(file.batch);
   if (lease === undefined) return { end: 'theirs' };
   try {
     const since = batches.epoch();
-    const batch = await batches.begin(file, claimedAt);
+    const batch = await batches.begin(file, at, isNew ? since : '');
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
     const how = await deps.howToRead(file.path, file.source);

@@ -24,8 +24,8 @@ export type ReadingDeps = {
   clock: Clock;
   log: Log;
   stopping: AbortSignal;
-  /** Reads a claimed file up to its last admitted order. */
-  ingest(file: ClaimedFile, claimedAt: number): Promise<{ sha256?: string }>;
+  /** Reads a claimed file up to its last admitted order. `isNew`: this process has just claimed it. */
+  ingest(file: ClaimedFile, claimedAt: number, isNew: boolean): Promise<{ sha256?: string }>;
 };
 
 export type ClaimedFileReader = ReturnType<typeof createClaimedFileReader>;
@@ -94,7 +94,7 @@ function readingOf({ ingest, redis, keys, log }: ReadingDeps, gaps: RetryGaps) {
   return async (file: ClaimedFile, claimedAt: number, isNew?: 'new'): Promise<void> => {
     if (isNew) fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
     try {
-      const { sha256 } = await ingest(file, claimedAt);
+      const { sha256 } = await ingest(file, claimedAt, isNew !== undefined);
       gaps.forget(file.batch);
       const { source, name, origin = name } = file;
       if (file.kind === 'export' && sha256) await redis.hset(keys.exports, `${source}/${origin}`, sha256);

@@ -4,6 +4,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { encodeCompact, type Listed, UNSHOWN } from './entry.ts';
+import type { Known } from './transitions/admission.ts';
 
 /** An order that the API has. Its digest is UNSHOWN where the list leaves out the items. Short: there may be millions. */
 export type Existing = { purchaseOrderNumber: string; digest: string };
@@ -39,9 +40,45 @@ export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
     );
   }
 
-  return (orders: readonly Existing[], at: number): Promise<boolean[]> =>
-    Promise.all(orders.map((order) => adoptOne(order, at)));
+  return async (orders: readonly Existing[], at: number): Promise<boolean[]> => {
+    const respelled = orders.flatMap(({ purchaseOrderNumber: number }) => {
+      const spelling = spellingOf(number);
+      return spelling === number ? [] : [spelling, number];
+    });
+    if (respelled.length > 0) await redis.hset(keys.spellings, ...respelled);
+    return Promise.all(orders.map((order) => adoptOne(order, at)));
+  };
 }
+
+/** What APIs that rewrite numbers leave the same: neither case, nor spaces, leading zeros, or the composition of characters. */
+export function spellingOf(number: string): string {
+  return number
+    .normalize('NFC')
+    .replace(/\s+/g, '')
+    .replace(/^0+(?=.)/, '')
+    .toUpperCase();
+}
+
+/**
+ * Builds the question how the list showed numbers that the ledger does not have, where it showed them in another spelling
+ * only: an API that rewrites numbers may have these orders. What po-sync itself sent in another spelling is another order.
+ */
+export function createRespelled({ redis, keys, lookup }: { redis: Redis; keys: Keys; lookup: Lookup }) {
+  return async (numbers: readonly string[]): Promise<(string | undefined)[]> => {
+    if (numbers.length === 0) return [];
+    const spellings = numbers.map(spellingOf);
+    const stored = await redis.hmget(keys.spellings, ...spellings);
+    const shown = spellings.map((spelling, i) => stored[i] ?? spelling);
+    const known = await lookup(shown);
+    return shown.map((number, i) => {
+      const one = known[i];
+      const isTheirs = one?.kind === 'accepted' && one.compact.batchNo === 0;
+      return isTheirs && number !== numbers[i] ? number : undefined;
+    });
+  };
+}
+
+type Lookup = (numbers: readonly string[]) => Promise<Known[]>;
 
 /** How often a complete list shows each number, for those that it shows more than once. */
 export function timesListed(rows: readonly { purchaseOrderNumber: string }[]): Map<string, number> {

@@ -3,7 +3,7 @@ import type { Place } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { LedgerIdentity } from './commits.ts';
+import { type LedgerIdentity, runCounting } from './commits.ts';
 import type { Entry, StoredResult } from './entry.ts';
 import { ROLLED_BACK } from './identity.ts';
 import type { Follower } from './transitions/step.ts';
@@ -37,12 +37,8 @@ export function createFollowers({ redis, keys, identity }: { redis: Redis; keys:
       entry.batchNo === follower.batchNo ? '1' : '0',
       JSON.stringify(repeats),
     ]);
-    const { daemon = '', made = '' } = identity.own?.() ?? {};
-    const used = [keys.followers, keys.identity, keys.own(daemon)];
-    const answer = (await runScript(redis, followScript, used, [keys.prefix, made, ...args])) as number[];
-    const [sequence = 0, own = 0, ...done] = answer;
-    identity.saw(sequence);
-    identity.sawOwn?.(own);
+    const counting = { script: followScript, used: [keys.followers], head: [keys.prefix] };
+    const done = await runCounting({ redis, keys, identity }, counting, args);
     if (done.includes(-1)) throw new PoSyncError(ROLLED_BACK, 'Redis lost part of the ledger while a file was read.');
     return done.map((one) => one === 1);
   }

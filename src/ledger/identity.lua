@@ -1,9 +1,11 @@
 -- Compares the ledger with what a daemon remembers of it. Where the ledger knows too little, a new epoch begins and the API's
 -- list is requested, in the same step.
 -- KEYS identity, rebuild, breaker, the caller's own count; ARGV remembered epoch ('' none), its sequence, a new name, wait
--- after a rollback, field of the hold, hold, how many changes the caller made, and how long its count is kept.
+-- after a rollback, field of the hold, hold, how many changes the caller made, how long its count is kept, and ledger time as the caller
+-- continued it.
 -- Returns same | new | rolled-back, the epoch, its sequence.
-local epoch, sequence, succeeds, shift = unpack(redis.call('HMGET', KEYS[1], 'epoch', 'sequence', 'succeeds', 'shift'))
+local epoch, sequence, succeeds, shift, steps =
+  unpack(redis.call('HMGET', KEYS[1], 'epoch', 'sequence', 'succeeds', 'shift', 'steps'))
 sequence = tonumber(sequence or '0')
 local remembered, number = ARGV[1], tonumber(ARGV[2])
 
@@ -22,13 +24,17 @@ sequence = math.max(sequence, number)
 local lives = remembered .. ' ' .. (epoch or '') .. ' ' .. (succeeds or '')
 redis.call('HSET', KEYS[1], 'epoch', ARGV[3], 'sequence', sequence, 'succeeds', string.sub(lives, 1, 1000))
 redis.call('DEL', KEYS[2])
--- Ledger time as Redis has it: a daemon that was just resumed may have a wrong one.
 local t = redis.call('TIME')
-local now = math.floor(t[1] * 1000 + t[2] / 1000 - tonumber(shift or '0'))
+local clock = t[1] * 1000 + t[2] / 1000
 if remembered == '' then
+  local now = math.floor(clock - tonumber(shift or '0'))
   redis.call('HSET', KEYS[2], 'why', 'new', 'epoch', ARGV[3], 'notBefore', now)
   return { 'new', ARGV[3], tostring(sequence) }
 end
+-- What the clock's steps were is lost too: ledger time continues as the caller continued it.
+local now = tonumber(ARGV[9])
+redis.call('HSET', KEYS[1], 'shift', string.format('%.3f', clock - now), 'steps', tonumber(steps or '0') + 1,
+  'last', ARGV[9], 'stepAt', ARGV[9])
 redis.call('HSET', KEYS[2], 'why', 'rolled-back', 'epoch', ARGV[3], 'notBefore', now + tonumber(ARGV[4]), 'wait', ARGV[4])
 redis.call('HSETNX', KEYS[3], ARGV[5], ARGV[6])
 return { 'rolled-back', ARGV[3], tostring(sequence) }

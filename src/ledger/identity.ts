@@ -107,7 +107,7 @@ function createComparison({ redis, keys, time, wait }: IdentityDeps) {
     const reason = "Redis lost part of the ledger; the API's list is read first";
     const hold = JSON.stringify({ code: ROLLED_BACK, reason, since: time.now() });
     const used = [keys.identity, keys.rebuild, keys.breaker, keys.own(daemon)];
-    const args = [before, reached, randomUUID(), wait, `hold:${ROLLED_BACK}`, hold, made, KEEP_OWN];
+    const args = [before, reached, randomUUID(), wait, `hold:${ROLLED_BACK}`, hold, made, KEEP_OWN, time.now()];
     const [standing, epoch, sequence] = (await runScript(redis, script, used, args)) as [Standing, string, string];
     return { standing, epoch, sequence: Number(sequence) };
   };

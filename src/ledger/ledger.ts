@@ -2,8 +2,8 @@ import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import { createListedTwice } from './adopt.ts';
-import { type Change, createCommits, type LedgerIdentity } from './commits.ts';
+import { createListedTwice, createRespelled } from './adopt.ts';
+import { type Change, createCommits, type LedgerIdentity, runCounting } from './commits.ts';
 import {
   decodeCompact,
   decodeEntry,
@@ -36,15 +36,17 @@ type LedgerDeps = {
  * What is known of every order of one environment, apart from the queue. The rules decide (`transitions/next.ts`,
  * `transitions/admission.ts`); this commits: compare the version, store, and count the outcome for its batch, in one script.
  */
-export function createLedger({ redis, keys, identity, onOutcome }: LedgerDeps) {
-  const countScript = readScript(new URL('./count.lua', import.meta.url));
+export function createLedger(deps: LedgerDeps) {
+  const { redis, keys, identity, onOutcome } = deps;
   const commit = createCommits({ redis, keys, identity });
+  const lookup = createLookup(redis, keys);
 
-  /** Puts a new or corrected order into the ledger; false when the number was changed meanwhile. */
+  /** Puts a new or corrected order into the ledger, due then; false when the number was changed meanwhile. */
   async function enter(entry: Entry, before: Entry | undefined, due: number): Promise<boolean> {
     const { order, batch, ordinal } = entry;
     const expected = before?.version ?? 0;
-    return commit({ number: order.purchaseOrderNumber, expected, entry, due, batch, ordinal });
+    const when = entry.state === 'unknown' ? { doubt: due } : { due };
+    return commit({ number: order.purchaseOrderNumber, expected, entry, ...when, batch, ordinal });
   }
 
   /**
@@ -65,8 +67,27 @@ export function createLedger({ redis, keys, identity, onOutcome }: LedgerDeps) {
     return isDone;
   }
 
+  return {
+    /** Orders that this process is sending now: nobody here decides about them meanwhile. */
+    inFlight: new Set<string>(),
+    lookup,
+    enter,
+    take,
+    count: createCount(deps),
+    /** What people did with an order, oldest first. */
+    operatorActions: (number: string) => actionsOf(redis, keys.operatorActions(number)),
+    followers: createFollowers({ redis, keys, identity }),
+    listedTwice: createListedTwice({ redis, keys }),
+    respelled: createRespelled({ redis, keys, lookup }),
+    ...createDueTimes({ redis, keys }),
+  };
+}
+
+function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
+  const countScript = readScript(new URL('./count.lua', import.meta.url));
+
   /** Counts orders that end at admission. Repeatable. */
-  async function count(batch: string, at: number, orders: readonly Counted[]): Promise<void> {
+  return async function count(batch: string, at: number, orders: readonly Counted[]): Promise<void> {
     if (orders.length === 0) return;
     const args = orders.flatMap(({ ordinal, number, result }) => [
       ordinal,
@@ -75,28 +96,11 @@ export function createLedger({ redis, keys, identity, onOutcome }: LedgerDeps) {
       isPlain(result) ? '' : JSON.stringify(result),
       number,
     ]);
-    const { daemon = '', made = '' } = identity.own?.() ?? {};
-    const used = [keys.waiting, keys.finished, keys.identity, keys.own(daemon)];
-    const done = (await runScript(redis, countScript, used, [keys.prefix, at, batch, made, ...args])) as number[];
-    const [sequence = 0, own = 0, fresh] = done;
-    identity.saw(sequence);
-    identity.sawOwn?.(own);
+    const used = [keys.waiting, keys.finished];
+    const counting = { script: countScript, used, head: [keys.prefix, at, batch] };
+    const [fresh] = await runCounting({ redis, keys, identity }, counting, args);
     // After a crash some were counted before, and which is not known.
     if (fresh === orders.length) for (const { result } of orders) onOutcome?.(batch, result.outcome, 1, at);
-  }
-
-  return {
-    /** Orders that this process is sending now. Whatever a clock says, nobody here decides about them meanwhile. */
-    inFlight: new Set<string>(),
-    lookup: createLookup(redis, keys),
-    enter,
-    take,
-    count,
-    /** What people did with an order, oldest first. */
-    operatorActions: (number: string) => actionsOf(redis, keys.operatorActions(number)),
-    followers: createFollowers({ redis, keys, identity }),
-    listedTwice: createListedTwice({ redis, keys }),
-    ...createDueTimes({ redis, keys }),
   };
 }
 

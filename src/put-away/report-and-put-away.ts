@@ -49,16 +49,14 @@ export function createReportAndPutAway(context: SettlementContext) {
     await putAway(batch, 'done', countNeedingPerson(batch.counts));
   }
 
-  /**
-   * Reports a file that cannot be read as orders and moves it to `failed/`. Returns its SHA-256; undefined when Redis
-   * forgot something since the epoch `since`, so that the file is to be read again.
-   */
+  /** Reports an unreadable file and puts it away. Returns its SHA-256; undefined to read it again after a rollback. */
   async function settleUnreadable(batch: Batch, error: PoSyncError, since: string): Promise<string | undefined> {
     const identity = await hashFile(batch.path);
     if (batch.begunWith !== undefined) {
       // Some orders were admitted: settled when each has its outcome.
       const total = await countAdmitted(batch.batch, { batches, ledger, ...store });
-      return (await batches.admitted(batch.batch, total, since, errorOf(error))) ? identity.sha256 : undefined;
+      const isKnown = await batches.admitted(batch.batch, total, since, errorOf(error));
+      return isKnown ? identity.sha256 : undefined;
     }
     const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identity };
     await writeAnswered({ folder: join(reports, batch.batch), report, shape: undefined, orders: nothing() }, config);

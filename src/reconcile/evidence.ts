@@ -1,4 +1,5 @@
 import type { ListedOrder } from '../api/list.ts';
+import { spellingOf } from '../ledger/adopt.ts';
 
 /** An order that the API certainly has, and since when: a complete list must show it. */
 export type Canary = { number: string; since: number };
@@ -89,9 +90,4 @@ export function collectRows(inDoubt: readonly string[], wanted: ReadonlySet<stri
   }
 
   return { rows, respelled, take };
-}
-
-/** What APIs that rewrite numbers leave the same: neither case, nor spaces, nor the composition of characters. */
-function spellingOf(number: string): string {
-  return number.normalize('NFC').replace(/\s+/g, '').toUpperCase();
 }

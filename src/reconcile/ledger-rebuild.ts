@@ -48,6 +48,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
   async function tick(): Promise<RebuildResult> {
     const pending = await request.pending();
     if (pending === undefined) return 'done';
+    await time.sync();
     // A wait that another process began may be shorter than it seems.
     if (time.now() < pending.notBefore || time.watched() < pending.wait) return 'pending';
     const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
@@ -63,7 +64,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     const listed: Existing[] = [];
     const end = await deps.list((order: ListedOrder) => listed.push(existingOf(order)));
     if (end.kind === 'complete') {
-      const added = await takeIn(listed, { isIntact: why === 'new' });
+      const added = await takeIn(listed, { isIntact: why === 'new', epoch });
       ledgerRebuilt(log, { orders: listed.length, added });
       return (await finish(epoch)) ? 'done' : 'pending';
     }
@@ -120,28 +121,36 @@ function createFirstRead(
   };
 }
 
-/** `isIntact`: the ledger lost nothing, so what it never sent was created by others. */
-type Why = { isIntact?: boolean; operatorAction?: OperatorAction };
+/**
+ * `isIntact`: the ledger lost nothing, so what it never sent was created by others. `epoch`: the one that began when the
+ * loss was noticed; the same is true of files that were claimed since.
+ */
+type Why = { isIntact?: boolean; epoch?: string | undefined; operatorAction?: OperatorAction };
 
 /** Builds the step that takes listed orders into the ledger. */
 function createTakeIn({ store, ledger, policy, log }: Pick<RebuildDeps, 'store' | 'ledger' | 'policy' | 'log'>) {
-  const { time } = store;
+  const { redis, keys, time } = store;
   const adopt = createAdoption(store);
 
   /** The list is read once: what it proves is not lost because the order was changed meanwhile. */
   async function settleAsListed(
     entry: Entry,
     { digest, times }: { digest: string; times: number },
-    { isIntact = false, operatorAction }: Why,
+    why: Why,
   ): Promise<void> {
     let open: Entry | undefined = entry;
     while (open) {
+      const isIntact = why.isIntact || (await isClaimedIn(open.batch, why.epoch));
       const step = next(open, { kind: 'found', at: time.now(), listed: { digest }, times, isIntact }, policy);
       if (step.kind === 'ignore') return;
-      if (await ledger.take(open, step, operatorAction)) return logIfDead(open.batch, step);
+      if (await ledger.take(open, step, why.operatorAction)) return logIfDead(open.batch, step);
       const [now] = await ledger.lookup([open.order.purchaseOrderNumber]);
       open = now?.kind === 'open' ? now.entry : undefined;
     }
+  }
+
+  async function isClaimedIn(batch: string, epoch: string | undefined): Promise<boolean> {
+    return epoch !== undefined && (await redis.hget(keys.batch(batch), 'claimedIn')) === epoch;
   }
 
   function logIfDead(batch: string, step: Step): void {

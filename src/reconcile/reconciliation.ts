@@ -47,9 +47,8 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
   }
 
   async function compare(): Promise<void> {
-    // What waits because of a rollback waits by a clock without steps.
-    await store.time.sync();
     if ((await identity.establish()) === 'rolled-back') ledgerRolledBack(log, { environment: config.environment });
+    await store.time.sync();
     await breaker.refresh(true);
   }
 

@@ -41,6 +41,8 @@ function orderKeys(prefix: string) {
     doubt: `${prefix}:doubt`,
     /** Hash: order number → its open dead letters, one `batch/ordinal` a line. */
     waiting: `${prefix}:waiting`,
+    /** Hash: order number without case, spaces and leading zeros → how a list that was read into the ledger showed it. */
+    spellings: `${prefix}:spellings`,
     /** Hash: order number → how often the API's last complete list showed it, where more than once. */
     listedTwice: `${prefix}:listed-twice`,
     /** Hash: order number → the duplicates that wait for it, tab-separated `no/ordinal/place`. */

@@ -25,10 +25,9 @@ export const clock: Port = (store, [key = '', due = '', doubt = '', rebuildKey =
 };
 
 export const identity: Port = (store, [key = '', rebuildKey = '', breakerKey = '', ownKey = ''], args) => {
-  const [remembered = '', text = '', name = '', wait = '', field = '', hold = '', made = ''] = args;
+  const [remembered = '', text = '', name = '', wait = '', field = '', hold = '', made = '', , continued = ''] = args;
   const own = Number(store.get(ownKey) ?? 0);
   store.set(ownKey, String(Math.max(own, Number(made))));
-  const now = Math.floor(ledgerTime(store, key));
   const epoch = store.hget(key, 'epoch');
   const sequence = Number(store.hget(key, 'sequence') ?? 0);
   const number = Number(text);
@@ -47,7 +46,11 @@ export const identity: Port = (store, [key = '', rebuildKey = '', breakerKey = '
   const isNew = remembered === '';
   store.hset(rebuildKey, 'why', isNew ? 'new' : 'rolled-back');
   store.hset(rebuildKey, 'epoch', name);
-  store.hset(rebuildKey, 'notBefore', String(isNew ? now : now + Number(wait)));
+  const now = isNew ? Math.floor(ledgerTime(store, key)) : Number(continued) + Number(wait);
+  store.hset(rebuildKey, 'notBefore', String(now));
+  const steps = String(Number(store.hget(key, 'steps') ?? 0) + 1);
+  const fields = { shift: (store.now() - Number(continued)).toFixed(3), steps, last: continued, stepAt: continued };
+  if (!isNew) for (const [one, value] of Object.entries(fields)) store.hset(key, one, value);
   if (!isNew) store.hset(rebuildKey, 'wait', wait);
   if (!isNew) store.hsetnx(breakerKey, field, hold);
   return [isNew ? 'new' : 'rolled-back', name, most];

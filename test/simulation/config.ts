@@ -2,15 +2,12 @@ import type { Config } from '../../src/config/config.ts';
 import { PARTNER } from './setting.ts';
 import type { Breach, Weather } from './weather.ts';
 
-/** Calls in flight of one daemon. */
-const CALLS = 4;
-
 /** The part of the configuration that delivery and people's commands read. */
 export function configOf(weather: Weather, breach: Breach | undefined): Config {
-  const { attempts, timeout } = weather;
+  const { attempts, timeout, calls } = weather;
   const environment = { ...PARTNER, authUrl: PARTNER.baseUrl, tokenPath: 'auto', protected: false } as const;
   const delivery = {
-    concurrency: CALLS,
+    concurrency: calls,
     timeout,
     attempts,
     settle: breach === 'no settle' ? 0 : weather.settle,

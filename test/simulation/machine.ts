@@ -18,7 +18,8 @@ export type Machine = Worker & {
   knows: () => Checkpoint;
 };
 
-const CHUNKS = 2;
+/** Jobs at the same time, beyond one for each call. */
+const MORE = 2;
 
 /** Starts a daemon; `onUp` is told when it takes work. */
 export function startMachine(host: Host, around: Surroundings, onUp: () => void): Machine {
@@ -64,7 +65,7 @@ export function startMachine(host: Host, around: Surroundings, onUp: () => void)
     tick,
     ask: connection.ask,
     isUp: () => up && host.alive,
-    isFree: () => up && jobs < CHUNKS,
+    isFree: () => up && jobs < around.weather.calls + MORE,
     intake: () => started,
     knows: () => knows(),
     reconnected: () => void started.then(({ establish }) => establish()).catch(around.onTrouble),

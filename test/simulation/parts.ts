@@ -133,8 +133,8 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
     rebuild: rebuild.tick,
     settle: settling.tick,
     house: async () => {
-      await time.sync();
       await Promise.all([establish(), identity.store(), held.refresh()]);
+      await time.sync();
     },
   };
   const prepare = around.breach === 'new ledger reads no list' ? skipList : () => rebuild.first(NEVER);
@@ -165,7 +165,7 @@ function ledgerOf(
   policy: Parameters<typeof weakLedger>[2],
 ) {
   const strong = createLedger({ redis, keys, identity });
-  const watched = watchedLedger(weakLedger(strong, around.breach, policy), around.witness.conflict);
+  const watched = watchedLedger(weakLedger(strong, around.breach, policy), around.witness);
   return toldLedger(watched, host.name, around.story);
 }
 

@@ -231,11 +231,13 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         sequence: fc.nat(6),
         mine: fc.nat(4),
         name: fc.constantFrom('L2', 'L3'),
+        // Far ahead of the clock, and a little less.
+        continued: fc.constantFrom(Date.now() + 8_000_000, Date.now() + 4_000_000),
       })
       .map((one) => ({
         file: 'ledger/identity.lua',
         keys: [KEYS.identity, KEYS.rebuild, KEYS.breaker, KEYS.own('m')],
-        args: [one.known, one.sequence, one.name, 500, 'hold:x', HOLD, one.mine, 60_000],
+        args: [one.known, one.sequence, one.name, 500, 'hold:x', HOLD, one.mine, 60_000, one.continued],
       })),
   },
   {

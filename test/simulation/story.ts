@@ -4,13 +4,22 @@ import type { Step } from '../../src/ledger/transitions/step.ts';
 /** Takes a line of what happens in a world: who did what. */
 export type Story = (who: string, what: string) => void;
 
-/** The ledger; `onConflict` is called when the list has shown that the API has a number with other items. */
-export function watchedLedger(ledger: Ledger, onConflict: (number: string) => void): Ledger {
+/** What a world counts of the ledger's changes. */
+type Watch = {
+  /** The list has shown that the API has a number with other items. */
+  conflict: (number: string) => void;
+  /** An intent was given back. */
+  givenBack: () => void;
+};
+
+export function watchedLedger(ledger: Ledger, watch: Watch): Ledger {
   return {
     ...ledger,
     async take(entry, step, ...rest) {
       const done = await ledger.take(entry, step, ...rest);
-      if (done && step.kind === 'dead' && step.entry.state === 'conflict') onConflict(entry.order.purchaseOrderNumber);
+      if (done && step.kind === 'dead' && step.entry.state === 'conflict')
+        watch.conflict(entry.order.purchaseOrderNumber);
+      if (done && step.kind === 'move' && step.entry.attempt < entry.attempt) watch.givenBack();
       return done;
     },
   };

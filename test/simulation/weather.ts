@@ -7,6 +7,8 @@ import type { Random } from './random.ts';
  */
 export type Weather = {
   machines: number;
+  /** Calls in flight of one machine. With few of them, orders wait with their intents, which are given back. */
+  calls: number;
   orders: number;
   /** How long after the start no more faults come. */
   calmAt: number;
@@ -163,6 +165,7 @@ function newcomers(
     mistakes: random.chance(0.3) ? 0.3 : 0,
     reconciles: random.chance(0.02),
     exports: random.chance(0.3) ? 2 + random.below(5) : 0,
+    calls: random.pick([1, 1, 2, 4]),
     redisSteps: random.chance(0.2) ? 1 + random.below(3) : 0,
   };
 }

@@ -14,6 +14,7 @@ type Deps = { timeline: Timeline; store: Store; deeds: () => Deeds };
 export function openWitness({ timeline, store, deeds }: Deps) {
   const conflicts = new Set<string>();
   const seen: FaultFound[] = [];
+  let givenBack = 0;
 
   function found(fault: FaultFound['fault'], number: string): void {
     seen.push({ fault, number, detail: `at ${(timeline.now() / 1000).toFixed(3)}` });
@@ -30,6 +31,10 @@ export function openWitness({ timeline, store, deeds }: Deps) {
   return {
     sent,
     conflict: (number: string) => void conflicts.add(number),
+    givenBack(): void {
+      givenBack += 1;
+    },
+    intentsGivenBack: () => givenBack,
     seen: seen as readonly FaultFound[],
   };
 }

@@ -39,6 +39,8 @@ export type World = {
   calls: readonly Call[];
   successes: readonly number[];
   fates: Fate['tally'];
+  /** Intents that were given back before their first byte. */
+  givenBack: number;
   /** What was seen to go wrong at once. */
   seen: readonly FaultFound[];
   troubles: readonly unknown[];
@@ -127,6 +129,7 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
     calls: around.network.calls,
     successes: around.network.successes,
     fates: fate.tally,
+    givenBack: witness.intentsGivenBack(),
     seen: witness.seen,
     troubles,
   };

@@ -14,13 +14,14 @@ export type Sum = {
   deaths: number;
   freezes: number;
   rollbacks: number;
+  givenBack: number;
   faults: FoundFault[];
   troubles: string[];
 };
 
 export function emptySum(): Sum {
   const outcomes = { orders: 0, accepted: 0, refused: 0, failed: 0, inDoubt: 0 };
-  return { ...outcomes, sent: 0, deaths: 0, freezes: 0, rollbacks: 0, faults: [], troubles: [] };
+  return { ...outcomes, sent: 0, deaths: 0, freezes: 0, rollbacks: 0, givenBack: 0, faults: [], troubles: [] };
 }
 
 /** Lives the worlds of `count` seeds from `from` on, adds what they came to, and judges each. */
@@ -32,6 +33,7 @@ export async function liveMany(from: number, count: number, options: LiveOptions
     sum.sent += world.sent;
     sum.deaths += world.fates.deaths;
     sum.freezes += world.fates.freezes;
+    sum.givenBack += world.givenBack;
     sum.rollbacks += world.rolledBackAt === undefined ? 0 : 1;
     sum.faults.push(...faults.map((found) => ({ seed, ...found })));
     sum.troubles.push(...world.troubles.map((trouble) => `seed ${seed}: ${String(trouble)}`));

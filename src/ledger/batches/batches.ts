@@ -128,10 +128,11 @@ function createReads(redis: Redis, keys: Keys) {
 function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promise<Batch | undefined>) {
   const beginScript = readScript(new URL('./begin.lua', import.meta.url));
 
-  /** Makes the batch known, or finds it again after a crash. `at` is the claim. */
-  async function begin(file: ClaimedFile, at: number): Promise<Batch> {
+  /** Makes the batch known, or finds it again after a crash. `at` is the claim; `claimedIn` its epoch, where known. */
+  async function begin(file: ClaimedFile, at: number, claimedIn: string = ''): Promise<Batch> {
     const { batch, source, kind, name, path } = file;
-    const fields = Object.entries({ batch, source, kind, name, path, state: 'reading', startedAt: at, lastAt: at });
+    const begun = { batch, source, kind, name, path, state: 'reading', startedAt: at, lastAt: at, claimedIn };
+    const fields = Object.entries(begun);
     const used = [keys.batch(batch), keys.batchCounter, keys.batchNames, keys.batches, keys.active, keys.changes];
     for (;;) {
       await runScript(redis, beginScript, used, [batch, at, ...fields.flat()]);

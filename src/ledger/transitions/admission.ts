@@ -88,8 +88,18 @@ function underWay({ batchNo, digest, order }: Entry): Admission {
 /** Where an order comes from, and the job that carries it. */
 export type Arrival = Pick<Entry, 'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'>;
 
-/** The entry of a new or corrected order. It keeps the attempt number of the dead letter that it replaces. */
-export function entered(arrival: Arrival, before: Entry | undefined, at: number): Entry {
+/**
+ * The entry of a new or corrected order. It keeps the attempt number of the dead letter that it replaces. An order that
+ * the API may have in another spelling, `respelled`, is in doubt from the beginning: the list decides.
+ */
+export function entered(arrival: Arrival, before: Entry | undefined, at: number, respelled?: string): Entry {
+  const entry = queuedEntry(arrival, before, at);
+  if (respelled === undefined || before !== undefined) return entry;
+  const answer = { code: 'other-number', message: `the list shows this number as "${respelled}" only` };
+  return { ...entry, state: 'unknown', job: '', maybeSentAt: at, answer };
+}
+
+function queuedEntry(arrival: Arrival, before: Entry | undefined, at: number): Entry {
   return {
     version: versionAfter(before?.version ?? 0, at),
     state: 'queued',

@@ -46,7 +46,8 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
   async function repair({ listed, listedFrom }: Comparison, epoch: string | undefined): Promise<Repaired> {
     // A ledger that waits for its list lost something, and with it perhaps the attempts of orders that it has.
     const isIntact = (await rebuild.pending())?.why !== 'rolled-back';
-    const added = await rebuild.takeIn(listed.map(existingOf), { isIntact, operatorAction: operator.did('rebuilt') });
+    const operatorAction = operator.did('rebuilt');
+    const added = await rebuild.takeIn(listed.map(existingOf), { isIntact, epoch, operatorAction });
     if (epoch !== undefined) await rebuild.finish(epoch);
     return { added, left: await differences(listed, listedFrom) };
   }
