@@ -3,9 +3,9 @@ import type { Closing } from '../order/dead-letter.ts';
 import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
-import { joinedCalls, readScript, runScript, type Script } from '../redis/script.ts';
+import { joinedCalls, readScript, runScript } from '../redis/script.ts';
 import { type Entry, encodeEntry, INTENT_TRAVELS, type OperatorAction, type StoredResult } from './entry.ts';
-import type { Checkpoint, Identity } from './identity.ts';
+import type { Checkpoint, LedgerIdentity } from './identity.ts';
 
 /** Changes that share a trip to Redis: few enough that nobody else waits long for it. */
 const MOST = 200;
@@ -34,9 +34,6 @@ export type Change = {
   batch: string;
   ordinal: number;
 };
-
-/** How far this daemon saw the ledger come; without `own` its changes are not counted apart. */
-export type LedgerIdentity = Pick<Identity, 'known' | 'saw'> & Partial<Pick<Identity, 'own' | 'sawOwn'>>;
 
 type CommitDeps = { redis: Redis; keys: Keys; identity: LedgerIdentity };
 
@@ -68,26 +65,6 @@ export function createCommits({ redis, keys, identity }: CommitDeps): (change: C
     identity.saw(done);
     return done !== 0;
   };
-}
-
-type Counting = { script: Script; used: readonly string[]; head: readonly (string | number)[] };
-
-/**
- * Runs a script that counts what it changes (`note-changes.lua`): behind its own keys it gets those of the counts, behind
- * `head` how many changes this daemon made. Returns its answer without the counts.
- */
-export async function runCounting(
-  { redis, keys, identity }: CommitDeps,
-  { script, used, head }: Counting,
-  args: readonly (string | number)[],
-): Promise<number[]> {
-  const { daemon = '', made = '' } = identity.own?.() ?? {};
-  const allKeys = [...used, keys.identity, keys.own(daemon)];
-  const answer = (await runScript(redis, script, allKeys, [...head, made, ...args])) as number[];
-  const [sequence = 0, own = 0, ...rest] = answer;
-  identity.saw(sequence);
-  identity.sawOwn?.(own);
-  return rest;
 }
 
 /** A change as the script reads it. Each field ends with a line feed, which none of them contains. */

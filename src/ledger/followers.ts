@@ -3,9 +3,8 @@ import type { Place } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import { type LedgerIdentity, runCounting } from './commits.ts';
 import type { Entry, StoredResult } from './entry.ts';
-import { ROLLED_BACK } from './identity.ts';
+import { type LedgerIdentity, ROLLED_BACK, runCounting } from './identity.ts';
 import type { Follower } from './transitions/step.ts';
 
 /** A duplicate of an order in progress. `repeats` is its result if an earlier order of the same file has the number. */

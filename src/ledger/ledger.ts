@@ -3,7 +3,7 @@ import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { createListedTwice, createRespelled } from './adopt.ts';
-import { type Change, createCommits, type LedgerIdentity, runCounting } from './commits.ts';
+import { type Change, createCommits } from './commits.ts';
 import {
   decodeCompact,
   decodeEntry,
@@ -13,6 +13,7 @@ import {
   type StoredResult,
 } from './entry.ts';
 import { createFollowers } from './followers.ts';
+import { type LedgerIdentity, runCounting } from './identity.ts';
 import type { Known } from './transitions/admission.ts';
 import { type Step, SWEEP_AFTER } from './transitions/step.ts';
 

@@ -1,7 +1,7 @@
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
-import type { LedgerIdentity } from '../commits.ts';
+import type { LedgerIdentity } from '../identity.ts';
 
 /** What made the file of a batch unreadable. */
 export type BatchError = { code: string; message: string; remedy?: string; line?: number; column?: number };

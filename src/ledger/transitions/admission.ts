@@ -88,10 +88,7 @@ function underWay({ batchNo, digest, order }: Entry): Admission {
 /** Where an order comes from, and the job that carries it. */
 export type Arrival = Pick<Entry, 'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'>;
 
-/**
- * The entry of a new or corrected order. It keeps the attempt number of the dead letter that it replaces. An order that
- * the API may have in another spelling, `respelled`, is in doubt from the beginning: the list decides.
- */
+/** The entry of an order. It keeps the attempt number of a dead letter; the list decides about one that it shows `respelled`. */
 export function entered(arrival: Arrival, before: Entry | undefined, at: number, respelled?: string): Entry {
   const entry = queuedEntry(arrival, before, at);
   if (respelled === undefined || before !== undefined) return entry;
