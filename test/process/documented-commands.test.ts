@@ -17,11 +17,9 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
   [/^npm pack --pack-destination\b/, 'test/deploy/container.test.ts'],
   [/^npm pack\b/, 'test/process/installed.test.ts'],
   [/^npm run package:deb\b/, 'test/deploy/debian-package.test.ts'],
-  [/^sudo systemctl\b/, 'needs systemd as the first process'],
   [/^cd docs\/deploy\/compose\b/, 'needs Docker; test/process/deploy.test.ts runs the same sandbox and configuration'],
   [/^pm2 start\b|\npm2 start\b/, 'test/process/pm2.test.ts'],
   [/^(?:sudo )?(?:env \S+ )?(?:pm2|npm install -g pm2)\b/, 'needs root and the init system of the machine'],
-  [/^(?:FROM|docker)\b/, 'needs Docker'],
   [/^\*\/\d+ /, 'needs cron; the command is that of README.md'],
 ];
 
