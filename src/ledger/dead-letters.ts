@@ -1,4 +1,4 @@
-import type { Closing, DeadLetter } from '../order/dead-letter.ts';
+import type { Closing, DeadLetter, Successor } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -10,8 +10,8 @@ import { discarded } from './transitions/decision.ts';
 /** An open dead letter: its batch, and the field in the batch's `closed` that would close it. */
 export type OpenDeadLetter = { batch: string; field: string };
 
-/** A later batch has the rows of a dead letter under another number. `at` is Redis time in milliseconds. */
-export type FixedBy = { at: number; batch: string };
+/** A later batch has the rows of a dead letter; `successor` needs a person there. `at` is Redis time in milliseconds. */
+export type FixedBy = { at: number; batch: string; successor?: Successor };
 
 /** Dead letters of one number in one batch, with the fields they are kept by, and who or what closes them. */
 export type ClosingRequest = {
@@ -61,6 +61,8 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
    */
   async function close({ batch, deadLetter, fields, entry, by }: ClosingRequest): Promise<ClosingResult> {
     const { number } = deadLetter;
+    // Comes first: when it is repeated after a crash, the dead letter may be closed already.
+    if ('successor' in by) await redis.sadd(keys.cameFrom(by.batch), batch);
     const step = entry && discarded(entry, by.at);
     if (step?.kind === 'ignore') return 'late';
     const closed = await runScript(
@@ -99,8 +101,12 @@ function ofKind(fields: readonly string[], results: Awaited<ReturnType<Batches['
 }
 
 function closingOf(deadLetter: ClosingRequest['deadLetter'], by: ClosingRequest['by']): Closing {
-  const how = 'batch' in by ? { by: 'fixed', batch: by.batch } : { by: by.what, who: by.who };
+  const how = 'batch' in by ? fixedBy(by) : { by: by.what, who: by.who };
   return { ...deadLetter, at: new Date(by.at).toISOString(), ...how };
+}
+
+function fixedBy({ batch, successor }: FixedBy) {
+  return { by: 'fixed', batch, ...(successor === undefined ? {} : { successor }) };
 }
 
 /** What is kept of the number: the content that the API has. */

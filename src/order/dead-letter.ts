@@ -23,13 +23,20 @@ export type DeadLetter = {
   payload?: unknown;
   /** A conflict's other content: the order with the same number that is known already. */
   known?: Order;
-  /** `who`: the person who closed it, if not the order's own success did. */
-  closed?: { at: string; by: string; batch?: string; who?: string };
+  /**
+   * `who`: the person who closed it, if not the order's own success did. `waitsIn`: the batch in which its rows need a
+   * person again, while they do.
+   */
+  closed?: { at: string; by: string; batch?: string; who?: string; waitsIn?: string };
 };
 
+/** The dead letter of `batch` that has the rows of an older one. */
+export type Successor = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'location'>;
+
 /**
- * How a dead letter was closed: `batch` brought the order that was accepted, or the person `who` closed it.
- * Closes every dead letter of the number; with `kind`, or with `place` where there is no number, only that one.
+ * How a dead letter was closed: `batch` brought the order that was accepted, or the person `who` closed it. With
+ * `successor`, `batch` brought its rows and they need a person again. Closes every dead letter of the number; with
+ * `kind`, or with `place` where there is no number, only that one.
  */
 export type Closing = {
   number: string;
@@ -39,6 +46,8 @@ export type Closing = {
   who?: string;
   kind?: string;
   place?: string;
+  successor?: Successor;
+  waitsIn?: string;
 };
 
 /** The closings of one batch, by dead letter. */
@@ -55,6 +64,17 @@ export function closingFor(
 ) {
   if (number === '') return closings.get(keyOf({ number, place: placeText(location) }));
   return closings.get(keyOf({ number })) ?? closings.get(keyOf({ number, kind }));
+}
+
+/** What `dead-letters.json` says about a closing. */
+export function closedBy({ at, by, batch, who, waitsIn }: Closing): NonNullable<DeadLetter['closed']> {
+  return {
+    at,
+    by,
+    ...(batch === undefined ? {} : { batch }),
+    ...(who === undefined ? {} : { who }),
+    ...(waitsIn === undefined ? {} : { waitsIn }),
+  };
 }
 
 function keyOf({ number, kind = '', place = '' }: Pick<Closing, 'number' | 'kind' | 'place'>): string {

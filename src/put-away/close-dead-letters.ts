@@ -3,9 +3,8 @@ import { type ClosingRequest, type ClosingResult, createDeadLetters } from '../l
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { discarded } from '../ledger/transitions/decision.ts';
-import type { DeadLetter } from '../order/dead-letter.ts';
+import type { DeadLetter, Successor } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
-import { needsPerson } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
@@ -21,8 +20,8 @@ export type FixedDeps = {
   reported(batch: string): AsyncIterable<DeadLetter>;
 };
 
-/** A dead letter whose rows came back: its number now, and whether it needs a person again. */
-type CameBack = { number: string; needsPerson: boolean };
+/** A dead letter whose rows came back: its number now, and its dead letter if it needs a person again. */
+type CameBack = { number: string; successor: Successor | undefined };
 
 /** What came back, by batch and place of the old dead letter. */
 type CameBackOf = Map<string, Map<string, CameBack>>;
@@ -50,13 +49,19 @@ export async function* closeFixed(
   await close(cameBack);
 }
 
-function remember(cameBack: CameBackOf, { order: { records, number }, result: { outcome } }: ReportedOrder): void {
+function remember(cameBack: CameBackOf, { order, result: { outcome }, deadLetter }: ReportedOrder): void {
   if (outcome === 'cancelled') return;
+  const { records, number } = order;
+  const successor = deadLetter && successorOf(deadLetter);
   for (const { fixTarget } of records) {
     if (fixTarget === undefined) continue;
     const places = cameBack.get(fixTarget.batch) ?? new Map<string, CameBack>();
-    cameBack.set(fixTarget.batch, places.set(fixTarget.place, { number, needsPerson: needsPerson(outcome) }));
+    cameBack.set(fixTarget.batch, places.set(fixTarget.place, { number, successor }));
   }
+}
+
+function successorOf({ purchaseOrderNumber, kind, location }: DeadLetter): Successor {
+  return { purchaseOrderNumber, kind, location };
 }
 
 function sizeOf(cameBack: CameBackOf): number {
@@ -72,23 +77,35 @@ function createFixedClosing(deps: FixedDeps, by: string) {
     for (const [batch, places] of cameBack) {
       if (batch === by || (await batches.find(batch))?.state !== 'done') continue;
       for await (const deadLetter of reported(batch)) {
-        const now = places.get(placeText(deadLetter.location));
-        if (now !== undefined && continuesIn(deadLetter, now)) await closeOne(deadLetter, batch);
+        const now = placesOf(deadLetter).flatMap((place) => places.get(place) ?? []);
+        const next = now.find((one) => continuesIn(deadLetter, one));
+        if (next !== undefined) await closeOne(deadLetter, batch, next);
       }
     }
     cameBack.clear();
   };
 
-  async function closeOne(deadLetter: DeadLetter, batch: string): Promise<void> {
+  async function closeOne(deadLetter: DeadLetter, batch: string, { successor }: CameBack): Promise<void> {
     const known = await deadLetters.find(batch, deadLetter);
     if (known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore')) return;
-    await deadLetters.close(batch, deadLetter, known, { at: time.now(), batch: by });
+    await deadLetters.close(batch, deadLetter, known, {
+      at: time.now(),
+      batch: by,
+      ...(successor === undefined ? {} : { successor }),
+    });
   }
 }
 
 /** Whether the rows of an open dead letter now belong to the batch that brought them back. */
 function continuesIn({ purchaseOrderNumber: before, closed }: DeadLetter, now: CameBack): boolean {
-  return closed === undefined && (now.needsPerson || before === '' || before !== now.number);
+  return closed === undefined && (now.successor !== undefined || before === '' || before !== now.number);
+}
+
+/** The places of an order's rows, its first faulty row first: a fix file may come back without some of them. */
+function placesOf({ location }: DeadLetter): string[] {
+  const { line, lines = [], pointer } = location;
+  const others = pointer === undefined ? lines.filter((one) => one !== line) : [];
+  return [placeText(location), ...others.map((one) => placeText({ line: one }))];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
@@ -7,7 +8,7 @@ import type { Retention } from '../ledger/retention.ts';
 import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
 import { ordersForgotten } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { closingsOf } from '../order/dead-letter.ts';
+import { type Closing, type Closings, closingFor, closingsOf } from '../order/dead-letter.ts';
 import { refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 import { refreshReport } from '../report/refresh-report.ts';
@@ -19,31 +20,73 @@ import { refreshReport } from '../report/refresh-report.ts';
 export async function refreshReports({ batches, reports }: { batches: Batches; reports: string }): Promise<void> {
   let failed: Error | undefined;
   // A report that cannot be written must not delay the others.
-  for (const name of await batches.toRefresh()) {
-    await refreshOne(name, batches, reports).catch((error: unknown) => {
+  const names = new Set(await batches.toRefresh());
+  for (const name of names) {
+    const origins = await refreshOne(name, batches, reports).catch((error: unknown): string[] => {
       failed ??= toError(error);
+      return [];
     });
+    // Adds to the names of this round: what waited in this batch may be settled now.
+    for (const origin of origins) {
+      names.delete(origin);
+      names.add(origin);
+    }
   }
   if (failed) throw failed;
 }
 
-async function refreshOne(name: string, batches: Batches, reports: string): Promise<void> {
+/** Refreshes one report. Returns the older batches whose reports depend on it. */
+async function refreshOne(name: string, batches: Batches, reports: string): Promise<string[]> {
   const lease = await batches.lease(name);
-  if (lease === undefined) return;
+  if (lease === undefined) return [];
   try {
     // Closings come first: one that is added after this line asks for another refresh.
     const closings = await batches.closings(name);
     const batch = await batches.find(name);
-    if (batch && batch.state !== 'done') return;
+    if (batch && batch.state !== 'done') return [];
+    const shown = await withWaiting(closings, batches);
     if (batch) {
       const folder = join(reports, name);
-      const refresh = () => refreshReport(folder, batch.open, closingsOf(closings));
+      const refresh = () => refreshReport(folder, batch.open, closingsOf(shown));
       await (batch.settledPath === undefined ? refresh() : refreshBeside(batch.settledPath, folder, refresh));
     }
-    await batches.refreshed(name, closings.length);
+    const origins = await batches.origins(name);
+    await batches.refreshed(name, closings.length, origins);
+    // A successor that was closed meanwhile asked for this report, and `refreshed` may have forgotten that.
+    if (!isDeepStrictEqual(shown, await withWaiting(closings, batches))) await batches.refreshed(name, -1, []);
+    return origins;
   } finally {
     await lease.release();
   }
+}
+
+/** The closings with the batches in which rows that came back need a person now. */
+async function withWaiting(closings: readonly Closing[], batches: Batches): Promise<Closing[]> {
+  const known = new Map<string, Closings | undefined>();
+
+  async function closingsIn(batch: string): Promise<Closings | undefined> {
+    if (!known.has(batch)) {
+      const found = await batches.find(batch);
+      known.set(batch, found && closingsOf(await batches.closings(batch)));
+    }
+    return known.get(batch);
+  }
+
+  /** Follows the rows from batch to batch; undefined when they are settled, or the report expired. */
+  async function waitsIn({ batch, successor }: Closing): Promise<string | undefined> {
+    if (batch === undefined || successor === undefined) return undefined;
+    const later = await closingsIn(batch);
+    if (later === undefined) return undefined;
+    const next = closingFor(successor, later);
+    return next === undefined ? batch : await waitsIn(next);
+  }
+
+  const shown: Closing[] = [];
+  for (const closing of closings) {
+    const batch = await waitsIn(closing);
+    shown.push(batch === undefined ? closing : { ...closing, waitsIn: batch });
+  }
+  return shown;
 }
 
 type Deps = { config: Config; batches: Batches; retention: Retention; clock: Clock; log: Log };

@@ -62,6 +62,8 @@ function batchKeys(prefix: string) {
     closed: (batch: string) => `${prefix}:b:${batch}:closed`,
     /** Hash: which order each row of its dead letters became, and which row of an earlier batch each row was first. */
     corrected: (batch: string) => `${prefix}:b:${batch}:corrected`,
+    /** Set: older batches whose dead letters need a person again in this one. */
+    cameFrom: (batch: string) => `${prefix}:b:${batch}:came-from`,
     lease: (batch: string) => `${prefix}:b:${batch}:lease`,
     reportLease: (batch: string) => `${prefix}:b:${batch}:report-lease`,
     /** Sorted set of all batches by start. */

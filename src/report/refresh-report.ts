@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
-import { type Closings, closingFor, type DeadLetter } from '../order/dead-letter.ts';
+import { type Closings, closedBy, closingFor, type DeadLetter } from '../order/dead-letter.ts';
 import { fixFilesIn } from './beside.ts';
 import { createDeadLetterList, readDeadLetters } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
@@ -64,7 +64,7 @@ async function closeDeadLetters(
   const story = await timesIn(folder);
   const list = createDeadLetterList();
   for await (const deadLetter of readDeadLetters(folder)) {
-    const now = closedBy(deadLetter, closings);
+    const now = withClosing(deadLetter, closings);
     addDeadLetter(story, now);
     await deadLetters.write(list.entry(now));
     if (deadLetter.closed === undefined) await thinning?.order(recordsOf(deadLetter), now.closed === undefined);
@@ -84,14 +84,10 @@ async function timesIn(folder: string): Promise<Story> {
   return story;
 }
 
-function closedBy(deadLetter: DeadLetter, closings: Closings): DeadLetter {
-  const closing = deadLetter.closed ? undefined : closingFor(deadLetter, closings);
-  if (closing === undefined) return deadLetter;
-  const { at, by, batch, who } = closing;
-  return {
-    ...deadLetter,
-    closed: { at, by, ...(batch === undefined ? {} : { batch }), ...(who === undefined ? {} : { who }) },
-  };
+/** An entry that is closed already is closed again: its rows may have waited in another batch. */
+function withClosing(deadLetter: DeadLetter, closings: Closings): DeadLetter {
+  const closing = closingFor(deadLetter, closings);
+  return closing === undefined ? deadLetter : { ...deadLetter, closed: closedBy(closing) };
 }
 
 function recordsOf({ location }: DeadLetter): number {

@@ -8,12 +8,14 @@ export type Story = {
   firstAt: string | undefined;
   /** Dead letters that need a person. */
   open: number;
+  /** How many orders came back and need a person in a newer batch, by batch. */
+  waiting: Map<string, number>;
   groups: ErrorGroups;
 };
 
 /** A story without orders. */
 export function newStory(): Story {
-  return { firstAt: undefined, open: 0, groups: new Map() };
+  return { firstAt: undefined, open: 0, waiting: new Map(), groups: new Map() };
 }
 
 /** Adds an order's result and its dead letter, if it has one. */
@@ -30,7 +32,10 @@ export function addTime(story: Story, at: string): void {
 /** Adds a dead letter. */
 export function addDeadLetter(story: Story, deadLetter: DeadLetter): void {
   addError(story.groups, deadLetter);
-  if (deadLetter.closed === undefined) story.open += 1;
+  const { closed } = deadLetter;
+  if (closed === undefined) story.open += 1;
+  const batch = closed?.waitsIn;
+  if (batch !== undefined) story.waiting.set(batch, (story.waiting.get(batch) ?? 0) + 1);
 }
 
 /** One order of a group. Texts are as they were found. */
@@ -58,6 +63,8 @@ export type ErrorGroup = {
   count: number;
   /** How many of them were settled since. */
   closed: number;
+  /** How many of them came back and need a person in a newer batch. */
+  waiting: number;
   firstAt: string;
   lastAt: string;
   orders: AffectedOrder[];
@@ -75,7 +82,8 @@ const MOST_GROUPS = 200;
 export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   const group = groupOf(groups, deadLetter);
   group.count += 1;
-  if (deadLetter.closed !== undefined) group.closed += 1;
+  if (deadLetter.closed?.waitsIn !== undefined) group.waiting += 1;
+  else if (deadLetter.closed !== undefined) group.closed += 1;
   if (deadLetter.firstAt < group.firstAt) group.firstAt = deadLetter.firstAt;
   if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
   if (group.orders.length < ORDERS_SHOWN) group.orders.push(affected(deadLetter));
@@ -91,11 +99,16 @@ export function closedOf(groups: ErrorGroups, kind: DeadLetterKind): number {
   return [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group.closed : sum), 0);
 }
 
+/** How many orders came back and need a person in a newer batch. */
+export function waitingOf({ waiting }: Story): number {
+  return waiting.values().reduce((sum, number) => sum + number, 0);
+}
+
 /** How many dead letters of a kind are open, and the numbers of the first of them. */
 export function openOf(groups: ErrorGroups, kind: DeadLetterKind): { count: number; numbers: string[] } {
   const ours = [...groups.values()].filter((group) => group.kind === kind);
   return {
-    count: ours.reduce((sum, { count, closed }) => sum + count - closed, 0),
+    count: ours.reduce((sum, { count, closed, waiting }) => sum + count - closed - waiting, 0),
     numbers: ours.flatMap(({ orders }) => orders.filter(({ closed }) => !closed).map(({ number }) => number)),
   };
 }
@@ -120,7 +133,7 @@ function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
 
 function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
   const { kind, firstAt, lastAt } = deadLetter;
-  return { kind, ...sample, count: 0, closed: 0, firstAt, lastAt, orders: [] };
+  return { kind, ...sample, count: 0, closed: 0, waiting: 0, firstAt, lastAt, orders: [] };
 }
 
 function affected(deadLetter: DeadLetter): AffectedOrder {

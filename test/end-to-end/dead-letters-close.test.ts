@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Report } from '../../src/report/report.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -15,6 +16,12 @@ function table(...rows: string[]): string {
 async function show(place: Workplace, ...rows: string[]): Promise<void> {
   await writeFile(path.join(place.folder, 'erp.csv'), table(...rows));
   await place.run(['start', '--once']);
+}
+
+async function lastOf(place: Workplace): Promise<Report> {
+  const report = (await place.reportsNow()).at(-1);
+  if (report === undefined) throw new Error('no report');
+  return report;
 }
 
 async function openNow(place: Workplace): Promise<number[]> {
@@ -55,13 +62,53 @@ describe('a dead letter', () => {
         known: { items: [{ articleCode: 'A', quantity: 1 }] },
       },
     ]);
-    expect(await place.read(wrong, 'report.html')).toContain('<bdi class="item">A × 1</bdi>');
+    expect(await place.read(wrong, 'report.html')).toContain('<bdi class="item other">A × 1</bdi>');
     const { out } = await place.run(['explain', 'PO-1']);
     expect(out).toMatch(/conflict[^\n]*\n +in this file: {2}2 × A\n +already known: 1 × A\n/);
     const fix = await place.read(wrong, 'dead-letters.csv');
     await place.drop('c.csv', fix.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1'));
     await place.run(['start', '--once']);
     expect(await openNow(place)).toEqual([0, 0, 0]);
+  });
+
+  it('whose rows come back still wrong keeps its page red until the newest batch is settled', async () => {
+    await using place = await openWorkplace();
+    await place.drop('a.csv', table('PO-1,NEW,A,1'));
+    await place.run(['start', '--once']);
+    await place.drop('b.csv', table('PO-1,NEW,A,2', 'PO-2,NEW,B,none', 'PO-2,NEW,C,1'));
+    await place.run(['start', '--once']);
+    const first = await lastOf(place);
+    const fix = await place.read(first, 'dead-letters.csv');
+    await place.drop(
+      'c.csv',
+      fix
+        .split('\n')
+        .filter((row) => !row.startsWith('PO-2,NEW,B'))
+        .join('\n'),
+    );
+    await place.run(['start', '--once']);
+    const second = await lastOf(place);
+    expect(await openNow(place)).toEqual([0, 0, 2]);
+    expect(await place.read(first, 'report.html')).toContain('<h1>2 of 2 orders need you</h1>');
+    expect(await place.read(first, 'report.html')).toContain(`href="../${second.batch}/report.html"`);
+
+    const again = await place.read(second, 'dead-letters.csv');
+    await place.drop('d.csv', again.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1').replace('PO-2,NEW,C,1', 'PO-2,NEW,C,x'));
+    await place.run(['start', '--once']);
+    const third = await lastOf(place);
+    expect(await place.read(first, 'report.html')).toContain('<h1>1 of 2 orders needs you</h1>');
+    expect(await place.read(first, 'report.html')).toContain(`href="../${third.batch}/report.html"`);
+    const closed = { by: 'fixed', batch: second.batch };
+    const letters = async () => JSON.parse(await place.read(first, 'dead-letters.json'));
+    expect(await letters()).toMatchObject([{ closed }, { closed: { ...closed, waitsIn: third.batch } }]);
+
+    await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--yes']);
+    await place.run(['start', '--once']);
+    expect(await place.read(first, 'report.html')).toContain('<h1>Nothing here needs you</h1>');
+    expect((await letters()).map((one: { closed: { waitsIn?: string } }) => one.closed.waitsIn)).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 
   it('stays open when another file or another source shows what was accepted', async () => {

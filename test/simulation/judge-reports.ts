@@ -81,7 +81,7 @@ function mustBeClosed({ store }: World, { batch, awayAtLedger }: File, { order, 
 function mayBeClosed(
   { api, deeds, files }: World,
   file: File,
-  { order: { number, place } }: ReportedOrder,
+  { order: { number, records } }: ReportedOrder,
   by: string,
   batch: string,
 ): boolean {
@@ -89,5 +89,6 @@ function mayBeClosed(
   if (by === 'discarded') return deeds.discarded.has(number);
   if (by !== 'fixed') return isThere;
   const targets = files.of(batch)?.orders.flatMap(({ records }) => records.map(({ fixTarget }) => fixTarget)) ?? [];
-  return targets.some((target) => target?.batch === file.batch && target.place === placeText(place));
+  const places = new Set(records.map(({ place }) => placeText(place)));
+  return targets.some((target) => target?.batch === file.batch && places.has(target.place));
 }

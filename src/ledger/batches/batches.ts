@@ -188,23 +188,28 @@ function createAftermath(redis: Redis, keys: Keys) {
     return texts.map((text) => JSON.parse(text) as Closing);
   }
 
-  /** The report shows so many closings; one that came meanwhile asks again. */
-  async function refreshed(batch: string, shown: number): Promise<void> {
+  /** The report shows so many closings; one that came meanwhile asks again. `later`: reports that depend on it. */
+  async function refreshed(batch: string, shown: number, later: readonly string[]): Promise<void> {
+    if (later.length > 0) await redis.sadd(keys.refresh, ...later);
     await redis.srem(keys.refresh, batch);
     if ((await redis.hlen(keys.closed(batch))) > shown) await redis.sadd(keys.refresh, batch);
   }
+
+  /** The older batches whose dead letters need a person again in this one. */
+  const origins = (batch: string): Promise<string[]> => redis.smembers(keys.cameFrom(batch));
 
   /** Forgets a batch that is done and whose report expired. What it sent stays in the ledger. */
   async function forget(batch: string): Promise<void> {
     await redis
       .multi()
-      .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch), keys.corrected(batch))
+      .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
+      .del(keys.corrected(batch), keys.cameFrom(batch))
       .zrem(keys.batches, batch)
       .xadd(keys.changes, ...changeOf(batch))
       .exec();
   }
 
-  return { toRefresh, closings, refreshed, forget };
+  return { toRefresh, closings, refreshed, origins, forget };
 }
 
 /** How many orders a batch has, as admitted or, before that, as the first pass counted them; undefined while unknown. */

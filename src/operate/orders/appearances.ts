@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import { type Closings, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import { type Closings, closedBy, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { needsPerson, type OrderResult } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { type Report, readReport } from '../../report/report.ts';
@@ -73,9 +73,7 @@ async function deadLettersOf(
 /** Adds what closed a dead letter after its report was written. */
 export function withClosing(deadLetter: DeadLetter, closings: Closings): DeadLetter {
   const closing = deadLetter.closed ? undefined : closingFor(deadLetter, closings);
-  if (closing === undefined) return deadLetter;
-  const { number: _, kind: __, place: ___, ...closed } = closing;
-  return { ...deadLetter, closed };
+  return closing === undefined ? deadLetter : { ...deadLetter, closed: closedBy(closing) };
 }
 
 /** Whether the text occurs anywhere in a file. Most files do not contain it and need not be parsed. */

@@ -1,6 +1,6 @@
 import { count, orders, outcomeWord } from '../../core/format.ts';
 import { type AffectedOrder, byWeight, type ErrorGroup, type Story } from '../story.ts';
-import { type Html, html, reportLink, timeText, visible } from './html.ts';
+import { batchLink, type Html, html, reportLink, timeText, visible } from './html.ts';
 
 /** Maximum number of rows on the page, so that a browser shows it quickly. */
 const MOST_ROWS = 2000;
@@ -100,7 +100,8 @@ function itemList(items: readonly string[], others: readonly string[]): Html {
 /** Who or what settled a dead letter, and when. */
 function settled({ closed }: AffectedOrder): Html | undefined {
   if (closed === undefined) return html`<span class="soft">open</span>`;
-  const { at, by, who, batch } = closed;
+  const { at, by, who, batch, waitsIn } = closed;
+  if (waitsIn !== undefined) return html`<b>still open</b> in batch ${batchLink(waitsIn)}, where its rows came back`;
   const source = who === undefined ? (batch === undefined ? '' : ` in batch ${batch}`) : ` by ${who}`;
   return html`${visible(`${wordFor(by)}${source}`, 300)}, ${timeText(at)}`;
 }

@@ -44,6 +44,12 @@ export function reportLink(name: string): Html {
   return html`<a data-in-report href="${name}">${name}</a>`;
 }
 
+/** A link to the report of another batch. */
+export function batchLink(batch: string): Html {
+  return html`<a data-in-reports href="../${encodeURIComponent(batch)}/report.html">${batch}</a>`;
+}
+
+const IN_REPORTS = /<a data-in-reports href="[^"]*">([^<]*)<\/a>/g;
 const IN_REPORT = /<a data-in-report href="[^"]*">([^<]*)<\/a>/g;
 
 /**
@@ -54,7 +60,9 @@ export function pageBeside(
   page: string,
   { report, fixes }: { report: string; fixes: readonly { name: string; placedAs: string }[] },
 ): string {
-  const placed = page.replace(IN_REPORT, (_, name: string) => html`<code>${report}/${name}</code>`.markup);
+  const placed = page
+    .replace(IN_REPORT, (_, name: string) => html`<code>${report}/${name}</code>`.markup)
+    .replace(IN_REPORTS, (_, batch: string) => html`<code>${batch}</code>`.markup);
   return fixes.reduce(
     (text, { name, placedAs }) => text.replaceAll(fixLink(name).markup, () => fixLink(placedAs).markup),
     placed,

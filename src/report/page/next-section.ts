@@ -2,7 +2,7 @@ import { count, orders } from '../../core/format.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import { openOf, type Story } from '../story.ts';
-import { fixLink, type Html, html } from './html.ts';
+import { batchLink, fixLink, type Html, html } from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
 const NUMBERS_SHOWN = 3;
@@ -50,7 +50,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
     case 'unreadable':
       return stepsForUnreadable(report);
     case 'finished':
-      return story.open === 0 ? [] : stepsForDeadLetters(report, story, fixFiles);
+      return [...stepsForDeadLetters(report, story, fixFiles), ...stepsElsewhere(story)];
   }
 }
 
@@ -73,6 +73,20 @@ function stepsForDeadLetters(report: Report, { groups }: Story, fixFiles: readon
     doubts.count > 0 ? decide(doubts) : undefined,
   ];
   return steps.filter((step) => step !== undefined);
+}
+
+/** Newer batches with a step each. */
+const BATCHES_SHOWN = 10;
+
+/** Rows that came back and are still wrong belong to the newer batch, whose fix file has them. */
+function stepsElsewhere({ waiting }: Story): Html[] {
+  const batches = [...waiting].sort(([a], [b]) => (a < b ? 1 : -1));
+  return batches
+    .slice(0, BATCHES_SHOWN)
+    .map(
+      ([batch, number]) =>
+        html`<b>Continue with the newer report.</b> ${orders(number)} came back and still ${number === 1 ? 'waits' : 'wait'} in batch ${batchLink(batch)}. Use the fix file of that batch, not an older one.`,
+    );
 }
 
 function correct(number: number, report: Report, fixFiles: readonly string[]): Html {

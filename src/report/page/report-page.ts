@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { count, orders, size } from '../../core/format.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
-import type { Story } from '../story.ts';
+import { type Story, waitingOf } from '../story.ts';
 import { countsSection } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
 import { batchMark, type Html, html, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
@@ -160,9 +160,12 @@ function soFar(report: Report): string {
 
 function finishedVerdict(report: Report, story: Story): Verdict {
   const { orders: total, accepted } = report.counts;
-  if (story.open > 0) {
-    const verdict = `${count(story.open)} of ${orders(total)} ${story.open === 1 ? 'needs' : 'need'} you`;
-    return { mood: 'care', verdict, lead: total === story.open ? '' : 'The others are done.' };
+  const waiting = waitingOf(story);
+  const open = story.open + waiting;
+  if (open > 0) {
+    const verdict = `${count(open)} of ${orders(total)} ${open === 1 ? 'needs' : 'need'} you`;
+    const lead = total === open ? '' : 'The others are done.';
+    return { mood: 'care', verdict, lead: waiting === 0 ? lead : `${lead} ${whereTheyWait(waiting, open)}`.trim() };
   }
   if (total === 0) return { mood: 'neutral', verdict: 'This file has no orders', lead: '' };
   if (accepted === total) {
@@ -171,4 +174,9 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   }
   const lead = story.groups.size > 0 ? 'Every order that needed a person has been settled since.' : '';
   return { mood: 'well', verdict: 'Nothing here needs you', lead };
+}
+
+function whereTheyWait(waiting: number, open: number): string {
+  const who = waiting < open ? count(waiting) : open === 1 ? 'It' : 'They';
+  return `${who} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
 }
