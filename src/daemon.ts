@@ -80,7 +80,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
     notices.settled(...settled);
     input.onSettled?.(...settled);
   };
-  const settlement = resources.use(openSettlement({ config, store, clock, log, inspections, side, onSettled }));
+  const settlement = resources.use(openSettlement({ ...context, inspections, side, onSettled }));
   const admission = createFileAdmission({ context, book, queue, throughput, inspections });
   const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self }));
   const settling = { onProgress: settlement.progress, onUnreadable: settlement.settleUnreadable };

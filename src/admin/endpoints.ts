@@ -32,9 +32,8 @@ export function healthRoutes(checks: Checks, timeLimit = TIME_LIMIT): Route[] {
 
 async function within(check: Promise<Readiness>, timeLimit: number): Promise<Readiness> {
   const timer = new AbortController();
-  const late = delay(timeLimit, undefined, { signal: timer.signal }).then(() =>
-    notReady(`no answer in ${timeLimit} ms`),
-  );
+  const why = `no answer in ${timeLimit} ms`;
+  const late = delay(timeLimit, undefined, { signal: timer.signal }).then(() => notReady(why));
   const failed = check.catch(() => notReady('the check failed'));
   try {
     return await Promise.race([failed, late]);
@@ -77,9 +76,8 @@ const MARK_LASTS = 60_000;
 export function createReadiness({ redis, keys, folders, sources }: ReadinessDeps): Checks {
   return {
     async ready() {
-      const writable = Object.entries(folders).map(
-        async ([name, folder]) => [name, await folderCheck(folder)] as const,
-      );
+      const named = Object.entries(folders);
+      const writable = named.map(async ([name, folder]) => [name, await folderCheck(folder)] as const);
       const checks = {
         redis: await checkOf(() => redis.set(keys.readiness, '1', 'PX', MARK_LASTS)),
         ...Object.fromEntries(await Promise.all(writable)),

@@ -36,7 +36,9 @@ export async function startAdmin(options: AdminOptions): Promise<Admin> {
   const answer = answering([...healthRoutes(checks), ...routes], guard);
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 });
   keepRoom(server);
+  const isAlone = oneRequestAtATime();
   server.on('request', (request, response) => {
+    if (!isAlone(request, response)) return void request.socket.destroy();
     answer(request)
       .catch((error: unknown) => problemReply(error))
       .then((ready) => send(request, response, ready))
@@ -44,6 +46,20 @@ export async function startAdmin(options: AdminOptions): Promise<Admin> {
   });
   const bound = await listen(server, host, port);
   return { port: bound, [Symbol.asyncDispose]: () => close(server) };
+}
+
+/**
+ * Whether a connection has no other request in progress. Requests that do not wait for answers (pipelining) would
+ * fill the memory, and no browser, probe or scraper sends any.
+ */
+function oneRequestAtATime(): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const busy = new WeakSet<Socket>();
+  return ({ socket }, response) => {
+    if (busy.has(socket)) return false;
+    busy.add(socket);
+    response.once('close', () => busy.delete(socket));
+    return true;
+  };
 }
 
 /** Open connections. When there are more, the oldest is closed. */

@@ -1,4 +1,5 @@
 import { PoSyncError } from '../core/errors.ts';
+import { openClaim } from '../intake/folders.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { ROLLED_BACK } from '../ledger/identity.ts';
@@ -106,8 +107,10 @@ async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps)
     const batch = await batches.begin(file, at, isNew ? since : '');
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
-    const how = await deps.howToRead(file.path, file.source);
-    const inspection = await inspect(file, batch, how, signal);
+    await using claim = await openClaim(file);
+    const opened = { ...file, path: claim.path };
+    const how = await deps.howToRead(opened.path, file.source);
+    const inspection = await inspect(opened, batch, how, signal);
     if (inspection instanceof PoSyncError) {
       const someAdmitted = batch.begunWith !== undefined;
       batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
@@ -127,7 +130,7 @@ async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps)
     });
     fileInspected(log, { ...named(file), records, bytes });
     await deps.onProgress(file.batch);
-    const total = await admitAll(file, batch, inspection, signal, deps);
+    const total = await admitAll(opened, batch, inspection, signal, deps);
     if (total === undefined) return { end: 'left' };
     if (!(await batches.admitted(file.batch, total, since))) throw forgotten(file);
     batchAdmitted(log, { ...named(file), orders: total });

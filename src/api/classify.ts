@@ -67,7 +67,7 @@ function namedIn(envelope: Envelope, kind: RecordKind): unknown {
 /** A success envelope with an order in it is final, also when it names another number than was sent. */
 function unclearSuccess(named: unknown, number: string, said: Said): Seen {
   if (named === undefined || named === null || named === '') return { kind: 'unknown', said };
-  const other = plainWords(typeof named === 'string' ? `"${named}"` : JSON.stringify(named), 100);
+  const other = plainWords(typeof named === 'object' ? 'an order without a number' : JSON.stringify(named), 100);
   const message = `the API answered that it created ${other}, not "${number}"`;
   return { kind: 'misnamed', said: { ...said, code: 'other-number', message } };
 }

@@ -2,13 +2,15 @@ import type { Http, HttpEnd } from '../core/http.ts';
 import type { Order } from '../order/order.ts';
 import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
 import type { BearerToken } from './token.ts';
-import { hideToken } from './token-secrecy.ts';
+import { hideSecrets } from './token-secrecy.ts';
 
 /** The address of one environment's API. Environment and address bind tokens to it; `timeout` in milliseconds. */
 export type Endpoint = {
   environment: string;
   baseUrl: string;
   timeout: number;
+  /** What the partner knows and nobody else may: answers are searched for it, and for the token. */
+  secrets?: readonly string[];
   /** Absent: purchase orders. */
   kind?: RecordKind;
 };
@@ -35,8 +37,13 @@ export function createOrders(http: Http, endpoint: Endpoint): CreateOrder {
   return async (token, order, prepare) => {
     const headers = headersFor(token);
     const end = await http.call({ method: 'POST', url, headers, body: kind.payload(order), timeout, prepare });
-    return hideToken(end, token);
+    return hideSecrets(end, secretsOf(endpoint, token));
   };
+}
+
+/** What no answer to a call may show. */
+export function secretsOf({ secrets = [] }: Endpoint, token: BearerToken): readonly string[] {
+  return [token.value, ...secrets];
 }
 
 function isSame(one: BearerToken, other: BearerToken): boolean {

@@ -1,4 +1,5 @@
 import { Tokenizer, TokenType } from '@streamparser/json';
+import { PoSyncError } from '../core/errors.ts';
 import type { Item } from '../order/order.ts';
 import type { RecordKind, ShownRecord } from '../order/record-kind.ts';
 
@@ -10,8 +11,8 @@ type Frame = { role: Role; isArray: boolean; key: string };
 /** What may come next, so that only well-formed JSON counts. */
 type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
 
-/** An array that may be the list: how many orders it contains, and whether it contains anything else. */
-type Candidate = { key: string; orders: number; hasOthers: boolean };
+/** An array that may be the list: whether it has its name, how many orders it contains, and whether anything else. */
+type Candidate = { isNamed: boolean; orders: number; hasOthers: boolean };
 
 type Row = { number: unknown; items: Item[] | undefined; areItemsGood: boolean };
 
@@ -19,6 +20,10 @@ const DEEPEST = 64;
 /** Maximum bytes without a complete token, more than any number, article or message has. */
 const LONGEST_TOKEN = 1024 * 1024;
 const MOST_ITEMS = 100_000;
+/** Maximum characters of the texts of one order. */
+const LONGEST_ROW = 16 * 1024 * 1024;
+/** Maximum arrays in `data` that may be the list. */
+const MOST_LISTS = 1_000;
 /** Properties next to the list that show that it is partial. */
 const TOTAL = /^total(Count|Elements|Items|Records|Results)?$/i;
 const MORE = /^has(More|Next|NextPage)$/i;
@@ -43,20 +48,23 @@ export class ListReader {
   #hasMore = false;
   #row: Row = { number: undefined, items: undefined, areItemsGood: true };
   #item: Partial<Item> = {};
+  #rowLength = 0;
+  #trouble: Error | undefined;
 
   constructor({ fields, listName }: Pick<RecordKind, 'fields' | 'listName'>, onOrder: (order: ShownRecord) => void) {
     this.#fields = fields;
     this.#listName = listName;
     this.#onOrder = onOrder;
     this.#tokenizer.onToken = ({ token, value }) => this.#take(token, value);
-    this.#tokenizer.onError = () => this.#fail();
+    this.#tokenizer.onError = (error) => this.#fail(error);
   }
 
-  /** Takes a piece of the answer. Throws as soon as it cannot be a list, so that the rest is not read. */
+  /** Takes a piece of the answer. Throws what `onOrder` throws, and as soon as it cannot be a list, so that the rest is not read. */
   write(chunk: Buffer): void {
     this.#sinceToken += chunk.length;
     if (!this.#broken) this.#tokenizer.write(chunk);
-    if (this.#broken || this.#sinceToken > LONGEST_TOKEN) throw new Error('the answer is not a list of orders');
+    if (!this.#broken && this.#sinceToken <= LONGEST_TOKEN) return;
+    throw this.#trouble ?? new Error('the answer is not a list of orders');
   }
 
   /** How many orders the complete list holds; undefined when the answer was not a complete, valid list. */
@@ -66,7 +74,7 @@ export class ListReader {
     const lists = this.#candidates.filter(({ orders, hasOthers }) => orders > 0 && !hasOthers);
     const orders = lists.reduce((sum, list) => sum + list.orders, 0);
     // Without any order, only empty arrays show an empty list, or an empty array with the name of the list.
-    const isNamed = this.#candidates.some(({ key, hasOthers }) => key === this.#listName && !hasOthers);
+    const isNamed = this.#candidates.some(({ isNamed: named, hasOthers }) => named && !hasOthers);
     const isFound = orders > 0 || isNamed;
     const isUnderstood = this.#candidates.length > 0 && this.#candidates.every((one) => this.#isHarmless(one, isFound));
     return isUnderstood && !this.#hasMore && this.#total <= orders ? orders : undefined;
@@ -77,7 +85,9 @@ export class ListReader {
     return !hasOthers || (orders === 0 && isListFound);
   }
 
-  #fail(): void {
+  /** `error`: a PoSyncError of whoever takes the orders, or of the tokenizer. */
+  #fail(error?: Error): void {
+    if (error instanceof PoSyncError) this.#trouble ??= error;
     this.#broken = true;
   }
 
@@ -136,10 +146,20 @@ export class ListReader {
     this.#stack.push({ role, isArray, key: '' });
     if (this.#stack.length > DEEPEST) this.#fail();
     this.#expected = isArray ? 'value or end' : 'key or end';
-    if (role === 'list') this.#candidates.push({ key: above?.key ?? '', orders: 0, hasOthers: false });
-    if (role === 'row') this.#row = { number: undefined, items: undefined, areItemsGood: true };
+    if (role === 'list') this.#beginList(above?.key === this.#listName);
+    if (role === 'row') this.#beginRow();
     if (role === 'items') this.#row.items = [];
     if (role === 'item') this.#item = {};
+  }
+
+  #beginList(isNamed: boolean): void {
+    this.#candidates.push({ isNamed, orders: 0, hasOthers: false });
+    if (this.#candidates.length > MOST_LISTS) this.#fail();
+  }
+
+  #beginRow(): void {
+    this.#row = { number: undefined, items: undefined, areItemsGood: true };
+    this.#rowLength = 0;
   }
 
   #roleOf(above: Frame | undefined, isArray: boolean): Role {
@@ -168,6 +188,8 @@ export class ListReader {
 
   #scalar(top: Frame | undefined, value: unknown): void {
     const key = top?.key ?? '';
+    this.#rowLength += typeof value === 'string' ? value.length : 0;
+    if (this.#rowLength > LONGEST_ROW && (top?.role === 'row' || top?.role === 'item')) this.#fail();
     switch (top?.role) {
       case 'envelope':
         if (key === 'status') this.#status = value;

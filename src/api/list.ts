@@ -1,10 +1,10 @@
 import type { Http, HttpEnd } from '../core/http.ts';
 import { PURCHASE_ORDER, type ShownRecord } from '../order/record-kind.ts';
 import { plainWords, readEnvelope, reasonOf, type Said } from './classify.ts';
-import { apiHeaders, type Endpoint } from './create.ts';
+import { apiHeaders, type Endpoint, secretsOf } from './create.ts';
 import { ListReader } from './list-reader.ts';
 import type { BearerToken } from './token.ts';
-import { hideToken } from './token-secrecy.ts';
+import { hideSecrets, withoutSecrets } from './token-secrecy.ts';
 
 /** An order as the list shows it; `items` is absent where the list leaves them out. */
 export type ListedOrder = ShownRecord;
@@ -36,7 +36,8 @@ export async function listOrders(
   limits: { idle: number } = { idle: IDLE },
 ): Promise<ListEnd> {
   const { kind = PURCHASE_ORDER } = endpoint;
-  const reader = new ListReader(kind, onOrder);
+  const secrets = secretsOf(endpoint, token);
+  const reader = new ListReader(kind, withoutSecrets(onOrder, secrets));
   const end = await http.call({
     method: 'GET',
     url: new URL(`${endpoint.baseUrl}${kind.path}`),
@@ -45,7 +46,7 @@ export async function listOrders(
     idleTimeout: limits.idle,
     onData: (chunk) => reader.write(chunk),
   });
-  return judge(hideToken(end, token), () => reader.finish());
+  return judge(hideSecrets(end, secrets), () => reader.finish());
 }
 
 function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {

@@ -64,20 +64,25 @@ export function openPartner(
     onEnd: (call, status, ms) => log.meter?.request(operationOf(call), status, ms),
   });
   const http = spaceOut(connections, clock);
+  const credentials = { clientId: secrets.clientId, clientSecret: secrets.clientSecret.reveal() };
   const tokens = createTokenSource({
     store,
     http,
     clock,
     owner,
     target: { environment, baseUrl, authUrl, tokenPath, scope },
-    credentials: { clientId: secrets.clientId, clientSecret: secrets.clientSecret.reveal() },
+    credentials,
     on: {
       token: hide,
       renewed: (lifetimeMs) => tokenRenewed(log, { environment, lifetimeMs }),
       failed: (code) => log.meter?.token(code),
     },
   });
-  const partner = createPartner({ http, tokens, endpoint: { environment, baseUrl, timeout: delivery.timeout } });
+  const partner = createPartner({
+    http,
+    tokens,
+    endpoint: { environment, baseUrl, timeout: delivery.timeout, secrets: [credentials.clientSecret] },
+  });
   return {
     ...partner,
     async list(onOrder) {

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { HttpAnswer, HttpEnd } from '../core/http.ts';
-import { createRedaction } from '../log/redaction.ts';
+import { createRedaction, type Redaction } from '../log/redaction.ts';
+import type { ShownRecord } from '../order/record-kind.ts';
 
 /** A token as stored in Redis: times are Redis time in milliseconds, `fingerprint` identifies the grant. */
 export type StoredToken = { value: string; fingerprint: string; softAt: number; hardAt: number; path: string };
@@ -43,21 +44,40 @@ export function fingerprintOf(value: string): string {
   return createHash('sha256').update(value).digest('hex').slice(0, 16);
 }
 
-/** Removes the token of the request from the answer: some APIs and proxies repeat what they receive. */
-export function hideToken(end: HttpEnd, token: { value: string }): HttpEnd {
-  if (end.kind !== 'answered' || !mayHold(end.answer, token.value)) return end;
-  const redaction = createRedaction();
-  for (const form of writtenBy(token.value)) redaction.hideToken(form);
-  const body = Buffer.from(redaction.redact(end.answer.body.toString('utf8')));
+/** Removes what the partner was sent in secret from its answer: some APIs and proxies repeat what they receive. */
+export function hideSecrets(end: HttpEnd, secrets: readonly string[]): HttpEnd {
+  if (end.kind !== 'answered' || !mayHold(end.answer, secrets)) return end;
+  const body = Buffer.from(redactionOf(secrets).redact(end.answer.body.toString('utf8')));
   return { ...end, answer: { ...end.answer, body } };
 }
 
-/** A quick check for successful answers, which are the most: looks for a part of the token that is never escaped. */
-function mayHold({ status, body }: HttpAnswer, value: string): boolean {
-  return status >= 300 || body.includes(/[A-Za-z0-9]{4,}/.exec(value)?.[0] ?? value);
+/** Passes listed orders on, without those whose number repeats a secret, and without items that do. */
+export function withoutSecrets(
+  onOrder: (order: ShownRecord) => void,
+  secrets: readonly string[],
+): (order: ShownRecord) => void {
+  const redaction = redactionOf(secrets);
+  const parts = secrets.map(plainPart);
+  const holds = (text: string) => parts.some((part) => text.includes(part)) && redaction.redact(text) !== text;
+  return (order) => {
+    const { purchaseOrderNumber, items = [] } = order;
+    if (holds(purchaseOrderNumber)) return;
+    onOrder(items.some(({ articleCode }) => holds(articleCode)) ? { purchaseOrderNumber } : order);
+  };
 }
 
-/** The value as it is, and as JSON writers of some platforms escape it. */
-function writtenBy(value: string): string[] {
-  return [value, value.replaceAll('/', '\\/'), value.replaceAll('+', '\\u002B'), value.replaceAll('+', '\\u002b')];
+function redactionOf(secrets: readonly string[]): Redaction {
+  const redaction = createRedaction();
+  for (const secret of secrets) redaction.hideSecret(secret);
+  return redaction;
+}
+
+/** A quick check for successful answers, which are the most: looks for a part of each secret, or for escapes. */
+function mayHold({ status, body }: HttpAnswer, secrets: readonly string[]): boolean {
+  return status >= 300 || body.includes('\\') || secrets.some((secret) => body.includes(plainPart(secret)));
+}
+
+/** A part of a secret that is never escaped. */
+function plainPart(secret: string): string {
+  return /[A-Za-z0-9]{4,}/.exec(secret)?.[0] ?? secret;
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { access, lstat, open } from 'node:fs/promises';
+import path from 'node:path';
 import { codeOf, PoSyncError } from './errors.ts';
 
 /** An open folder. On Linux `path` addresses exactly this folder, even if somebody replaces its name meanwhile. */
@@ -21,6 +22,31 @@ export async function openFolder(folder: string, shown = folder): Promise<OpenFo
   );
   return { path: hasHandles ? byHandle : folder, [Symbol.asyncDispose]: () => handle.close() };
 }
+
+/** Opens the folder that `names` lead to below `root`, and follows a link at none of them. Errors as `openFolder`. */
+export async function openFolderBelow(root: string, names: readonly string[]): Promise<OpenFolder> {
+  await using opened = new AsyncDisposableStack();
+  let folder = root;
+  for (const [depth, name] of names.entries()) {
+    const shown = path.join(root, ...names.slice(0, depth + 1));
+    folder = opened.use(await openFolder(path.join(folder, name), shown)).path;
+  }
+  const handles = opened.move();
+  return { path: folder, [Symbol.asyncDispose]: () => handles.disposeAsync() };
+}
+
+/** A path for people: without the handle that stands for its folder. */
+export function shownPath(file: string): string {
+  return file.replace(HANDLE, '');
+}
+
+/** Opens the folder of a file, as `openFolder`. A path that leads through an open folder is safe already. */
+export async function openParent(file: string): Promise<OpenFolder> {
+  const folder = path.dirname(file);
+  return HANDLE.test(folder) ? { path: folder, [Symbol.asyncDispose]: async () => undefined } : openFolder(folder);
+}
+
+const HANDLE = /^\/proc\/self\/fd\/\d+(?:\/|$)/;
 
 /** The error for a link where only a plain folder is safe. */
 export function folderIsLink(folder: string): PoSyncError {

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, PoSyncError } from './errors.ts';
+import { shownPath } from './folder.ts';
 
 /** Identity, size and times (nanoseconds) of a file; equal stamps mean that its content did not change. */
 export type Stamp = { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint };
@@ -39,17 +40,17 @@ async function openUnblocked(path: string): Promise<FileHandle> {
   } catch (error) {
     switch (codeOf(error)) {
       case 'ENOENT':
-        throw new PoSyncError('file-missing', `There is no file ${path}.`, { cause: error, facts: { file: path } });
+        throw fileMissing(path, error);
       case 'ELOOP':
       case 'EMLINK':
       case 'ENXIO':
         throw notAFile(path);
       case 'EACCES':
       case 'EPERM':
-        throw new PoSyncError('file-not-readable', `No permission to read the file ${path}.`, {
+        throw new PoSyncError('file-not-readable', `No permission to read the file ${shownPath(path)}.`, {
           remedy: 'Give the user of po-sync read permission.',
           cause: error,
-          facts: { file: path },
+          facts: { file: shownPath(path) },
         });
       default:
         throw error;
@@ -57,18 +58,33 @@ async function openUnblocked(path: string): Promise<FileHandle> {
   }
 }
 
+/** The error for a file that is gone. */
+export function fileMissing(path: string, cause: unknown): PoSyncError {
+  const file = shownPath(path);
+  return new PoSyncError('file-missing', `There is no file ${file}.`, { cause, facts: { file } });
+}
+
 function notAFile(path: string): PoSyncError {
-  return new PoSyncError('not-a-file', `${path} is not a regular file.`, {
+  return new PoSyncError('not-a-file', `${shownPath(path)} is not a regular file.`, {
     remedy: 'Give a file, not a link, folder, pipe or device.',
-    facts: { file: path },
+    facts: { file: shownPath(path) },
   });
 }
 
-/** Size and SHA-256 (hexadecimal) of a file, streamed. */
-export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
+/**
+ * Size and SHA-256 (hexadecimal) of a file, streamed; the SHA-256 is empty for a file of more than `most` bytes: a sparse
+ * file of a terabyte costs its sender nothing. Errors as `openRegularFile`; rejects when `signal` aborts.
+ */
+export async function hashFile(
+  path: string,
+  { most = Number.POSITIVE_INFINITY, signal }: { most?: number; signal?: AbortSignal | undefined } = {},
+): Promise<{ bytes: number; sha256: string }> {
+  await using handle = await openRegularFile(path);
+  const { size } = await handle.stat();
+  if (size > most) return { bytes: size, sha256: '' };
   const hash = createHash('sha256');
   let bytes = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+  for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024, autoClose: false, signal })) {
     hash.update(chunk as Buffer);
     bytes += (chunk as Buffer).length;
   }

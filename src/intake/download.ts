@@ -6,6 +6,7 @@ import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { PRIVATE_FOLDER } from '../core/folder.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
+import { createRedaction } from '../log/redaction.ts';
 import { nameBatch } from '../order/batch.ts';
 import type { CopiedFile } from './export.ts';
 
@@ -57,7 +58,7 @@ export async function download(order: DownloadOrder, http: Http): Promise<Downlo
     const file = path.join(folder, name);
     await rename(draft, file);
     const copy: CopiedFile = { batch, source, kind: 'export', name, path: file, sha256, bytes };
-    return { kind: 'copy', copy, validators: validatorsOf(answer) };
+    return { kind: 'copy', copy, validators: validatorsOf(answer, order.authorization) };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -109,9 +110,24 @@ function verdictOn({ status, headers }: HttpAnswer, url: URL, bytes: number): 'c
   return 'complete';
 }
 
-function validatorsOf({ headers }: HttpAnswer): Validators {
-  const { etag, 'last-modified': lastModified } = headers;
+/** Short ones only, and none that repeats the credentials: they are stored in Redis. */
+function validatorsOf({ headers }: HttpAnswer, authorization: Secret | undefined): Validators {
+  const redaction = createRedaction();
+  for (const part of secretPartsOf(authorization?.reveal() ?? '')) redaction.hideSecret(part);
+  const kept = (text: string | undefined) =>
+    text !== undefined && text.length <= LONGEST_VALIDATOR && redaction.redact(text) === text ? text : undefined;
+  const [etag, lastModified] = [kept(headers['etag']), kept(headers['last-modified'])];
   return { ...(etag !== undefined && { etag }), ...(lastModified !== undefined && { lastModified }) };
+}
+
+const LONGEST_VALIDATOR = 1024;
+
+/** A header value of credentials, without its scheme, and the password that a Basic one contains (RFC 7617). */
+function secretPartsOf(authorization: string): string[] {
+  const [, scheme = '', credentials = authorization] = /^(\S+) +(.+)$/.exec(authorization) ?? [];
+  if (!/^basic$/i.test(scheme)) return [credentials];
+  const decoded = Buffer.from(credentials, 'base64').toString('utf8');
+  return [credentials, decoded.slice(decoded.indexOf(':') + 1)];
 }
 
 const LONGEST = 120;

@@ -1,7 +1,9 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { folderIsLink, type OpenFolder, openFolder } from '../core/folder.ts';
+import { folderIsLink, type OpenFolder, openFolder, openFolderBelow } from '../core/folder.ts';
+import { fileMissing } from '../core/regular-file.ts';
+import type { ClaimedFile } from '../order/batch.ts';
 
 /** The folders that po-sync creates inside an inbox. */
 export const OWN_FOLDERS = ['processing', 'done', 'failed'] as const;
@@ -30,6 +32,25 @@ async function createAndOpen(folder: string, shown: string, inbox: string): Prom
   } catch (error) {
     throw error instanceof PoSyncError ? error : folderError(error, codeOf(error) === 'ENOTDIR' ? shown : inbox);
   }
+}
+
+/**
+ * Opens the folder of a claimed file: the returned path leads to the file in exactly that folder. Whoever may write to
+ * an inbox can replace `processing` or a folder in it by a link, and would have a private file sent, or moved to `done`.
+ * A copy of an export is below `data`, where nobody else comes. PoSyncError `file-missing`, `folder-is-link`.
+ */
+export async function openClaim({ kind, path: file }: Pick<ClaimedFile, 'kind' | 'path'>): Promise<OpenFolder> {
+  if (kind === 'export') return { path: file, [Symbol.asyncDispose]: async () => undefined };
+  const batch = path.dirname(file);
+  const processing = path.dirname(batch);
+  const names = [path.basename(processing), path.basename(batch)];
+  const folder = await openFolderBelow(path.dirname(processing), names).catch((error: unknown) => {
+    throw codeOf(error) === 'ENOENT' ? fileMissing(file, error) : error;
+  });
+  return {
+    path: path.join(folder.path, path.basename(file)),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
 }
 
 /** Refuses an inbox in which one of our folders is a link: files would leave the inbox. PoSyncError `folder-is-link`. */

@@ -11,6 +11,7 @@ import { environmentOf } from './environment-marker.ts';
 import { folderError, OWN_FOLDERS, refuseLinkedFolders } from './folders.ts';
 import type { LineEnd } from './looks-complete.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
+import { createRetryGaps } from './offers.ts';
 import { moveToFree } from './put-away.ts';
 import { openWatch, type Watch } from './watch.ts';
 
@@ -24,12 +25,11 @@ export type InboxDeps = {
 };
 
 const OWN: ReadonlySet<string> = new Set(OWN_FOLDERS);
-/** How many names are remembered as reported. */
-const REMEMBERED = 1000;
 
 /** Watches one inbox. An inbox that disappears is unhealthy, not empty. */
 export function createInbox({ source, lineEnd, clock, log, onReady }: InboxDeps): Watch {
   const namesReported = new Set<string>();
+  const gaps = createRetryGaps(clock);
   let wasMarked = false;
 
   /** An unmounted share leaves an empty folder: without the marker seen before it is not the same inbox. */
@@ -52,7 +52,10 @@ export function createInbox({ source, lineEnd, clock, log, onReady }: InboxDeps)
       Promise.reject(folderError(error, source.path)),
     );
     const names = entries.filter((name) => isUtf8(name)).map((name) => name.toString());
-    for (const name of entries) if (!isUtf8(name)) await renameOrReport(name);
+    const others = new Map(entries.filter((name) => !isUtf8(name)).map((name) => [readableName(name), name]));
+    gaps.keepOnly(new Set(others.keys()));
+    for (const readable of namesReported) if (!others.has(readable)) namesReported.delete(readable);
+    for (const [readable, name] of others) if (gaps.isDue(readable)) await renameOrReport(name, readable);
     const all = new Set(names);
     return names
       .filter((name) => !OWN.has(name) && !isLeftAlone(name, source.doneFile))
@@ -60,14 +63,14 @@ export function createInbox({ source, lineEnd, clock, log, onReady }: InboxDeps)
   }
 
   /** The next poll finds the file under its new name. A file that cannot be renamed must not stop the others. */
-  async function renameOrReport(name: Buffer): Promise<void> {
-    const readable = Array.from(name, percentEncoded).join('');
+  async function renameOrReport(name: Buffer, readable: string): Promise<void> {
     try {
       const fresh = await renameToUtf8(source.path, name, readable);
       if (fresh !== undefined) fileRenamed(log, { source: source.name, file: fresh, was: readable });
     } catch (error) {
-      if (codeOf(error) === 'ENOENT' || namesReported.has(readable)) return;
-      if (namesReported.size >= REMEMBERED) namesReported.clear();
+      if (codeOf(error) === 'ENOENT') return;
+      gaps.failed(readable);
+      if (namesReported.has(readable)) return;
       namesReported.add(readable);
       fileNameTrouble(log, { source: source.name, file: readable, reason: toError(error).message });
     }
@@ -81,6 +84,10 @@ async function renameToUtf8(folder: string, name: Buffer, readable: string): Pro
   if (!(await lstat(old)).isFile()) return undefined;
   const fresh = `${randomBytes(3).toString('hex')}-${readable}`.slice(-200);
   return (await moveToFree(old, path.join(folder, fresh))) ? fresh : undefined;
+}
+
+function readableName(name: Buffer): string {
+  return Array.from(name, percentEncoded).join('');
 }
 
 function percentEncoded(byte: number): string {

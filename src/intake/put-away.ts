@@ -1,10 +1,11 @@
-import type { PathLike } from 'node:fs';
+import { constants, type PathLike } from 'node:fs';
 import { copyFile, link, lstat, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
+import { draftPath } from '../core/regular-file.ts';
 import type { ClaimedFile } from '../order/batch.ts';
-import { openOwnFolder } from './folders.ts';
+import { openClaim, openOwnFolder } from './folders.ts';
 import { uniqueName } from './names.ts';
 
 /**
@@ -23,14 +24,15 @@ export async function settleFile(
   const own = uniqueName(claimed.name, claimed.batch);
   const free = uniqueName(claimed.name, undefined);
   try {
-    const settled = (await moveToFree(claimed.path, path.join(folder.path, free))) ? free : own;
-    if (settled === own && !(await moveToFree(claimed.path, path.join(folder.path, own)))) {
+    await using claim = await openClaim(claimed);
+    const settled = (await moveToFree(claim.path, path.join(folder.path, free))) ? free : own;
+    if (settled === own && !(await moveToFree(claim.path, path.join(folder.path, own)))) {
       throw nameTaken(path.join(source.path, where, day, own));
     }
     await removeFolder(path.dirname(claimed.path));
     return path.join(source.path, where, day, settled);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (!['ENOENT', 'file-missing'].includes(codeOf(error) ?? '')) throw error;
     await removeFolder(path.dirname(claimed.path));
     return await findSettled(claimed, path.join(source.path, where));
   }
@@ -97,9 +99,9 @@ async function moveToReserved(to: string, move: () => Promise<void>): Promise<bo
 
 /** Moves a file to another file system: it appears there complete before it disappears here. */
 async function moveAcross(from: PathLike, to: string): Promise<void> {
-  const draft = path.join(path.dirname(to), `.${path.basename(to).slice(0, 60)}.part`);
+  const draft = draftPath(path.dirname(to));
   try {
-    await copyFile(from, draft);
+    await copyFile(from, draft, constants.COPYFILE_EXCL);
     await syncFile(draft);
     await rename(draft, to);
   } finally {

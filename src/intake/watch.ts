@@ -41,8 +41,6 @@ export type WatchDeps = {
 /** Files that are not ready are checked again after this share of `stable`, but at the earliest after `FINEST` ms. */
 const SHARE = 1 / 4;
 const FINEST = 20;
-/** How many one-time reports are remembered. */
-const REMEMBERED = 10_000;
 
 /** Creates a watch that checks every `poll`; file-system events only make it faster. */
 export function openWatch({ source, clock, log, lineEnd, folder, list, onReady }: WatchDeps): Watch {
@@ -70,10 +68,10 @@ export function openWatch({ source, clock, log, lineEnd, folder, list, onReady }
   /** Checks all files once; returns those that must be offered again. */
   async function check(): Promise<Set<string>> {
     const files = await list();
-    offers.keepOnly(new Set(files));
+    for (const memory of [offers, reports]) memory.keepOnly(new Set(files));
     const found = await stability.check(files, clock.monotonic());
     firstIn = found.firstIn;
-    for (const other of found.others) reports.left(other);
+    found.others.forEach(reports.left);
     const kept = new Set(found.waiting);
     for (const one of found.ready) {
       if (loop.isStopped) break;
@@ -106,24 +104,24 @@ export function openWatch({ source, clock, log, lineEnd, folder, list, onReady }
   };
 }
 
-/** Logs each remarkable file once. */
+/** Logs each remarkable file once, as long as it is there. */
 function createReports({ name: source }: Source, log: Log) {
-  const reported = new Set<string>();
-
-  function once(subject: string, report: () => void): void {
-    if (reported.has(subject)) return;
-    if (reported.size >= REMEMBERED) reported.clear();
-    reported.add(subject);
-    report();
-  }
-
+  const left = new Set<string>();
+  const incomplete = new Map<string, string>();
   return {
     left({ file, kind }: { file: string; kind: string }): void {
-      once(file, () => fileLeft(log, { source, file: path.basename(file), kind }));
+      if (left.has(file)) return;
+      left.add(file);
+      fileLeft(log, { source, file: path.basename(file), kind });
     },
     incomplete({ file, version, incomplete: reason }: ReadyFile): void {
-      if (reason === undefined) return;
-      once(`${file}\n${version}`, () => fileIncomplete(log, { source, file: path.basename(file), reason }));
+      if (reason === undefined || incomplete.get(file) === version) return;
+      incomplete.set(file, version);
+      fileIncomplete(log, { source, file: path.basename(file), reason });
+    },
+    keepOnly(files: ReadonlySet<string>): void {
+      for (const file of left) if (!files.has(file)) left.delete(file);
+      for (const file of incomplete.keys()) if (!files.has(file)) incomplete.delete(file);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ExportSource } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import { createLoop } from '../core/backoff/loop.ts';
@@ -122,10 +123,15 @@ export function validatorsIn(
       const text = await redis.hget(keys.exports, field);
       if (text === null) return undefined;
       const { address, ...validators } = JSON.parse(text) as Validators & { address: string };
-      return address === path ? validators : undefined;
+      return address === addressOf(path) ? validators : undefined;
     },
     async keep(validators) {
-      await redis.hset(keys.exports, field, JSON.stringify({ address: path, ...validators }));
+      await redis.hset(keys.exports, field, JSON.stringify({ address: addressOf(path), ...validators }));
     },
   };
+}
+
+/** Identifies an address without its query, which can contain a secret. */
+function addressOf(path: string): string {
+  return createHash('sha256').update(path).digest('hex');
 }

@@ -1,3 +1,4 @@
+import { PoSyncError } from '../core/errors.ts';
 import { digestOf } from '../order/digest.ts';
 import type { Item } from '../order/order.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -12,6 +13,44 @@ export type Existing = { purchaseOrderNumber: string; digest: string };
 /** What is kept of a listed order. */
 export function existingOf({ purchaseOrderNumber, items }: Row): Existing {
   return { purchaseOrderNumber, digest: items ? digestOf({ items }) : UNSHOWN };
+}
+
+/** Bytes of memory, as estimated, that orders of one list may take: more than a million of them. */
+const MOST_MEMORY = 256 * 1024 * 1024;
+const EACH_ORDER = 160;
+const EACH_ITEM = 100;
+
+/**
+ * Counts what is kept of one list. The function takes each order that is kept, and throws PoSyncError `list-too-large`
+ * before a list without an end fills the memory.
+ */
+export function createListBudget(most = MOST_MEMORY): (kept: Row) => void {
+  let bytes = 0;
+  let orders = 0;
+  return ({ purchaseOrderNumber, items = [] }) => {
+    orders += 1;
+    bytes += EACH_ORDER + 2 * purchaseOrderNumber.length;
+    for (const { articleCode } of items) bytes += EACH_ITEM + 2 * articleCode.length;
+    if (bytes <= most) return;
+    throw new PoSyncError(
+      'list-too-large',
+      `the list has more than ${orders - 1} orders, which is more than fits in memory`,
+    );
+  };
+}
+
+/** Collects what is kept of a list: `take` throws PoSyncError `list-too-large`. */
+export function collectExisting(): { listed: Existing[]; take(row: Row): void } {
+  const listed: Existing[] = [];
+  const count = createListBudget();
+  return {
+    listed,
+    take(row) {
+      const kept = existingOf(row);
+      count(kept);
+      listed.push(kept);
+    },
+  };
 }
 
 /** The content of a listed order, for an order of ours with the same number. */

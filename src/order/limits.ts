@@ -25,6 +25,8 @@ export const LIMITS = {
   workbookHeap: 128 * MIB,
   /** Bytes of an export that is fetched from an address. */
   downloadBytes: 2 * KIB * MIB,
+  /** Bytes of an unreadable file for whose report its SHA-256 is computed. */
+  hashedBytes: KIB * MIB,
   /** Characters (code points) of an order number or an article code. */
   textLength: 256,
   /** Characters of a value in a problem. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { draftPath } from '../core/regular-file.ts';
+import { draftPath, openRegularFile } from '../core/regular-file.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CheckedOrder } from '../order/order.ts';
@@ -62,7 +61,8 @@ export async function openOriginal(
   const end = inspection.bytes - 1;
   if ((await hashOf(path, end)) !== begunWith) return undefined;
   const copy = draftPath(folder);
-  await writeFileWhole(copy, createReadStream(path, { end }));
+  await using handle = await openRegularFile(path);
+  await writeFileWhole(copy, handle.createReadStream({ start: 0, end, autoClose: false }));
   const { mapping, originals } = await howToRead(copy, batch.source, { config, batches });
   const isCounted = await batches.counted(batch.batch);
   return {
@@ -80,7 +80,8 @@ async function* admittedOnly(
 }
 
 async function hashOf(path: string, end: number): Promise<string> {
+  await using handle = await openRegularFile(path);
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { end })) hash.update(chunk as Buffer);
+  for await (const chunk of handle.createReadStream({ start: 0, end, autoClose: false })) hash.update(chunk as Buffer);
   return hash.digest('hex');
 }

@@ -62,6 +62,8 @@ export type SettlementContext = {
   side: { batches: Batches; ledger: Ledger; breaker: CircuitBreaker };
   clock: Clock;
   log: Log;
+  /** Aborts when the daemon stops. */
+  stopping?: AbortSignal;
   /** Inspections of files that this daemon read, by batch. Files of another daemon are inspected again. */
   inspections: Map<string, Inspection>;
   /** Called for each batch settled here, with the number of its orders that need a person. */

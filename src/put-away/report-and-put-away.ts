@@ -1,14 +1,17 @@
-import { access } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, type PoSyncError } from '../core/errors.ts';
+import type { OpenFolder } from '../core/folder.ts';
 import { iso } from '../core/format.ts';
 import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
+import { openClaim } from '../intake/folders.ts';
 import type { BatchError } from '../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
+import { LIMITS } from '../order/limits.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { inspectFile } from '../parse/inspect.ts';
@@ -40,8 +43,9 @@ export function createReportAndPutAway(context: SettlementContext) {
     if (batch.unreadable !== undefined) return settleChanged(batch, batch.unreadable);
     const folder = join(reports, batch.batch);
     const report = await reportOf(batch, 'finished');
-    if (await exists(batch.path)) {
-      const orders = closeFixed(fixedDeps, await ordersOf(batch), batch.batch);
+    await using claim = await openIfClaimed(batch);
+    if (claim !== undefined) {
+      const orders = closeFixed(fixedDeps, await ordersOf({ ...batch, path: claim.path }), batch.batch);
       await writeAnswered({ folder, report, shape: batch.inspection?.shape, orders }, config);
     }
     // The file is put away only after its complete report, but its progress may have been written once more since.
@@ -51,7 +55,7 @@ export function createReportAndPutAway(context: SettlementContext) {
 
   /** Reports an unreadable file and puts it away. Returns its SHA-256; undefined to read it again after a rollback. */
   async function settleUnreadable(batch: Batch, error: PoSyncError, since: string): Promise<string | undefined> {
-    const identity = await hashFile(batch.path);
+    const identity = await identityOf(batch, context);
     if (batch.begunWith !== undefined) {
       // Some orders were admitted: settled when each has its outcome.
       const total = await countAdmitted(batch.batch, { batches, ledger, ...store });
@@ -68,12 +72,12 @@ export function createReportAndPutAway(context: SettlementContext) {
   async function settleChanged(batch: Batch, error: BatchError): Promise<void> {
     const folder = join(reports, batch.batch);
     const report = { ...(await reportOf(batch, 'unreadable')), error };
-    if (await exists(batch.path)) {
+    await using claim = await openIfClaimed(batch);
+    if (claim !== undefined) {
       await makeFolder(folder);
-      await using original = await openOriginal(batch, folder, { batches, config });
-      const admitted = joined(original?.orders ?? nothing(), batch, context);
-      const orders = closeFixed(fixedDeps, admitted, batch.batch);
-      const identity = await hashFile(batch.path);
+      await using original = await openOriginal({ ...batch, path: claim.path }, folder, { batches, config });
+      const orders = closeFixed(fixedDeps, joined(original?.orders ?? nothing(), batch, context), batch.batch);
+      const identity = await identityOf(batch, context);
       await writeAnswered({ folder, report: { ...report, ...identity }, shape: original?.shape, orders }, config);
     } else await writeProgress(folder, report);
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
@@ -131,11 +135,24 @@ async function* readDeadLettersIfAny(folder: string): AsyncGenerator<DeadLetter>
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+/** A huge file is reported without its SHA-256, so that it does not keep others waiting. */
+async function identityOf(batch: Batch, { stopping }: SettlementContext): Promise<{ bytes: number; sha256: string }> {
+  await using claim = await openClaim(batch);
+  return await hashFile(claim.path, { most: LIMITS.hashedBytes, signal: stopping });
+}
+
+/** The claimed file; undefined when it is put away already, or somebody removed it. */
+async function openIfClaimed(batch: Batch): Promise<OpenFolder | undefined> {
+  await using opened = new AsyncDisposableStack();
+  try {
+    const claim = opened.use(await openClaim(batch));
+    await lstat(claim.path);
+    const kept = opened.move();
+    return { path: claim.path, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'file-missing') return undefined;
+    throw error;
+  }
 }
 
 type ReportDeps = { breaker: CircuitBreaker; config: Config; clock: Clock };

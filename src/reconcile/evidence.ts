@@ -1,5 +1,5 @@
 import type { ListedOrder } from '../api/list.ts';
-import { spellingOf } from '../ledger/adopt.ts';
+import { createListBudget, spellingOf } from '../ledger/adopt.ts';
 
 /** An order that the API certainly has, and since when: a complete list must show it. */
 export type Canary = { number: string; since: number };
@@ -81,12 +81,17 @@ export function collectRows(inDoubt: readonly string[], wanted: ReadonlySet<stri
   const rows = new Map<string, ListedOrder[]>();
   const spellings = new Map(inDoubt.map((number) => [spellingOf(number), number]));
   const respelled = new Map<string, string>();
+  const count = createListBudget();
 
   function take(order: ListedOrder): void {
     const { purchaseOrderNumber: number } = order;
-    if (wanted.has(number)) rows.set(number, [...(rows.get(number) ?? []), order]);
     const meant = spellings.get(spellingOf(number));
-    if (meant !== undefined && meant !== number) respelled.set(meant, number);
+    const isOther = meant !== undefined && meant !== number;
+    if (!isOther && !wanted.has(number)) return;
+    count(order);
+    if (isOther) respelled.set(meant, number);
+    const shown = rows.get(number) ?? [];
+    if (wanted.has(number) && shown.push(order) === 1) rows.set(number, shown);
   }
 
   return { rows, respelled, take };

@@ -1,6 +1,6 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Clock } from '../core/clock.ts';
-import { createAdoption, type Existing, existingOf, timesListed } from '../ledger/adopt.ts';
+import { collectExisting, createAdoption, type Existing, timesListed } from '../ledger/adopt.ts';
 import { type Entry, type OperatorAction, UNSHOWN } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next } from '../ledger/transitions/next.ts';
@@ -61,8 +61,8 @@ export function createLedgerRebuild(deps: RebuildDeps) {
   }
 
   async function run(why: string, epoch: string): Promise<RebuildResult> {
-    const listed: Existing[] = [];
-    const end = await deps.list((order: ListedOrder) => listed.push(existingOf(order)));
+    const { listed, take } = collectExisting();
+    const end = await deps.list(take);
     if (end.kind === 'complete') {
       const added = await takeIn(listed, { isIntact: why === 'new', epoch });
       ledgerRebuilt(log, { orders: listed.length, added });

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { copyFile, lstat, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { PoSyncError } from '../core/errors.ts';
-import { syncFolder } from '../core/regular-file.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
+import { type OpenFolder, openFolderBelow } from '../core/folder.ts';
+import { openRegularFile, syncFolder } from '../core/regular-file.ts';
 import { sameBytes, written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
 import { FIX_FILE_NAMES, type FixFileName } from './fix-file/fix-file.ts';
@@ -26,12 +27,13 @@ export async function layBeside(
   { needsFix }: { needsFix: boolean },
 ): Promise<void> {
   await written(settledPath, async () => {
+    await using day = await openDay(settledPath);
     const fixes: PlacedFix[] = [];
     for (const name of needsFix ? await needFixFiles(folder) : []) {
-      fixes.push({ name, placedAs: await placeFixFile(settledPath, join(folder, name)) });
+      fixes.push({ name, placedAs: await placeFixFile(day.settled, join(folder, name)) });
     }
-    await placePage(settledPath, folder, fixes);
-    await syncFolder(dirname(settledPath));
+    await placePage(day.settled, folder, fixes);
+    await syncFolder(day.path);
   });
 }
 
@@ -41,9 +43,12 @@ export async function layBeside(
  * Throws `report-not-written`.
  */
 export async function refreshBeside(settledPath: string, folder: string, refresh: () => Promise<void>): Promise<void> {
+  await using day = await written(settledPath, () => openDay(settledPath).catch(unlessGone));
+  // The settled files are older than they are kept, or somebody removed them.
+  if (day === undefined) return refresh();
   const copies: [name: string, copy: string][] = [];
   for (const name of await fixFilesIn(folder)) {
-    const copy = await findBeside(settledPath, fixSuffix(name), (path) => sameBytes(path, join(folder, name)));
+    const copy = await findBeside(day.settled, fixSuffix(name), (path) => sameBytes(path, join(folder, name)));
     if (copy !== undefined) copies.push([name, copy]);
   }
   await refresh();
@@ -52,7 +57,23 @@ export async function refreshBeside(settledPath: string, folder: string, refresh
     if (now.includes(name)) await writeFileWhole(copy, createReadStream(join(folder, name)));
     else await written(copy, () => rm(copy, { force: true }));
   }
-  await refreshPage(settledPath, folder, now);
+  await refreshPage(day.settled, folder, now);
+}
+
+/**
+ * Opens the folder of a settled file, `done/<day>` of its inbox, through no link: whoever may write to the inbox could
+ * lead the copies elsewhere. `settled` is the settled file in it.
+ */
+async function openDay(settledPath: string): Promise<OpenFolder & { settled: string }> {
+  const day = dirname(settledPath);
+  const where = dirname(day);
+  const opened = await openFolderBelow(dirname(where), [basename(where), basename(day)]);
+  const dispose = () => opened[Symbol.asyncDispose]();
+  return { path: opened.path, settled: join(opened.path, basename(settledPath)), [Symbol.asyncDispose]: dispose };
+}
+
+function unlessGone(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error;
 }
 
 /** The names of the fix files in a report's folder, the workbook last. */
@@ -121,13 +142,12 @@ async function isPageOf(page: string, path: string): Promise<boolean> {
 
 /** The first 8 KiB, which contain a page's batch mark; empty for anything but a regular file. */
 async function readStart(path: string): Promise<string> {
-  const stat = await lstat(path);
-  if (!stat.isFile()) return '';
-  const handle = await open(path, 'r');
   try {
+    await using handle = await openRegularFile(path);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(8192), 0, 8192, 0);
     return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
+  } catch (error) {
+    if (codeOf(error) === 'not-a-file') return '';
+    throw error;
   }
 }

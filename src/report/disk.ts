@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { syncFolder } from '../core/regular-file.ts';
+import { shownPath } from '../core/folder.ts';
+import { openRegularFile, syncFolder } from '../core/regular-file.ts';
 
 /** Runs `work` on the file system and turns its failure into `report-not-written` with the path. */
 export async function written<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -13,9 +13,9 @@ export async function written<T>(path: string, work: () => Promise<T>): Promise<
   } catch (thrown) {
     if (thrown instanceof PoSyncError) throw thrown;
     const code = codeOf(thrown) ?? 'unknown';
-    throw new PoSyncError('report-not-written', `${path} could not be written: ${reasonOf(thrown)}.`, {
+    throw new PoSyncError('report-not-written', `${shownPath(path)} could not be written: ${reasonOf(thrown)}.`, {
       remedy: `${remedyFor(code)} Orders are still delivered; the report is written as soon as that is possible.`,
-      facts: { path, reason: code },
+      facts: { path: shownPath(path), reason: code },
       cause: thrown,
     });
   }
@@ -84,7 +84,8 @@ export async function sameBytes(one: string, other: string): Promise<boolean> {
 }
 
 async function hashOf(path: string): Promise<string> {
+  await using handle = await openRegularFile(path);
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
+  await pipeline(handle.createReadStream({ autoClose: false }), hash);
   return hash.digest('hex');
 }

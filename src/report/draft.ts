@@ -1,5 +1,6 @@
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
+import { openParent } from '../core/folder.ts';
 import { DRAFT_NAME, draftPath, syncFolder } from '../core/regular-file.ts';
 import { written } from './disk.ts';
 
@@ -25,10 +26,14 @@ const BUFFERED = 64 * 1024;
 /** A draft that has not changed for this long belongs to a process that has ended. Milliseconds. */
 const ABANDONED = 60 * 60 * 1000;
 
-/** Opens a draft for `path`, whose folder must exist. Throws `report-not-written`. */
+/** Opens a draft for `path`, whose folder must exist and is not a link. Throws `report-not-written`, `folder-is-link`. */
 export async function openDraft(path: string): Promise<Draft> {
-  const temporary = draftPath(dirname(path));
-  const handle = await written(path, () => open(temporary, 'wx'));
+  const folder = await written(path, () => openParent(path));
+  const temporary = draftPath(folder.path);
+  const handle = await written(path, () => open(temporary, 'wx')).catch(async (error: unknown) => {
+    await folder[Symbol.asyncDispose]();
+    throw error;
+  });
   let buffered: (string | Uint8Array)[] = [];
   let length = 0;
   let state: 'open' | 'sealed' | 'published' = 'open';
@@ -58,14 +63,14 @@ export async function openDraft(path: string): Promise<Draft> {
     },
     async publish() {
       await seal();
-      await written(path, () => rename(temporary, path));
+      await written(path, () => rename(temporary, join(folder.path, basename(path))));
       state = 'published';
-      await written(path, () => syncFolder(dirname(path)));
+      await written(path, () => syncFolder(folder.path));
     },
     async [Symbol.asyncDispose]() {
-      if (state === 'published') return;
       await handle.close().catch(() => undefined);
-      await rm(temporary, { force: true }).catch(() => undefined);
+      if (state !== 'published') await rm(temporary, { force: true }).catch(() => undefined);
+      await folder[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { openFolder } from '../core/folder.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { OrderResult } from '../order/outcome.ts';
@@ -112,6 +113,7 @@ async function writeOrders(orders: AsyncIterable<ReportedOrder>, files: OrderFil
 
 /** Removes the fix files of an earlier report. */
 export async function removeFixFiles(folder: string, except: readonly string[]): Promise<void> {
-  const paths = FIX_FILE_NAMES.map((name) => join(folder, name)).filter((path) => !except.includes(path));
-  for (const path of paths) await written(path, () => rm(path, { force: true }));
+  await using opened = await written(folder, () => openFolder(folder));
+  const names = FIX_FILE_NAMES.filter((name) => !except.includes(join(folder, name)));
+  for (const name of names) await written(join(folder, name), () => rm(join(opened.path, name), { force: true }));
 }

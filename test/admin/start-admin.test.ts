@@ -105,6 +105,20 @@ describe('other paths and methods', () => {
   });
 });
 
+it('closes a connection whose requests do not wait for answers', async () => {
+  await using admin = await start();
+  const neighbor = createConnection({ host: '127.0.0.1', port: admin.port });
+  neighbor.on('error', () => undefined);
+  neighbor.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000));
+  let got = '';
+  neighbor.on('data', (bytes) => {
+    got += String(bytes);
+  });
+  await once(neighbor, 'close');
+  expect(got.split('HTTP/1.1').length - 1).toBeLessThan(2);
+  expect((await call(admin.port, '/healthz')).status).toBe(200);
+});
+
 it('serves the given routes, and survives one that fails', async () => {
   const text = { status: 200, type: 'text/plain', body: 'po_sync_up 1\n' };
   await using admin = await start({

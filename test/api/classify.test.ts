@@ -11,6 +11,11 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
   return { kind: 'answered', answer: { status, headers, body: Buffer.from(text) } };
 }
 
+/** A success whose number is nested: recursion over it would end the stack. */
+function deepNumber(depth: number): string {
+  return `{"status":"success","data":{"purchaseOrderNumber":${'['.repeat(depth)}${']'.repeat(depth)}},"error":null}`;
+}
+
 describe('classify', () => {
   it.each<[string, HttpEnd, string]>([
     ['nothing was written', { kind: 'unsent', error: new Error('ECONNREFUSED') }, 'unsent'],
@@ -21,6 +26,7 @@ describe('classify', () => {
     ['success without the error field', answer(200, { status: 'success', data: SUCCESS.data }), 'accepted'],
     ['success of another number', answer(200, { ...SUCCESS, data: { purchaseOrderNumber: '1' } }), 'misnamed'],
     ['success of a number', answer(201, { ...SUCCESS, data: { purchaseOrderNumber: 4711 } }), 'misnamed'],
+    ['success of a number within 200,000 brackets', answer(201, deepNumber(200_000)), 'misnamed'],
     ['success without a number', answer(201, { ...SUCCESS, data: { orderState: 'NEW' } }), 'unknown'],
     ['success without data', answer(200, { status: 'success', error: null }), 'unknown'],
     ['success and error at once', answer(200, { ...SUCCESS, error: { code: 500, message: '' } }), 'unknown'],

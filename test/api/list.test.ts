@@ -4,29 +4,34 @@ import { describe, expect, it } from 'vitest';
 import type { ListedOrder } from '../../src/api/list.ts';
 import { type ListEnd, listOrders } from '../../src/api/list.ts';
 import { openHttp } from '../../src/core/http.ts';
+import { createListBudget } from '../../src/ledger/adopt.ts';
 import { goodOrder, openSandbox } from '../support/open-sandbox.ts';
 import { openWebServer } from '../support/web-server.ts';
 
 const ITEMS = [{ articleCode: 'A-1', quantity: 1 }];
 
-async function listFrom(baseUrl: string, value: string): Promise<{ end: ListEnd; orders: ListedOrder[] }> {
+async function listFrom(
+  baseUrl: string,
+  value: string,
+  more: { secrets?: string[]; onOrder?: (order: ListedOrder) => void } = {},
+): Promise<{ end: ListEnd; orders: ListedOrder[] }> {
   await using http = openHttp({ connections: 1 });
-  const partner = { environment: 'staging', baseUrl, timeout: 1000 };
   const orders: ListedOrder[] = [];
-  const end = await listOrders(http, partner, { value, fingerprint: 'm', environment: 'staging', baseUrl }, (one) =>
-    orders.push(one),
-  );
+  const { secrets = [], onOrder = (one) => void orders.push(one) } = more;
+  const partner = { environment: 'staging', baseUrl, timeout: 1000, secrets };
+  const token = { value, fingerprint: 'm', environment: 'staging', baseUrl };
+  const end = await listOrders(http, partner, token, onOrder);
   return { end, orders };
 }
 
 /** A list endpoint that answers just this. */
-async function listOf(body: string, status = 200) {
+async function listOf(body: string, status = 200, more: Parameters<typeof listFrom>[2] = {}) {
   const server = createServer((_, answer) => answer.writeHead(status).end(body)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
   try {
-    return await listFrom(`http://127.0.0.1:${port}/api/v1`, 'token');
+    return await listFrom(`http://127.0.0.1:${port}/api/v1`, 'token', more);
   } finally {
     server.closeAllConnections();
     server.close();
@@ -41,6 +46,35 @@ describe('listOrders', () => {
     const { end, orders } = await listFrom(api.baseUrl, token);
     expect(end).toEqual({ kind: 'complete', orders: 3 });
     expect(orders).toEqual(['1', '2', '3'].map((purchaseOrderNumber) => ({ purchaseOrderNumber, items: ITEMS })));
+  });
+
+  it('leaves out orders and items that repeat a secret', async () => {
+    const rows = ['1', 'the-secret', 'a token'].map((number) => ({ purchaseOrderNumber: number, items: ITEMS }));
+    rows.push({ purchaseOrderNumber: '2', items: [{ articleCode: 'x the-secret', quantity: 1 }] });
+    const body = JSON.stringify({ status: 'success', data: rows, error: null });
+    const { end, orders } = await listOf(body, 200, { secrets: ['the-secret'] });
+    expect(end).toEqual({ kind: 'complete', orders: 4 });
+    expect(orders).toEqual([{ purchaseOrderNumber: '1', items: ITEMS }, { purchaseOrderNumber: '2' }]);
+  });
+
+  it.each([
+    ['a thousand lists', `{${Array.from({ length: 1_001 }, (_, i) => `"list${i}":[]`).join()}}`],
+    [
+      'an order of 17 MB',
+      `[{"purchaseOrderNumber":"1","items":[${`{"articleCode":"${'x'.repeat(1_000_000)}","quantity":1},`.repeat(17)}{}]}]`,
+    ],
+  ])('stops at %s', async (_, data) => {
+    expect((await listOf(`{"status":"success","data":${data},"error":null}`)).end.kind).toBe('failed');
+  });
+
+  it('fails with the reason when its reader has no room for more orders', async () => {
+    const data = JSON.stringify(Array.from({ length: 50 }, (_, i) => ({ purchaseOrderNumber: String(i) })));
+    const onOrder = createListBudget(2_000);
+    const { end } = await listOf(`{"status":"success","data":${data},"error":null}`, 200, { onOrder });
+    expect(end).toMatchObject({
+      kind: 'failed',
+      said: { message: expect.stringContaining('the list has more than 12 orders') },
+    });
   });
 
   it('reads a list without items', async () => {

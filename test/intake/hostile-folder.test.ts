@@ -144,6 +144,19 @@ describe('a link instead of a folder of ours', () => {
     expect(await readFile(claimed.path, 'utf8')).toBe(ROWS);
   });
 
+  test('no file is settled from a folder that replaces the one of its claim', async () => {
+    await using folder = await makeTempFolder();
+    await using elsewhere = await makeTempFolder();
+    const claimed = await claimIn(folder.path);
+    await writeFile(path.join(elsewhere.path, claimed.name), 'private');
+    await rm(path.dirname(claimed.path), { recursive: true });
+    await symlink(elsewhere.path, path.dirname(claimed.path));
+    await expect(settleFile(claimed, inboxSource(folder.path), 'done', AT)).rejects.toMatchObject({
+      code: 'folder-is-link',
+    });
+    expect(await readdir(elsewhere.path)).toEqual([claimed.name]);
+  });
+
   test.each(['done', 'done/2020-01-01'])('no folder expires through %s as a link', async (name) => {
     await using folder = await makeTempFolder();
     await using elsewhere = await makeTempFolder();

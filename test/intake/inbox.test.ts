@@ -65,6 +65,15 @@ describe('an inbox', () => {
     expect(it.offered).toEqual(['there.csv', 'new.csv']);
   });
 
+  test('reports each of many files that it leaves alone once', async () => {
+    await using it = await openTestInbox();
+    const many = 10_001;
+    for (let i = 0; i < many; i += 1) await symlink('nowhere', path.join(it.path, `link-${i}`));
+    await it.inbox.tick();
+    await it.inbox.tick();
+    expect(it.lines.filter(({ event }) => event === 'file-left')).toHaveLength(many);
+  });
+
   test('finds files by polling without file-system events', async () => {
     await using it = await openTestInbox();
     await it.inbox.tick();

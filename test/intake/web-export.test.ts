@@ -101,6 +101,20 @@ async function dribble(response: ServerResponse): Promise<void> {
 }
 
 describe('an export of a web address', () => {
+  test('an etag that repeats the credentials is not kept', async () => {
+    await using it = await openTestExport(
+      send(ROWS, { etag: '"Bearer let-me-in"', 'last-modified': 'x'.repeat(2_000) }),
+    );
+    for (let round = 0; round < 2; round += 1) {
+      await using watch = it.open();
+      await watch.settleOnce();
+    }
+    expect(it.requests.map(({ headers }) => [headers['if-none-match'], headers['if-modified-since']])).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+  });
+
   test('is downloaded with its credentials for any media type; an unchanged version is not downloaded again', async () => {
     await using it = await openTestExport(send(ROWS, { etag: '"1"', 'content-type': 'image/png' }));
     {

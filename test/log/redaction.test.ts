@@ -35,6 +35,27 @@ describe('a secret is hidden', () => {
     }
   });
 
+  const special = (text: string, form: (code: number) => string) =>
+    text.replace(/[^a-z]/g, (character) => form(character.charCodeAt(0)));
+  it.each([
+    ['as JSON writers escape it', (code: number) => `\\u${code.toString(16).padStart(4, '0').toUpperCase()}`],
+    ['as JSON within JSON', (code: number) => `\\\\u${code.toString(16).padStart(4, '0')}`],
+    ['in decimal for HTML', (code: number) => `&#${code};`],
+    ['in hexadecimal for HTML, escaped again', (code: number) => `&amp;#x${code.toString(16)};`],
+    ['URL-encoded twice', (code: number) => `%25${code.toString(16)}`],
+    ['with slashes escaped', (code: number) => (code === 47 ? '\\/' : String.fromCharCode(code))],
+    ['with characters between that nobody sees', (code: number) => `\u200b${String.fromCharCode(code)}`],
+  ])('%s, and the text around it stays as it is', (_, form) => {
+    const secret = 'canary+of/all&secrets=<here>';
+    const text = (told: string) => `{"message":"a \\u0041 ${told} b %20"}`;
+    expect(hiding(secret).redact(text(special(secret, form)))).toBe(text('[redacted]'));
+  });
+
+  it('in full escapes', () => {
+    const all = Array.from('canary-secret', (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+    expect(hiding('canary-secret').redact(`"${all}"`)).toBe('"[redacted]"');
+  });
+
   it('anywhere within a base64 text', () => {
     const secret = fc.string({ minLength: 6, maxLength: 40 });
     fc.assert(

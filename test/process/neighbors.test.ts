@@ -1,4 +1,6 @@
+import { appendFile, mkdir, readdir, readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { memoryOf } from '../../bench/process-figures.ts';
@@ -34,6 +36,69 @@ describe('a workbook that exhausts its reader', () => {
     await until('the later order', () => place.stored().get('PO-2') === 1, 60_000);
     second.child.kill('SIGTERM');
     expect(await second.ended).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a folder in the inbox', () => {
+  it('that a link replaces while the daemon is away leads to no private file', async () => {
+    await using place = await openWorkplace();
+    const rows = (number: string) => `purchaseOrderNumber,orderState,articleCode,quantity\n${number},NEW,A,1\n`;
+    const [processing, home] = [path.join(place.inbox, 'processing'), path.join(place.folder, 'private')];
+    await mkdir(home);
+    await writeFile(path.join(home, 'orders.csv'), rows('PRIVATE-1'));
+    await place.run(['pause']);
+    const first = place.spawn(['start']);
+    await place.drop('orders.csv', rows('PO-1'));
+    await until('the claim', () => first.out().includes('all orders of the file'), 60_000);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    const [batch = ''] = await readdir(processing);
+    await rename(processing, path.join(place.inbox, 'moved'));
+    await mkdir(processing);
+    await symlink(home, path.join(processing, batch));
+    await place.run(['resume']);
+    const second = place.spawn(['start']);
+    await until('the reason', () => second.out().includes('po-sync does not follow links there'), 60_000);
+    await place.drop('next.csv', rows('PO-2'));
+    await until('the next file', async () => (await readdir(place.inbox)).includes('done'), 60_000);
+    expect(await readdir(home)).toEqual(['orders.csv']);
+    expect(place.stored()).toEqual(
+      new Map([
+        ['PO-1', 1],
+        ['PO-2', 1],
+      ]),
+    );
+    const files = await readdir(place.reports, { recursive: true, withFileTypes: true });
+    const texts = files
+      .filter((one) => one.isFile())
+      .map((one) => readFile(path.join(one.parentPath, one.name), 'latin1'));
+    expect((await Promise.all(texts)).join('')).not.toContain('PRIVATE-1');
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toMatchObject({ code: 0 });
+  });
+});
+
+describe('sparse files of a terabyte', () => {
+  it('are refused as fast as small ones, and others are taken', async () => {
+    await using place = await openWorkplace();
+    const daemon = place.spawn(['start']);
+    await until('ready', () => daemon.out().includes('po-sync is ready'), 60_000);
+    for (let i = 0; i < 17; i += 1) {
+      await writeFile(path.join(place.inbox, `.huge-${i}`), 'purchaseOrderNumber,articleCode,quantity\n');
+      await truncate(path.join(place.inbox, `.huge-${i}`), 10 ** 12);
+      await appendFile(path.join(place.inbox, `.huge-${i}`), '\n');
+      await rename(path.join(place.inbox, `.huge-${i}`), path.join(place.inbox, `huge-${i}.csv`));
+    }
+    await until(
+      '17 refusals',
+      async () => {
+        const reports = await place.reportsNow();
+        return reports.filter(({ state, bytes }) => state === 'unreadable' && bytes > 10 ** 12).length === 17;
+      },
+      90_000,
+    );
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.ended).toMatchObject({ code: 0 });
   });
 });
 

@@ -1,4 +1,4 @@
-import { link, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { FileShape } from '../../src/order/record.ts';
@@ -125,4 +125,16 @@ it('a folder that is gone is reported, and no draft stays', async () => {
     code: 'report-not-written',
     facts: { path: settled, reason: 'ENOENT' },
   });
+});
+
+it('nothing is put next to a settled file whose folder was replaced by a link', async () => {
+  const { needsFix } = await writeReport(inputOf(folder, refused));
+  const elsewhere = join(temp.path, 'elsewhere');
+  await mkdir(join(elsewhere, '2026-11-21'), { recursive: true });
+  await rename(join(temp.path, 'done'), join(temp.path, 'moved'));
+  await symlink(elsewhere, join(temp.path, 'done'));
+  await expect(layBeside(join(day, 'orders.csv'), folder, { needsFix })).rejects.toMatchObject({
+    code: 'folder-is-link',
+  });
+  expect(await readdir(join(elsewhere, '2026-11-21'))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openDraft } from '../../src/report/draft.ts';
@@ -69,4 +69,12 @@ it('a draft is durable before it gets its name, and then its folder is', async (
   await draft.write('one');
   await draft.publish();
   expect(syncs.paths).toEqual([expect.stringMatching(/\.tmp$/), temp.path]);
+});
+
+it('no draft is opened in a folder that is a link', async () => {
+  const elsewhere = join(temp.path, 'elsewhere');
+  await mkdir(elsewhere);
+  await symlink(elsewhere, join(temp.path, 'report'));
+  await expect(openDraft(join(temp.path, 'report', 'report.json'))).rejects.toMatchObject({ code: 'folder-is-link' });
+  expect(await readdir(elsewhere)).toEqual([]);
 });

@@ -34,13 +34,14 @@ export async function openEchoingApi(exported: string): Promise<EchoingApi> {
     const path = request.url ?? '';
     const said = `${request.method} ${path} authorization: ${request.headers.authorization} ${body}`;
     const reply = (status: number, content: string, type = 'application/json') =>
-      void response.writeHead(status, { 'content-type': type, 'x-echo': said.replace(/[^ -~]/g, '') }).end(content);
+      void response.writeHead(status, { 'content-type': type, ...echoes(said.replace(/[^ -~]/g, '')) }).end(content);
     if (path.startsWith('/oauth2/token')) return isRefusing ? reply(401, refusal(said)) : reply(200, giveToken());
     if (path.startsWith('/hook') || path.startsWith('/export')) {
       calls.push(path);
       return reply(path.startsWith('/export') ? 200 : 500, path.startsWith('/export') ? exported : said, 'text/csv');
     }
-    if (request.method === 'GET') return reply(200, envelope(null, 'ok', [...stored.values()]));
+    if (request.method === 'GET')
+      return reply(200, envelope(null, 'ok', [...stored.values(), ...echoed(request.headers.authorization ?? '')]));
     // Each token is taken back once, after a few calls.
     unauthorized += 1;
     if (unauthorized % 7 === 3) return reply(401, envelope(401, `Unauthorized: ${said}`));
@@ -67,6 +68,20 @@ export async function openEchoingApi(exported: string): Promise<EchoingApi> {
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+}
+
+/** Orders that repeat it as number and article. */
+function echoed(said: string): object[] {
+  const items = [{ articleCode: said, quantity: 1 }];
+  return [
+    { purchaseOrderNumber: said, orderState: 'NEW', items },
+    { purchaseOrderNumber: 'LISTED', items },
+  ];
+}
+
+/** In every header that a client may keep. */
+function echoes(said: string): Record<string, string> {
+  return { 'x-echo': said, etag: `"${said.slice(0, 900)}"`, 'last-modified': said.slice(0, 900) };
 }
 
 function refusal(said: string): string {

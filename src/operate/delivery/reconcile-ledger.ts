@@ -1,6 +1,6 @@
 import type { ListedOrder } from '../../api/list.ts';
 import { PoSyncError } from '../../core/errors.ts';
-import { existingOf, timesListed } from '../../ledger/adopt.ts';
+import { createListBudget, existingOf, timesListed } from '../../ledger/adopt.ts';
 import { type Compact, decodeCompact, type EntryState, UNSHOWN } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -36,7 +36,11 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
   async function compare(): Promise<Comparison> {
     const listedFrom = time.now();
     const listed: ListedOrder[] = [];
-    const end = await read((order) => listed.push(order));
+    const count = createListBudget();
+    const end = await read((order) => {
+      count(order);
+      listed.push(order);
+    });
     if (end.kind === 'unavailable') throw listUnavailable(end.said.message, (await rebuild.pending()) !== undefined);
     if (end.kind !== 'complete') throw listFailed(end.said.message);
     return { listed, listedFrom, found: await differences(listed, listedFrom) };
