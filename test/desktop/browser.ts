@@ -53,7 +53,7 @@ export async function openBrowser(): Promise<Browser> {
 
   async function show(file: string, { width, height, dark = false, paper = false }: Look): Promise<Shown> {
     const page = await devtools.openPage();
-    const address = pathToFileURL(file).href;
+    const address = /^https?:/.test(file) ? file : pathToFileURL(file).href;
     const [requests, complaints]: [string[], string[]] = [[], []];
     page.on('Network.requestWillBeSent', ({ request }) => {
       if (request?.url !== address) requests.push(request?.url ?? '');

@@ -80,6 +80,8 @@ async function refresh() {
 }
 
 if (source !== '') {
+  // At once, so that a change soon after the page was built is seen as one.
+  refresh().catch(() => undefined);
   setInterval(() => {
     // A hidden page asks for nothing.
     if (!document.hidden) refresh().catch(() => undefined);
