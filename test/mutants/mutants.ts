@@ -166,7 +166,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'one file that cannot be renamed stopping no other',
     file: 'src/intake/inbox.ts',
-    find: "if (codeOf(error) === 'ENOENT' || namesReported.has(readable)) return;",
+    find: "if (codeOf(error) === 'ENOENT') return;",
     replace: 'throw error;',
     tests: ['test/intake/hostile-folder.test.ts'],
   },
@@ -314,9 +314,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the guard of the admin port against rebinding',
-    file: 'src/admin/start-admin.ts',
-    find: 'isLoopback(host) && !namesThisMachine(request.headers.host)',
-    replace: 'false',
+    file: 'src/admin/http/guard.ts',
+    find: 'if (name === undefined) return false;',
+    replace: 'if (name !== undefined) return true;',
     tests: ['test/admin/start-admin.test.ts'],
   },
   // Token
@@ -831,8 +831,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'other spellings in the list',
     file: 'src/reconcile/evidence.ts',
-    find: 'if (meant !== undefined && meant !== number)',
-    replace: 'if (meant !== undefined && meant === number)',
+    find: 'const isOther = meant !== undefined && meant !== number;',
+    replace: 'const isOther = meant !== undefined && meant === number;',
     tests: ['test/reconcile/verifier.test.ts'],
   },
   // Pauses and people
