@@ -79,7 +79,7 @@ it('resume ends the wait of an order for its next attempt, but not the wait for 
   await store.redis.del(store.keys.rebuild, store.keys.breaker);
   const now = store.time.now();
   const waiting = entryOf({ order: orderOf('WAITING'), state: 'retry' });
-  const unclear = entryOf({ order: orderOf('UNCLEAR'), state: 'sending', deadline: now + 60_000 });
+  const unclear = entryOf({ order: orderOf('UNCLEAR'), state: 'sending', lastAt: now, deadline: now + 60_000 });
   await ledger.enter(waiting, undefined, now + 60_000);
   await ledger.enter(unclear, undefined, now + 60_000);
   expect(await resumeDelivery(context)).toMatchObject({ resumed: false, lifted: true });
