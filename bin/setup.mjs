@@ -13,7 +13,7 @@ const [command, ...args] = process.argv.slice(2);
 const say = (line) => process.stdout.write(`po-sync: ${line}\n`);
 
 const commands = {
-  start: () => startEverything(root, say),
+  start: () => startEverything(root, say, args),
   test: () => runTests(root, args, say),
   install: async () => 0,
 };

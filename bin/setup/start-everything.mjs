@@ -21,7 +21,12 @@ const LOG_LIMIT = 10_000_000;
  * result of every file. On a signal it stops the daemon first, which hands its work back and stops its private Redis,
  * and then the sandbox. Returns the exit code.
  */
-export async function startEverything(root, say) {
+export async function startEverything(root, say, args = []) {
+  if (args.length > 0) {
+    throw new SetupFailure(
+      `npm start takes no options (${args.join(' ')}); ${CONFIGURATION} sets the ports and folders`,
+    );
+  }
   const state = path.join(root, 'data', 'npm-start.json');
   const stop = listenForStop();
   await endLeftovers(root, state, say);

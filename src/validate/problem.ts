@@ -162,7 +162,7 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
     case 'ambiguous-number':
       return `${shown} can be read in two ways; ${readings(value)}, or set decimal in the mapping of the source`;
     case 'not-whole':
-      return `${shown} is not a whole number; enter a whole number, or set quantity: number in the mapping`;
+      return `${shown} is not a whole number; enter a whole number. If fractions are right, ask your operator to set quantity: number in the mapping`;
     case 'not-positive':
       return `${shown} is not above zero; enter a number above zero`;
     case 'too-large':

@@ -5,6 +5,8 @@ import { loadSetupPart } from '../support/setup-part.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const { dropSamples } = await loadSetupPart<{ dropSamples: (root: string) => Promise<string[]> }>('samples.mjs');
+type Start = { startEverything: (root: string, say: () => void, args: string[]) => Promise<number> };
+const { startEverything } = await loadSetupPart<Start>('start-everything.mjs');
 
 test('samples are copied into the inbox the first time only', async () => {
   await using folder = await makeTempFolder();
@@ -19,4 +21,10 @@ test('samples are copied into the inbox the first time only', async () => {
   await rm(path.join(inbox, 'a.csv'));
   expect(await dropSamples(folder.path)).toEqual([]);
   expect(await readdir(inbox)).toEqual(['b.json']);
+});
+
+test('npm start refuses options, because the configuration sets its ports and folders', async () => {
+  await expect(startEverything('/none', () => {}, ['--port', '5000'])).rejects.toThrow(
+    'takes no options (--port 5000)',
+  );
 });

@@ -114,7 +114,7 @@ function areOrders(number: number, noun = 'order'): string {
 const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => order, cut: 'end' };
 
 function differencesText(found: Differences, { repair, limit = ROWS }: ReconcileArgs, format: Format): string {
-  const { missing, unknown, differing, twice, listed, accepted, young } = found;
+  const { missing, unknown, differing, twice, listed, accepted, young, inProgress } = found;
   const recent = young === 0 ? '' : ` (${count(young)} of them too recent to be expected in the list)`;
   const hint = repair ? '' : ' Add them with po-sync reconcile --repair.';
   const section = <Row extends { order: string }>(rows: readonly Row[], title: string, more: Column<Row>[]) => {
@@ -124,6 +124,7 @@ function differencesText(found: Differences, { repair, limit = ROWS }: Reconcile
   };
   return [
     `The API lists ${orders(listed)}; the ledger has ${count(accepted)} accepted${recent}.\n`,
+    inProgress === 0 ? '' : `${areOrders(inProgress, 'listed order')} in progress here: the daemon settles them.\n`,
     section(unknown, `${areOrders(unknown.length)} at the API but not in the ledger.${hint}`, []),
     section(
       missing,

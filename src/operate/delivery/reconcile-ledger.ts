@@ -104,6 +104,8 @@ export type Differences = {
   listed: number;
   accepted: number;
   young: number;
+  /** Orders in the list whose outcome the daemon does not know yet. */
+  inProgress: number;
 };
 
 type LedgerStore = Pick<OperatorContext, 'ledger' | 'store'>;
@@ -128,6 +130,7 @@ export async function compareWithList(
     listed: listed.length,
     accepted: 0,
     young: 0,
+    inProgress: 0,
   };
   found.twice = [...timesListed(listed)].map(([order, times]) => ({ order, times }));
   for (let i = 0; i < listed.length; i += PAGE) await comparePage(listed.slice(i, i + PAGE), found, context.ledger);
@@ -143,7 +146,8 @@ async function comparePage(page: readonly ListedOrder[], found: Differences, led
     if (one === undefined || one.kind === 'nothing') found.unknown.push({ order });
     else if (one.kind === 'accepted') {
       if (!isSame(one.compact.digest, digest)) found.differing.push({ order, here: 'accepted', sameItems: false });
-    } else if (!isInProgress(one.entry.state)) {
+    } else if (isInProgress(one.entry.state)) found.inProgress += 1;
+    else {
       found.differing.push({ order, here: one.entry.state, sameItems: isSame(one.entry.digest, digest) });
     }
   }

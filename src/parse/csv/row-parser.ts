@@ -128,7 +128,7 @@ function asUnreadable(error: unknown, line: number): unknown {
     'quote',
     message,
     facts,
-    'Put the field in quotes and double each quote within it, or set quote: none in the mapping.',
+    'Put the field in quotes and double each quote within it: 5" pipe becomes "5"" pipe". If the file never quotes fields, ask your operator to set quote: none in the mapping.',
   );
 }
 
@@ -139,7 +139,7 @@ function tooLarge(line: number) {
     'too-large',
     message,
     facts,
-    'Check for a quote that is never closed, or set quote: none in the mapping.',
+    'Check for a quote that is never closed, or ask your operator to set quote: none in the mapping.',
   );
 }
 
@@ -170,6 +170,6 @@ function looksLikeRows(pieces: readonly string[], column: number, width: number,
 
 function swallowed(from: number, to: number, column: number) {
   const message = `A quote in field ${column} opens on line ${from} and closes on line ${to}; the text between looks like further rows.`;
-  const remedy = `Remove the quotes if they are stray. In the mapping, set quote: none if the file never quotes fields, or quote: '"' if this is one field.`;
+  const remedy = `Remove the quotes if they are stray. If they are right, ask your operator to set in the mapping quote: none if the file never quotes fields, or quote: '"' if this is one field.`;
   return unreadable('quote', message, { line: from, column, end: to }, remedy);
 }

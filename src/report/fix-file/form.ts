@@ -21,18 +21,19 @@ const LONGEST_MESSAGE = 1000;
 
 /**
  * What is wrong with each record of an order, in the order of the records. An error of the complete order (the API
- * refused it, say) is shown at the record that the dead letter points to. That record also names the dead letter's
- * place and batch, so that the dead letter is found when the record comes back with another number. The other records
- * name their own place.
+ * refused it, say) is shown at the only record whose article it names, otherwise at the record that the dead letter
+ * points to. The latter also names the dead letter's place and batch, so that the dead letter is found when the record
+ * comes back with another number. The other records name their own place.
  */
 export function recordErrors(order: CheckedOrder, deadLetter: DeadLetter, batch: string): RecordError[] {
-  const blamed = blamedRecord(order, deadLetter);
+  const located = locatedRecord(order, deadLetter);
+  const blamed = namedRecord(order, deadLetter) ?? located;
   return order.records.map((record, index) => {
     const own = (deadLetter.problems ?? []).filter((problem) => isAbout(problem, record));
-    if (index === blamed)
-      return noted(errorOf(record, ...blame(order, deadLetter, own)), placeText(deadLetter.location), batch);
+    const place = placeText(index === located ? deadLetter.location : record.place);
+    if (index === blamed) return noted(errorOf(record, ...blame(order, deadLetter, own)), place, batch);
     const message = own.length === 0 ? PART_OF_ORDER : messagesOf(own);
-    return noted(errorOf(record, codesOf(own), message), placeText(record.place), batch);
+    return noted(errorOf(record, codesOf(own), message), place, batch);
   });
 }
 
@@ -41,9 +42,17 @@ function noted(error: RecordError, place: string, batch: string): RecordError {
 }
 
 /** By its pointer where there is one, because all objects of a file may be on one line. */
-function blamedRecord(order: CheckedOrder, { location }: DeadLetter): number {
+function locatedRecord(order: CheckedOrder, { location }: DeadLetter): number {
   const index = order.records.findIndex((record) => isAbout(location, record));
   return Math.max(index, 0);
+}
+
+/** The only record of a valid order whose article code the message names; undefined if none or several are named. */
+function namedRecord(order: CheckedOrder, { message }: DeadLetter): number | undefined {
+  if (!order.valid || order.order.items.length !== order.records.length) return undefined;
+  const words = new Set(message.split(/[\s"'`,;:()[\]{}<>]+/).flatMap((word) => [word, word.replace(/[.!?]+$/, '')]));
+  const named = order.order.items.flatMap(({ articleCode }, index) => (words.has(articleCode) ? [index] : []));
+  return named.length === 1 ? named[0] : undefined;
 }
 
 /** The blamed record's own problems and those of no record; without any, the dead letter's code and message. */

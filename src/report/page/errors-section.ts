@@ -33,7 +33,7 @@ function groupCard(group: ErrorGroup, most: number): Html {
   const columns = columnsOf(rows);
   const isSettled = group.closed === group.count;
   return html`<article class="group${isSettled ? ' settled' : ''}">
-<header><p class="tally"><b>${count(group.count)}</b> ${group.count === 1 ? 'order' : 'orders'} <span class="tag">${outcomeWord(group.kind)}</span>${settledTag(group)}</p>
+<header><p class="tally"><b>${count(group.count)}</b> ${group.count === 1 ? 'order' : 'orders'} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span>${settledTag(group)}</p>
 <h3>${sampleOf(group)}</h3>
 <p class="soft"><code>${visible(group.code, MOST_NAME)}</code> ${seen(group)}</p></header>
 ${listing(first, columns)}

@@ -95,15 +95,15 @@ function correct(number: number, report: Report, fixFiles: readonly string[]): H
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is already known with different items, and the API cannot change an order. To send the new items, use a new number${rows} and drop the file${into(report)}. To keep the known order, discard the new one: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
+  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is already known with different items, and the API cannot change an order. To send the new items, use a new number${rows} and drop the file${into(report)}. To keep the known order, ask your operator to discard the new one: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
 }
 
 function retry(number: number, batch: string): Html {
-  return html`<b>Send ${orders(number)} again</b> when the API works: ${command('po-sync', 'dead-letters', 'retry', '--batch', batch, '--kind', 'failed')}`;
+  return html`<b>Send ${orders(number)} again</b> when the API works. Your operator does this: ${command('po-sync', 'dead-letters', 'retry', '--batch', batch, '--kind', 'failed')}`;
 }
 
 function decide(open: Open): Html {
-  return html`<b>Decide on ${orders(open.count)} in doubt.</b> Check whether the API has the order. If it does: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'))} If it does not, use <code>--as resend</code>.`;
+  return html`<b>Decide on ${orders(open.count)} in doubt.</b> Your operator checks whether the API has the order. If it does: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'))} If it does not, use <code>--as resend</code>.`;
 }
 
 type Open = ReturnType<typeof openOf>;

@@ -45,6 +45,7 @@ describe('comparing the ledger with the list', () => {
       listed: 2,
       accepted: 4,
       young: 1,
+      inProgress: 0,
       missing: [{ order: 'gone', acceptedAt: 2000 }],
       unknown: [],
       differing: [],
@@ -63,6 +64,7 @@ describe('comparing the ledger with the list', () => {
 
   it('finds listed orders that are not accepted here, except those in progress', async () => {
     const all = ['old', 'bare', 'gone', 'queued', 'sending', 'unknown', 'refused', 'inDoubt'].map((one) => listed(one));
+    expect((await compare(...all)).inProgress).toBe(2);
     expect((await compare(...all, listed('refused', 3))).differing).toEqual([
       { order: 'queued', here: 'queued', sameItems: true },
       { order: 'refused', here: 'refused', sameItems: true },

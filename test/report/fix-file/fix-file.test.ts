@@ -60,6 +60,22 @@ describe('the fix file of a table', () => {
     );
   });
 
+  it('a refusal is shown at the only row whose article it names', () => {
+    const order = dead(
+      rows(9, ['7', 'A-1', '1'], ['7', 'B', '2']),
+      'refused',
+      '400',
+      'The article "B" does not exist.',
+    );
+    if (order.order.valid) {
+      const items = ['A-1', 'B'].map((articleCode) => ({ articleCode, quantity: 1 }));
+      order.order = { ...order.order, order: { ...order.order.order, items } };
+    }
+    expect(textOf(CSV_SHAPE, [order])).toContain(
+      `7;A-1;1;9;;part of this order${from('line 9')};${CHECK}\n7;B;2;10;400;"The article ""B"" does not exist.${from('line 10')}";${CHECK}\n`,
+    );
+  });
+
   it('the error columns replace those of an earlier round', () => {
     const header = ['PO_NO', '_error_line', 'MATNR', 'MENGE', ' _ERROR_CODE ', '_error_message'];
     const order = wrong(rows(2, ['7', '12', 'A', '1,5', 'old', 'old message']), problem(2));

@@ -93,6 +93,8 @@ describe('what to do next', () => {
     );
     const text = textOf(pageOf(kinds));
     expect(text).toContain('Settle 1 order in conflict.');
+    expect(text).toContain('ask your operator to discard the new one');
+    expect(text).toContain('1 order in conflict');
     expect(text).toMatch(
       /po-sync\s+dead-letters\s+retry\s+--batch\s+20261121T071500Z-inbox-orders-3f2a91c0\s+--kind\s+failed/,
     );
