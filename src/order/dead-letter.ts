@@ -77,6 +77,19 @@ export function closedBy({ at, by, batch, who, waitsIn }: Closing): NonNullable<
   };
 }
 
+/** The place of a closing that is about a file: a later file of the same name could be read. */
+const FILE = 'file';
+
+/** The closing of an unreadable file that the batch `by` replaced. */
+export function fileReplaced(by: string, at: string): Closing & { place: string } {
+  return { number: '', place: FILE, at, by: 'replaced', batch: by };
+}
+
+/** The batch that replaced an unreadable file; undefined before. */
+export function replacementIn(closings: Closings): string | undefined {
+  return closings.get(keyOf({ number: '', place: FILE }))?.batch;
+}
+
 function keyOf({ number, kind = '', place = '' }: Pick<Closing, 'number' | 'kind' | 'place'>): string {
   return JSON.stringify([number, kind, place]);
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf } from '../core/errors.ts';
+import { iso } from '../core/format.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { dropCopy, settleFile } from '../intake/put-away.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
@@ -9,12 +10,13 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { batchFinished } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
+import { fileReplaced } from '../order/dead-letter.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import type { Store } from '../redis/store.ts';
 import { fixFilesIn, layBeside } from '../report/beside.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
-export function createPutAway({ config, side, clock, log, inspections, onSettled }: SettlementContext) {
+export function createPutAway({ config, store, side, clock, log, inspections, onSettled }: SettlementContext) {
   const { batches } = side;
   const reports = config.reports.path;
 
@@ -29,9 +31,24 @@ export function createPutAway({ config, side, clock, log, inspections, onSettled
     await layBeside(settled, folder, { needsFix: (await fixFilesIn(folder)).length > 0 });
   }
 
+  /** Closes the reports of unreadable files of the same source and name: this one replaced them. */
+  async function closeReplaced({ batch, source, name }: Batch): Promise<void> {
+    const { redis, keys } = store;
+    const waiting = Object.entries(await redis.hgetall(keys.unreadable));
+    const older = waiting.filter(([one, file]) => one < batch && file === fileOf({ source, name }));
+    const closing = fileReplaced(batch, iso(clock.now()));
+    for (const [one] of older) {
+      await redis.hset(keys.closed(one), closing.place, JSON.stringify(closing));
+      await redis.sadd(keys.refresh, one);
+      await redis.hdel(keys.unreadable, one);
+    }
+  }
+
   /** `needPerson` counts the orders that need a person; an unreadable file counts as one. */
   return async (batch: Batch, where: 'done' | 'failed', needPerson: number): Promise<void> => {
     await moveFile(batch, where);
+    if (where === 'failed') await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
+    else await closeReplaced(batch);
     await batches.done(batch.batch);
     inspections.delete(batch.batch);
     const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
@@ -45,6 +62,10 @@ export function createPutAway({ config, side, clock, log, inspections, onSettled
     );
     onSettled(batch, needPerson);
   };
+}
+
+function fileOf({ source, name }: Pick<Batch, 'source' | 'name'>): string {
+  return JSON.stringify([source, name]);
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -66,6 +66,8 @@ function batchKeys(prefix: string) {
     cameFrom: (batch: string) => `${prefix}:b:${batch}:came-from`,
     lease: (batch: string) => `${prefix}:b:${batch}:lease`,
     reportLease: (batch: string) => `${prefix}:b:${batch}:report-lease`,
+    /** Hash: batch whose file is unreadable → source and name of the file, until a later file of this name is read. */
+    unreadable: `${prefix}:unreadable`,
     /** Sorted set of all batches by start. */
     batches: `${prefix}:batches`,
     /** Set of batches that are not done. */

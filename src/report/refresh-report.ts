@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
-import { type Closings, closedBy, closingFor, type DeadLetter } from '../order/dead-letter.ts';
+import { type Closings, closedBy, closingFor, type DeadLetter, replacementIn } from '../order/dead-letter.ts';
 import { fixFilesIn } from './beside.ts';
 import { createDeadLetterList, readDeadLetters } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
@@ -20,7 +20,8 @@ import { removeFixFiles, sealFixes } from './write-report.ts';
 export async function refreshReport(folder: string, open: number, closings: Closings): Promise<void> {
   const before = await readReport(folder);
   if (before === undefined) return;
-  const report: Report = { ...before, open };
+  const replacedBy = replacementIn(closings);
+  const report: Report = { ...before, open, ...(replacedBy === undefined ? {} : { replacedBy }) };
   await using drafts = new AsyncDisposableStack();
   const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
 

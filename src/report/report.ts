@@ -19,6 +19,8 @@ export type Report = {
   /** Why the batch waits for a person to release it. */
   held?: { reason: string; since: string };
   error?: { code: string; message: string; remedy?: string; line?: number; column?: number };
+  /** The batch of a later file with the same source and name that could be read; only for an unreadable file. */
+  replacedBy?: string;
   counts: { records: number; orders: number } & OutcomeCounts;
   /** The folder in which to drop a corrected file. */
   inbox?: string;

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
@@ -139,4 +139,27 @@ describe('a dead letter', () => {
     expect(await place.read(other, 'dead-letters.json')).toContain('this number is in progress with other items');
     expect(await openNow(place)).toEqual([0, 1]);
   });
+});
+
+it('the page of an unreadable file closes when a later file of the same name could be read', async () => {
+  await using place = await openWorkplace();
+  await place.drop('a.csv', table('PO-1,NEW,"A,1'));
+  await place.run(['start', '--once']);
+  const broken = await lastOf(place);
+  expect(await place.read(broken, 'report.html')).toContain('<header class="care">');
+  await place.drop('b.csv', table('PO-2,NEW,A,1'));
+  await place.run(['start', '--once']);
+  expect(await place.read(broken, 'report.html')).toContain('What to do next');
+  await place.drop('a.csv', table('PO-1,NEW,A,1'));
+  await place.run(['start', '--once']);
+  const right = await lastOf(place);
+  expect((await place.reportsNow())[0]).toMatchObject({ state: 'unreadable', replacedBy: right.batch });
+  const failed = path.join(place.folder, 'inbox', 'failed');
+  const [day = ''] = await readdir(failed);
+  const beside = await readFile(path.join(failed, day, 'a.csv.result.html'), 'utf8');
+  for (const page of [await place.read(broken, 'report.html'), beside]) {
+    expect(page).toContain('<header class="well">');
+    expect(page).toContain(`A later file of this name was read in batch ${right.batch}.`);
+    expect(page).not.toContain('What to do next');
+  }
 });

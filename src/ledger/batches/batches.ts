@@ -178,9 +178,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
 /** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
 function createAftermath(redis: Redis, keys: Keys) {
   /** Settled batches whose dead letters were closed since their report was written. */
-  function toRefresh(): Promise<string[]> {
-    return redis.smembers(keys.refresh);
-  }
+  const toRefresh = (): Promise<string[]> => redis.smembers(keys.refresh);
 
   /** How dead letters of a batch were closed. */
   async function closings(batch: string): Promise<Closing[]> {
@@ -205,6 +203,7 @@ function createAftermath(redis: Redis, keys: Keys) {
       .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
       .del(keys.corrected(batch), keys.cameFrom(batch))
       .zrem(keys.batches, batch)
+      .hdel(keys.unreadable, batch)
       .xadd(keys.changes, ...changeOf(batch))
       .exec();
   }

@@ -55,7 +55,8 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
 }
 
 /** Many remedies already say to drop the file again. */
-function stepsForUnreadable({ error, inbox }: Report): Html[] {
+function stepsForUnreadable({ error, inbox, replacedBy }: Report): Html[] {
+  if (replacedBy !== undefined) return [];
   const remedy = error?.remedy ?? 'Correct the file at that place.';
   const place = inbox === undefined ? undefined : html`The inbox is <code>${inbox}</code>. `;
   const drop = /\bdrop\b/i.test(remedy) ? place : html`Drop the complete file again into the inbox. ${place}`;

@@ -126,7 +126,11 @@ type Verdict = { mood: 'well' | 'care' | 'neutral'; verdict: string; lead: strin
 function verdictOf(report: Report, story: Story): Verdict {
   switch (report.state) {
     case 'unreadable':
-      return { mood: 'care', verdict: 'This file could not be read', lead: unreadableLead(report) };
+      return {
+        mood: report.replacedBy === undefined || story.open > 0 ? 'care' : 'well',
+        verdict: 'This file could not be read',
+        lead: unreadableLead(report),
+      };
     case 'held':
       return {
         mood: 'care',
@@ -146,6 +150,7 @@ function outcomesIn({ counts }: Report): number {
 
 function unreadableLead(report: Report): string {
   const done = outcomesIn(report);
+  if (report.replacedBy !== undefined) return `A later file of this name was read in batch ${report.replacedBy}.`;
   if (done === 0) return 'No orders were sent.';
   return `${orders(done)} had ${done === 1 ? 'its' : 'their'} outcome before that; the rest was not sent.`;
 }
