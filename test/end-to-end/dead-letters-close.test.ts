@@ -89,6 +89,8 @@ describe('a dead letter', () => {
     await place.run(['start', '--once']);
     const second = await lastOf(place);
     expect(await openNow(place)).toEqual([0, 0, 2]);
+    const { out } = await place.run(['explain', 'PO-2']);
+    expect(out).toContain(`its rows came back and still wait in batch ${second.batch}`);
     expect(await place.read(first, 'report.html')).toContain('<h1>2 of 2 orders need you</h1>');
     expect(await place.read(first, 'report.html')).toContain(`href="../${second.batch}/report.html"`);
 
@@ -139,6 +141,19 @@ describe('a dead letter', () => {
     expect(await place.read(other, 'dead-letters.json')).toContain('this number is in progress with other items');
     expect(await openNow(place)).toEqual([0, 1]);
   });
+});
+
+it('explain shows one closing of several dead letters once', async () => {
+  await using place = await openWorkplace();
+  for (const name of ['a.csv', 'b.csv']) {
+    await place.drop(name, table('PO-1,NEW,A,none'));
+    await place.run(['start', '--once']);
+  }
+  const fix = await place.read(await lastOf(place), 'dead-letters.csv');
+  await place.drop('c.csv', fix.replace('none', '1'));
+  await place.run(['start', '--once']);
+  const { out } = await place.run(['explain', 'PO-1']);
+  expect(out.match(/its dead letter was closed: accepted/g)).toHaveLength(1);
 });
 
 it('the page of an unreadable file closes when a later file of the same name could be read', async () => {

@@ -69,7 +69,7 @@ describe("the operator's commands", () => {
     });
     expect(document.token).not.toHaveProperty('value');
     const { out } = await run('status');
-    expect(out).toMatch(/delivery +running/);
+    expect(out).toMatch(/delivery +not paused/);
     expect(out).toMatch(/daemons +none running; start one with po-sync start/);
     expect(out).toMatch(/6 orders need a person/);
   });

@@ -112,7 +112,8 @@ function problemText(file: string, problem: Problem, order: string): string {
 /** The counts, and the first order as it would be sent. */
 function resultText(file: string, { orders, invalid, first, preview }: CheckedFile): string {
   const verdict = orders === 0 ? 'nothing to send' : invalid === 0 ? 'all valid' : `${count(invalid)} invalid`;
-  const example = first === undefined ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
+  const isSent = first !== undefined && (preview === undefined || preview.new > 0);
+  const example = !isSent ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
   return `${printable(file)}: ${orderCount(orders)}, ${verdict}\n${preview === undefined ? '' : previewText(preview)}${example}`;
 }
 

@@ -95,7 +95,10 @@ function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted)]),
     ...operatorActions.map(({ at, who, what }) => ({ at, text: `${what} by ${who}` })),
   ];
-  return all.sort((a, b) => a.at - b.at);
+  // Each file with a dead letter of the order shows the same closing.
+  const isRepeated = ({ at, text, more }: HistoryEvent, index: number) =>
+    more === undefined && all.findIndex((one) => one.at === at && one.text === text) < index;
+  return all.filter((one, index) => !isRepeated(one, index)).sort((a, b) => a.at - b.at);
 }
 
 function openEvent({ file, line, batch, takenAt }: OpenOrder): HistoryEvent {
@@ -139,7 +142,9 @@ function itemsText(content: unknown): string {
   return [...shown, ...more].join(', ');
 }
 
-function closedEvent({ at, by, batch, who }: NonNullable<DeadLetter['closed']>): HistoryEvent {
+function closedEvent({ at, by, batch, who, waitsIn }: NonNullable<DeadLetter['closed']>): HistoryEvent {
+  if (waitsIn !== undefined)
+    return { at: Date.parse(at), text: `its rows came back and still wait in batch ${waitsIn}` };
   const person = who === undefined ? '' : ` by ${who}`;
   const where = batch === undefined ? '' : `, batch ${batch}`;
   return { at: Date.parse(at), text: `its dead letter was closed: ${by}${person}${where}` };

@@ -85,8 +85,8 @@ function inset({ paint, columns }: Format): Format {
   return { paint, columns: columns === undefined ? undefined : columns - 2 };
 }
 
-function deliveryText({ pauses, now }: Status, paint: Paint): string {
-  if (pauses.length === 0) return paint('good', 'running');
+function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
+  if (pauses.length === 0) return daemons.length === 0 ? 'not paused' : paint('good', 'running');
   const texts = pauses.map((pause) => {
     const { reason, since } = pause;
     return `${paint('bad', 'paused')} for ${duration(now - since)}: ${printable(reason)} (${pauseEndText(pause, now)})`;
