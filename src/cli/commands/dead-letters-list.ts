@@ -42,7 +42,10 @@ async function printDocument(
     total += 1;
     if (total <= limit) shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
   }
-  const kinds = byWeight(groups).map(({ orders: _orders, ...group }) => group);
+  // A dead letter that waits in a newer batch is closed here.
+  const kinds = byWeight(groups).map(({ orders: _orders, waiting, closed, ...group }) => {
+    return { ...group, closed: closed + waiting };
+  });
   const end = `"total":${total},"groups":${escapeHiddenInJson(JSON.stringify(kinds))}`;
   shell.out(`${total === 0 ? '' : '\n'}],${end}}\n`);
 }
