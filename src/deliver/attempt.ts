@@ -44,7 +44,7 @@ export async function attempt(line: Line, entry: Entry, place: Place): Promise<A
 async function tryOnce(line: Line, entry: Entry, place: Place): Promise<AttemptEnd> {
   const pass = await takeTurn(line, place);
   if (pass === 'stopped') return STOPPED;
-  if (line.guards.held.has(entry.batch)) return DONE;
+  if (line.guards.held.has(entry.batch)) return needless(line, pass);
   const token = await takeToken(line);
   if (token === undefined) return { kind: 'again', entry };
   const ended = await send(line, { entry, pass, token, place });
@@ -66,6 +66,12 @@ async function takeTurn({ breaker, guards, context }: Line, place: Place): Promi
     if ((turn === 'at once' && !hasWaited) || (await breaker.stillPasses(pass))) return pass;
     place.leave();
   }
+}
+
+/** The order was cancelled, held or settled while it waited for its turn, so that turn belongs to the next one. */
+async function needless({ breaker }: Line, pass: Pass): Promise<AttemptEnd> {
+  if (pass === 'probe') await breaker.passOn();
+  return DONE;
 }
 
 async function takeToken({ partner, breaker }: Line): Promise<BearerToken | undefined> {
@@ -96,7 +102,7 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
     await line.breaker.refresh(true);
     return { kind: 'again', entry };
   }
-  if (intended === undefined) return DONE;
+  if (intended === undefined) return needless(line, attempt.pass);
   if (obstacle !== undefined) return withdraw(line, entry, intended, obstacle);
   return see(line, { ...attempt, intended }, end, clock.monotonic() - began);
 }

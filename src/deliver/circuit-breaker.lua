@@ -23,6 +23,16 @@ if verb == 'try' then
   redis.call('HSET', KEYS[1], 'trialAt', now)
   return 1
 end
+-- An order that won a try turned out to need none: the next one tries at once.
+if verb == 'unused' then
+  local wait = tonumber(redis.call('HGET', KEYS[1], 'wait') or '0')
+  if redis.call('HEXISTS', KEYS[1], 'since') == 1 then
+    redis.call('HSET', KEYS[1], 'probeAt', now, 'wait', math.max(tonumber(ARGV[3]), wait / 2))
+  elseif redis.call('HEXISTS', KEYS[1], 'trialAt') == 1 then
+    redis.call('HSET', KEYS[1], 'trialAt', now)
+  end
+  return 1
+end
 if verb == 'lift' then
   if redis.call('HDEL', KEYS[1], 'slowUntil') == 1 then redis.call('HSET', KEYS[1], 'trialAt', now) end
   if redis.call('HEXISTS', KEYS[1], 'since') == 0 then return 0 end

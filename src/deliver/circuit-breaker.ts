@@ -64,6 +64,8 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
       const isSlow = slowUntil() > deps.store.time.now();
       return (await change('lift', initial)) || isSlow;
     },
+    /** The order of a probe needed no attempt any more: the next one tries at once. */
+    passOn: () => run('unused', initial),
     refresh: view.refresh,
     troubles: view.troubles,
     current: view.current,

@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 
 /** `Ã¤` for `ä`: the bytes of UTF-8, read in one of these encodings. */
 const MISREADINGS = ['windows-1252', 'windows-1251', 'macintosh'];
+/** What such files contain. Other letters are a coincidence: `€é` would be an Arabic one. */
+const EXPECTED = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Mn}\u0000-\u00bf\u2000-\u20bf]*$/u;
 const bytesIn = new Map<string, ReadonlyMap<string, number>>();
 
 /** The text that one was before it was read in a wrong encoding; undefined when nothing shows that. */
@@ -13,7 +15,7 @@ export function wrongEncoding(text: string): { reading: string; why: string } | 
     const bytes = Array.from(text, (character) => table.get(character));
     if (bytes.some((byte) => byte === undefined)) continue;
     const all = Buffer.from(bytes.map(Number));
-    if (isUtf8(all))
+    if (isUtf8(all) && EXPECTED.test(all.toString()))
       return { reading: JSON.stringify(all.toString()), why: `its letters are UTF-8 that was read as ${encoding}` };
   }
   return undefined;

@@ -14,6 +14,7 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
   [/^npm start\b/, 'test/process/npm-start.test.ts'],
   [/^\. data\/sandbox\/env\b/, 'test/process/npm-start.test.ts'],
   [/^npm run bench\b/, 'test/process/bench.test.ts'],
+  [/^curl -H "Authorization: Bearer \$PO_SYNC_ADMIN_TOKEN/, 'test/admin/control-api.test.ts'],
   [/^npm pack --pack-destination\b/, 'test/deploy/container.test.ts'],
   [/^npm pack\b/, 'test/process/installed.test.ts'],
   [/^npm run package:deb\b/, 'test/deploy/debian-package.test.ts'],

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -26,6 +26,7 @@ beforeAll(async () => {
   const archive = path.join(folder.path, 'po-sync-0.1.0.tgz');
   // The Node.js that this test runs on takes the place of the optional package, which has 190 MB.
   const flags = ['--global', '--prefix', prefix, '--offline', '--omit=optional', '--loglevel=error'];
+  await mkdir(path.join(prefix, 'lib'), { recursive: true });
   await run('npm', ['install', ...flags, archive], { cwd: folder.path });
   installed = path.join(prefix, 'lib/node_modules/po-sync');
   launcher = path.join(prefix, 'bin/po-sync');

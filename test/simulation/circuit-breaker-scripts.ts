@@ -98,6 +98,8 @@ export const breaker: Port = (
     case 'try':
       store.hset(key, 'trialAt', now);
       return 1;
+    case 'unused':
+      return passOn(store, key, now, Number(first));
     case 'lift':
       if (store.hget(key, 'slowUntil') !== null) store.hset(key, 'trialAt', now);
       store.hdel(key, 'slowUntil');
@@ -114,6 +116,14 @@ export const breaker: Port = (
 
 /** Milliseconds between two orders that try. */
 const LEAST = 250;
+
+function passOn(store: Store, key: string, now: string, initial: number): number {
+  if (store.hget(key, 'since') !== null) {
+    store.hset(key, 'probeAt', now);
+    store.hset(key, 'wait', String(Math.max(initial, Number(store.hget(key, 'wait') ?? 0) / 2)));
+  } else if (store.hget(key, 'trialAt') !== null) store.hset(key, 'trialAt', now);
+  return 1;
+}
 
 function slow(store: Store, key: string, until: number): number {
   store.hset(key, 'slowUntil', String(until));

@@ -14,7 +14,8 @@ const LONGEST = 1_000;
  */
 export function readQuery({ searchParams }: URL, known: readonly string[]) {
   for (const [name, value] of searchParams) {
-    if (!known.includes(name)) throw wrong(name, `Unknown parameter ${name}.`, `Use ${known.join(', ') || 'none'}.`);
+    if (!known.includes(name))
+      throw wrong(shown(name), `Unknown parameter ${shown(name)}.`, `Use ${known.join(', ') || 'none'}.`);
     if (value.length > LONGEST) throw wrong(name, `${name} is longer than ${LONGEST} characters.`);
   }
 
@@ -58,6 +59,11 @@ export function readQuery({ searchParams }: URL, known: readonly string[]) {
   }
 
   return { text, oneOf, flag, whole, limit, time };
+}
+
+/** A name that looks like one; anything else in an address may be a secret. */
+function shown(name: string): string {
+  return /^[A-Za-z]{1,20}$/.test(name) ? name : '…';
 }
 
 function wrong(name: string, message: string, remedy?: string): PoSyncError {

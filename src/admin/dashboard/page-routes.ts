@@ -12,6 +12,10 @@ import { orderPage } from './order-page.ts';
 import { badge } from './parts.ts';
 import { environmentPage, overviewPage } from './state-pages.ts';
 
+const PARAMETERS = new Set(
+  'after batch kind limit number open outcome q reports signature since source state'.split(' '),
+);
+
 type Render = (request: PageRequest) => Promise<Content>;
 
 const PAGES: readonly (readonly [path: string, render: Render])[] = [
@@ -35,7 +39,8 @@ async function showPage(api: ApiContext, request: AdminRequest, render: Render):
   const principal: Principal = request.principal ?? { role: 'read', who: '' };
   const note = api.notes.find(request.url.searchParams.get('note') ?? '');
   const url = new URL(request.url);
-  url.searchParams.delete('note');
+  // A page repeats only parameters that pages use: an address may contain anything, a token included.
+  for (const name of new Set(url.searchParams.keys())) if (!PARAMETERS.has(name)) url.searchParams.delete(name);
   const back = url.pathname + url.search;
   const mayOperate = principal.role === 'operate';
   const confirm = isProtected ? environment : undefined;
