@@ -144,8 +144,10 @@ function reportedFaultOf({ number, times, standing, outcomes }: Judged, world: W
   if (times === 0 && only('duplicate', 'cancelled') && outcomes.has('duplicate') && !isConfirmed)
     return 'falsely duplicate';
   if (times === 0 || api.before.has(number)) return undefined;
-  if (only('cancelled', 'invalid') && standing.state === 'forgotten') return 'sent though withdrawn';
-  const isTold = outcomes.has('accepted') || outcomes.has('duplicate') || deeds.resent.has(number);
+  // A person said wrongly that the API does not have it; from then on it was an order that was never sent.
+  const wasDenied = deeds.resent.has(number);
+  if (only('cancelled', 'invalid') && standing.state === 'forgotten' && !wasDenied) return 'sent though withdrawn';
+  const isTold = outcomes.has('accepted') || outcomes.has('duplicate') || wasDenied;
   return standing.state === 'forgotten' && !isTold ? 'falsely given up' : undefined;
 }
 
