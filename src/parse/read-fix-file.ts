@@ -26,6 +26,8 @@ export type Originals = {
   doubted: undefined | ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** The places of all records of an order that has several, by the place of each. */
   orders: ReadonlyMap<string, readonly string[]>;
+  /** What the order at a place still lacks, when that is why it came back. */
+  incomplete: ReadonlyMap<string, string>;
   /** The places of the dead letters that are open. */
   open: ReadonlySet<string>;
   /** How the fix file was written, where that is not Unicode. */

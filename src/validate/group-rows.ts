@@ -177,7 +177,7 @@ function correctedTwice(records: readonly SourceRecord[]): { place: Place; first
 
 /** A row that was in the fix file with rows of this order, and is not in it now, if nobody confirmed that. */
 function missingRow(records: readonly SourceRecord[], originals: Originals | undefined): string | undefined {
-  if (originals === undefined || originals.orders.size === 0) return undefined;
+  if (originals === undefined) return undefined;
   if (records.every(({ isConfirmed }) => isConfirmed)) return undefined;
   const own = records.filter((record) => !isOfOtherBatch(record, originals));
   const places = new Set(own.map(placeNamedBy));
@@ -185,6 +185,9 @@ function missingRow(records: readonly SourceRecord[], originals: Originals | und
     const missing = place === undefined ? undefined : originals.orders.get(place)?.find((one) => !places.has(one));
     if (missing !== undefined)
       return `${missing} of batch ${originals.batch} (${shownRow(missing, originals)}) was in this order`;
+    // It was held for this before, and nobody added a row.
+    const lacks = place === undefined || places.has(undefined) ? undefined : originals.incomplete.get(place);
+    if (lacks !== undefined) return lacks;
   }
   return undefined;
 }

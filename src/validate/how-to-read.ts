@@ -122,6 +122,7 @@ async function originalsIn(
     records: new Map(),
     doubted: undefined,
     orders: new Map(),
+    incomplete: new Map(),
     open: new Set<string>(),
   };
   const written: Originals = { ...nothing, ...(encoding && { encoding }) };
@@ -185,9 +186,10 @@ async function recordsIn(file: string, mapping: Mapping, written: Originals): Pr
 async function deadLettersIn(
   folder: string,
   written: readonly SourceRecord[],
-): Promise<Pick<Originals, 'doubted' | 'orders' | 'open'>> {
+): Promise<Pick<Originals, 'doubted' | 'orders' | 'incomplete' | 'open'>> {
   const doubted = new Map<string, Map<string, string>>();
   const orders = new Map<string, readonly string[]>();
+  const incomplete = new Map<string, string>();
   const open = new Set<string>();
   let next = 0;
   for await (const { closed, location, problems = [] } of deadLettersOf(folder)) {
@@ -198,13 +200,18 @@ async function deadLettersIn(
     const places = location.pointer === undefined ? lines.map((line) => `line ${line}`) : own;
     next += lines.length;
     const readings = new Map(problems.filter(isDoubt).map(({ value, message }) => [value, firstPart(value, message)]));
+    const lacks = problems.flatMap(({ message }) => LACKS.exec(message)?.[1] ?? [])[0];
     for (const place of places) {
+      if (lacks !== undefined) incomplete.set(place, lacks);
       if (places.length > 1) orders.set(place, places);
       if (readings.size > 0) doubted.set(place, readings);
     }
   }
-  return { doubted, orders, open };
+  return { doubted, orders, incomplete, open };
 }
+
+/** The message of `fix-row-missing`. */
+const LACKS = /^is not complete: (.+) in the fix file and is not in this order now;/s;
 
 async function* deadLettersOf(folder: string): AsyncGenerator<DeadLetter> {
   const parser = createJsonParser({ kind: 'list', path: [] });

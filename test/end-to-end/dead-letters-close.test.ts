@@ -95,7 +95,7 @@ describe('a dead letter', () => {
     expect(await place.read(first, 'report.html')).toContain(`href="../${second.batch}/report.html"`);
 
     const again = await place.read(second, 'dead-letters.csv');
-    await place.drop('d.csv', again.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1').replace('PO-2,NEW,C,1', 'PO-2,NEW,C,x'));
+    await place.drop('d.csv', again.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1'));
     await place.run(['start', '--once']);
     const third = await lastOf(place);
     expect(await place.read(first, 'report.html')).toContain('<h1>1 of 2 orders needs you</h1>');

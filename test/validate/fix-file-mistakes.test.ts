@@ -99,6 +99,20 @@ describe('an order of several rows', () => {
     expect((await round.drops(textOf(both))).sent).toEqual([order('00987', ['000123', 1], ['A-3', 3])]);
   });
 
+  test('stays held when it comes back unchanged without its row, and is sent when the row is added again', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = rowsOf(round.written().text);
+    await round.drops(textOf({ header, rows: rows.toSpliced(1, 1) }));
+    const again = round.written().text;
+    const second = await round.drops(again);
+    expect(second.sent).toEqual([{ '00987': ['2 fix-row-missing'] }]);
+    expect(second.messages).toEqual([expect.stringMatching(/line 3 of batch.*was in this order in the fix file/)]);
+    const third = rowsOf(round.written().text);
+    const added = ['00987', 'A-2', '5', '', '', '', ''];
+    const { sent } = await round.drops(textOf({ header: third.header, rows: [...third.rows, added] }));
+    expect(sent).toEqual([order('00987', ['000123', 1], ['A-3', 3], ['A-2', 5])]);
+  });
+
   test('is held when only one of its rows got the new number', async () => {
     round = await openFixRound(INPUT, ERP);
     const renamed = withCells(rowsOf(round.written().text), 1, { MATNR: 'A-2', PO_NO: '00988' });
