@@ -29,25 +29,26 @@ const STOPPED: AttemptEnd = { kind: 'stopped' };
  * classify, record, judge. The place is released as soon as the API accepted the order.
  */
 export async function attempt(line: Line, entry: Entry, place: Place): Promise<AttemptEnd> {
-  const { inFlight } = line.book.ledger;
-  const { purchaseOrderNumber: number } = entry.order;
-  // Another daemon put the order back while a call of it is in flight here; the sweeper brings it again.
-  if (inFlight.has(number)) return DONE;
-  inFlight.add(number);
-  try {
-    return await tryOnce(line, entry, place);
-  } finally {
-    inFlight.delete(number);
-  }
-}
-
-async function tryOnce(line: Line, entry: Entry, place: Place): Promise<AttemptEnd> {
   const pass = await takeTurn(line, place);
   if (pass === 'stopped') return STOPPED;
   if (line.guards.held.has(entry.batch)) return needless(line, pass);
   const token = await takeToken(line);
   if (token === undefined) return { kind: 'again', entry };
-  const ended = await send(line, { entry, pass, token, place });
+  const { inFlight } = line.book.ledger;
+  const { purchaseOrderNumber: number } = entry.order;
+  // Another daemon put the order back while a call of it is in flight here; the sweeper brings it again.
+  if (inFlight.has(number)) return needless(line, pass);
+  // Not before: an order that was cancelled while it waited for its turn must not stop another one of its number.
+  inFlight.add(number);
+  try {
+    return await sendAndRecord(line, { entry, pass, token, place });
+  } finally {
+    inFlight.delete(number);
+  }
+}
+
+async function sendAndRecord(line: Line, attempt: Attempt): Promise<AttemptEnd> {
+  const ended = await send(line, attempt);
   if ('kind' in ended) return ended;
   await watchBatch(line, ended);
   const end = await record(line, ended);
