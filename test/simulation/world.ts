@@ -53,7 +53,7 @@ export type LiveOptions = {
   tell?: ((line: string) => void) | undefined;
 };
 
-const MOST_TURNS = 400_000;
+const MOST_TURNS = 120_000;
 const COMMANDS = commandTable();
 
 /** Lives one world from its seed to its end. */
