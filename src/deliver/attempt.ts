@@ -10,6 +10,7 @@ import { batchHeld } from '../log/events/batch.ts';
 import { attemptEnded, orderDead } from '../log/events/delivery.ts';
 import type { Pass } from './circuit-breaker.ts';
 import { type Attempt, giveBack, intend, type Line, mayBegin, type Obstacle, stillMayBegin } from './may-begin.ts';
+import { isEmptySuccess } from './pause-rules.ts';
 import type { Place } from './places.ts';
 
 /**
@@ -152,7 +153,7 @@ async function record(line: Line, ended: Ended): Promise<AttemptEnd> {
     : withJob(next(intended, event, book.policy), queue.nameJob);
   const taking = book.ledger.take(intended, step);
   // An intent that becomes possible now follows on the same connection to Redis: when it is durable, so is this outcome.
-  if (seen.kind === 'accepted' || seen.kind === 'misnamed' || seen.kind === 'refused') place.answered();
+  if (isAnswer(seen, line)) place.answered();
   if (seen.kind === 'accepted') place.release();
   if (!(await taking)) {
     if (verdict.kind === 'accepted' || verdict.kind === 'misnamed') await recordLate(line, intended, event);
@@ -160,6 +161,12 @@ async function record(line: Line, ended: Ended): Promise<AttemptEnd> {
   }
   report(line, step, intended);
   return goesAgain && step.kind === 'move' ? { kind: 'again', entry: step.entry } : DONE;
+}
+
+/** Whether the API answered about the order. An empty success counts once the list showed what it means. */
+function isAnswer(seen: Seen, { breaker }: Line): boolean {
+  if (seen.kind === 'unknown') return isEmptySuccess(seen) && breaker.answersAreClear();
+  return seen.kind === 'accepted' || seen.kind === 'misnamed' || seen.kind === 'refused';
 }
 
 /** The attempt has ended meanwhile, but the answer still proves that the API has the order. */

@@ -120,6 +120,6 @@ function createSlowDown({ breaker, time, policy }: Pick<PauseRulesDeps, 'breaker
 }
 
 /** A 2xx that does not say whether the order was created. */
-function isEmptySuccess({ said }: Extract<Seen, { kind: 'unknown' }>): boolean {
+export function isEmptySuccess({ said }: Extract<Seen, { kind: 'unknown' }>): boolean {
   return said.httpStatus !== undefined && said.httpStatus >= 200 && said.httpStatus < 300 && said.code !== 'no-answer';
 }
