@@ -73,7 +73,8 @@ export async function openFixRound(
     await mkdir(own);
     await writeFile(written, bytes);
     await writeFile(path.join(own, 'dead-letters.json'), entries + list.closing());
-    if (written.endsWith('.csv')) await (await openFixWorkbook(own, { path: written, format }))?.publish();
+    await using workbook = written.endsWith('.csv') ? await openFixWorkbook(own, { path: written, format }) : undefined;
+    await workbook?.publish();
     last = { text: bytes.toString('utf8'), bytes, batch, folder: own };
     return {
       sent: inShort(orders),
