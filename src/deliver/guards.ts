@@ -7,7 +7,7 @@ import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Context } from '../redis/store.ts';
+import type { Context, Store } from '../redis/store.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createPauseRules, type PauseRules } from './pause-rules.ts';
 
@@ -25,7 +25,7 @@ export function createGuards({ context, book, partner, breaker }: GuardsDeps): G
     health: createPauseRules({ breaker, tokens: partner.tokens, time: store.time, policy: book.policy }),
     held: createHeldBatches(book.batches, refusals.forget),
     refusals,
-    rate: rateLimit ? createRateLimit({ redis: store.redis, keys: store.keys, clock }, rateLimit) : unlimited,
+    rate: rateLimit ? createRateLimit({ store, clock }, rateLimit) : unlimited,
   };
 }
 
@@ -37,27 +37,32 @@ type RateLimit = {
 /** No limit: every turn is now. */
 const unlimited: RateLimit = { turn: async (signal) => (signal.aborted ? 'stopped' : 'at once') };
 
+/** Milliseconds. Ledger time is corrected once a second, e.g. after the machine was suspended: a longer wait asks again. */
+const LONGEST_SLEEP = 1_000;
+
 /**
  * At most `max` calls in `per` milliseconds, shared by all daemons and spread evenly:
  * a tenth of the window may come at once, so that small limits stay smooth.
  */
 function createRateLimit(
-  { redis, keys, clock }: { redis: Redis; keys: Keys; clock: Clock },
+  { store: { redis, keys, time }, clock }: { store: Pick<Store, 'redis' | 'keys' | 'time'>; clock: Clock },
   { max, per }: { max: number; per: number },
 ): RateLimit {
   const script = readScript(new URL('./rate.lua', import.meta.url));
   const interval = (per * 1000) / max;
+  const burst = (per * 1000) / 10;
   return {
     async turn(signal) {
-      const wait = Number(await runScript(redis, script, [keys.rate], [interval, (per * 1000) / 10])) / 1000;
-      if (wait > 0) await clock.sleep(wait, signal);
-      if (signal.aborted) return 'stopped';
-      return wait > 0 ? 'waited' : 'at once';
+      const due = Number(await runScript(redis, script, [keys.rate], [interval, burst, time.now() * 1000])) / 1000;
+      const wait = () => due - time.now();
+      if (wait() <= 0) return signal.aborted ? 'stopped' : 'at once';
+      while (wait() > 0 && !signal.aborted) await clock.sleep(Math.min(wait(), LONGEST_SLEEP), signal);
+      return signal.aborted ? 'stopped' : 'waited';
     },
   };
 }
 
-/** When the rate limit allows the next call, Redis time in milliseconds; 0 without a limit, or when it is now. */
+/** When the rate limit allows the next call, ledger time in milliseconds; 0 without a limit, or when it is now. */
 export async function nextTurnAt({ redis, keys }: { redis: Redis; keys: Keys }): Promise<number> {
   return Math.floor(Number((await redis.get(keys.rate)) ?? 0) / 1000);
 }

@@ -434,6 +434,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/redis/time.test.ts'],
   },
   {
+    without: 'ledger time in the rate limit',
+    file: 'src/deliver/rate.lua',
+    find: "tonumber(ARGV[3])\nlocal due",
+    replace: "redis.call('TIME')[1] * 1000000\nlocal due",
+    tests: ['test/trouble/clock-steps.test.ts'],
+  },
+  {
     without: 'the waits of a process that cannot know how long they lasted',
     file: 'src/reconcile/verifier.ts',
     find: 'time.watched() >= deps.policy.settle',
