@@ -436,7 +436,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'ledger time in the rate limit',
     file: 'src/deliver/rate.lua',
-    find: "tonumber(ARGV[3])\nlocal due",
+    find: 'tonumber(ARGV[3])\nlocal due',
     replace: "redis.call('TIME')[1] * 1000000\nlocal due",
     tests: ['test/trouble/clock-steps.test.ts'],
   },
