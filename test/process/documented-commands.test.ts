@@ -58,6 +58,16 @@ const SOURCES = `- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll:
   - { name: erp, type: export, path: erp.csv, mapping: erp }`;
 const MAPPING = 'mappings: { erp: { fields: { purchaseOrderNumber: NO, articleCode: MAT, quantity: QTY } } }';
 
+/** Runs a server until it says that it is ready, then stops it, with its exit code. */
+const UNTIL_READY = `until_ready() {
+  local out pid; out=$(mktemp -p .)
+  "$@" >"$out" 2>&1 & pid=$!
+  while kill -0 $pid 2>/dev/null && ! grep -qE 'po-sync is ready|"baseUrl"' "$out"; do sleep 0.1; done
+  kill -TERM $pid 2>/dev/null; wait $pid; local code=$?
+  [ $code = 0 ] || cat "$out" >&2
+  return $code
+}`;
+
 describe('the commands of the documentation', () => {
   const stack = new AsyncDisposableStack();
   let place: Workplace;
@@ -103,13 +113,13 @@ describe('the commands of the documentation', () => {
     expect(unused).toEqual([]);
   });
 
-  /** What a reader replaces: names, paths, addresses, a free port; a daemon is stopped after a while. */
+  /** What a reader replaces: names, paths, addresses, a free port; a daemon is stopped once it is ready. */
   function adapted(line: string, port: number): string[] {
     const own = line
       .replace('3f2a91c0', held)
       .replace(/\/path\/to\/|\/etc\/po-sync\/(?=client)/g, `${place.folder}/`)
       .replace('--port 8080', `--port ${port}`)
-      .replace(/^((?:bin\/)?po-sync (?:start|sandbox)\b(?!.*--once).*)$/, 'timeout --preserve-status -s TERM 5 $1')
+      .replace(/^((?:bin\/)?po-sync (?:start|sandbox)\b(?!.*--once).*)$/, 'until_ready $1')
       .replace(/^(.*(?:dead-letters (?:retry|discard|resolve)|batches (?:release|cancel)) .*)$/, '$1 --yes');
     const { baseUrl, authUrl } = place.api;
     const addresses = `sed -i 's#baseUrl: .*#baseUrl: ${baseUrl}#; s#authUrl: .*#authUrl: ${authUrl}#; s#../inbox#../fresh#' config/po-sync.yaml`;
@@ -134,9 +144,14 @@ describe('the commands of the documentation', () => {
     const isExporting = linesOf(block).some((line) => line.startsWith('export PO_SYNC_STAGING_CLIENT_ID='));
     if (isExporting) delete (env as Record<string, string>)['PO_SYNC_STAGING_CLIENT_ID'];
     return new Promise((resolve) => {
-      execFile('bash', ['--norc', '-c', script.join('\n')], { cwd: place.folder, env }, (error, _, err) => {
-        resolve(error === null ? '' : err);
-      });
+      execFile(
+        'bash',
+        ['--norc', '-c', [UNTIL_READY, ...script].join('\n')],
+        { cwd: place.folder, env },
+        (error, _, err) => {
+          resolve(error === null ? '' : err);
+        },
+      );
     });
   }
 
