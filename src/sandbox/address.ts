@@ -130,12 +130,13 @@ function cannotListen(host: string, port: number, cause: Error): PoSyncError {
   if (codeOf(cause) === 'EADDRINUSE') {
     const message = `Port ${port} on ${host} is in use by another program.`;
     return new PoSyncError('sandbox-port-in-use', message, {
-      remedy: 'Choose another port with --port, or 0 for any free port.',
+      remedy: 'Stop that program, or choose another port with --port or --auth-port; 0 is any free port.',
       facts,
       cause,
     });
   }
   return new PoSyncError('sandbox-cannot-listen', `The sandbox cannot listen on ${host}:${port}: ${cause.message}.`, {
+    remedy: 'Use an address of this machine for --host, and a port that your user may open.',
     facts,
     cause,
   });

@@ -100,9 +100,10 @@ function answerCall(call: Call, role: Role, context: Context): Reply | Promise<R
   }
   if (role.api && path.startsWith(`${API_PREFIX}/`)) return answerApi(call, context);
   const isOtherTokenPath = role.auth && TOKEN_PATHS.some((one) => one === path);
+  if (isOtherTokenPath) return nothingAt(path, ` The token path of this environment is ${context.settings.tokenPath}.`);
   return nothingAt(
     path,
-    isOtherTokenPath ? ` The token path of this environment is ${context.settings.tokenPath}.` : '',
+    role.api ? ` The addresses of the API begin with ${API_PREFIX}.` : ' This is the auth address.',
   );
 }
 
@@ -122,7 +123,7 @@ function answerApi(call: Call, context: Context): Reply | Promise<Reply> {
   const { method, path, headers } = call;
   const caller = authenticate(headers.authorization, context.tokens, context.settings.environment);
   if (!caller.known) return caller.refusal;
-  if (path !== ORDERS) return nothingAt(path);
+  if (path !== ORDERS) return nothingAt(path, ` The API has ${ORDERS} only.`);
   if (method === 'POST') return createPurchaseOrder(call, caller, context);
   if (isReading(method)) return listPurchaseOrders(call, caller, context);
   return notAllowed(method, 'GET, HEAD, POST');

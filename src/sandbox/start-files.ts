@@ -79,10 +79,45 @@ function contentOf(document: ReturnType<typeof parseDocument>): unknown {
 
 /** Our words for the problems that a schema leaves to the library. */
 function wordingOf(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code !== 'invalid_type') return undefined;
-  return issue.input === undefined
-    ? 'is missing'
-    : `must be ${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : `must be ${kindOf(issue.expected)}`;
+    case 'unrecognized_keys': {
+      const known =
+        issue.inst instanceof z.ZodObject ? `; known keys: ${Object.keys(issue.inst.shape).join(', ')}` : '';
+      return `unknown key ${issue.keys.join(', ')}${known}`;
+    }
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'invalid_union':
+      return Array.isArray(issue.options) ? `must be one of ${issue.options.join(', ')}` : undefined;
+    case 'too_small':
+      return issue.origin === 'array' || issue.origin === 'string'
+        ? 'must not be empty'
+        : `must be ${issue.minimum} or more`;
+    case 'too_big':
+      return `must be ${issue.maximum} or less`;
+    default:
+      return undefined;
+  }
+}
+
+function kindOf(expected: string): string {
+  switch (expected) {
+    case 'array':
+      return 'a list';
+    case 'object':
+    case 'record':
+      return 'keys with values';
+    case 'string':
+      return 'text';
+    case 'boolean':
+      return 'true or false';
+    case 'int':
+      return 'a whole number';
+    default:
+      return `a ${expected}`;
+  }
 }
 
 /** The start of the deepest existing node on the path to a problem. */

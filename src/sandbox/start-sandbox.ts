@@ -31,7 +31,7 @@ export type Sandbox = {
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const settings = settingsOf(options);
-  checkName(settings.environment);
+  checkEnvironmentName(settings.environment);
   const allowed = allowList(settings.allowIp);
   await using opened = new AsyncDisposableStack();
   const { environment } = settings;
@@ -121,7 +121,8 @@ function emitToAll(...listeners: (Emit | undefined)[]): Emit | undefined {
   };
 }
 
-function checkName(environment: string): void {
+/** Throws PoSyncError `sandbox-environment-invalid` for a name that cannot be part of a file name. */
+export function checkEnvironmentName(environment: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(environment)) return;
   throw new PoSyncError('sandbox-environment-invalid', `"${environment}" is not a valid environment name.`, {
     remedy: 'Use letters, digits, "-" and "_", starting with a letter or digit.',

@@ -167,6 +167,18 @@ describe('HTTP', () => {
     expect({ status, json }).toEqual({ status: 404, json: { status: 'error', error: { code: 404, message } } });
   });
 
+  test.each([
+    ['/purchase-orders', 'The addresses of the API begin with /api/v1.'],
+    ['/', 'The addresses of the API begin with /api/v1.'],
+    ['/api/v1/purchase-orders/', 'The API has /api/v1/purchase-orders only.'],
+  ])('the refusal of %s says where the API is', async (path, hint) => {
+    await using sandbox = await conformingSandbox();
+    const headers = bearerHeaders(await sandbox.token());
+    const { status, json } = await exchange('GET', new URL(path, sandbox.baseUrl).href, { headers });
+    const message = `Path ${path} not found. ${hint}`;
+    expect({ status, json }).toEqual({ status: 404, json: { status: 'error', error: { code: 404, message } } });
+  });
+
   test('a compressed token request is refused with the reason', async () => {
     await using sandbox = await conformingSandbox();
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-encoding': 'gzip' };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { PoSyncError, toError } from '../../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
+import { fileMissing } from '../../core/regular-file.ts';
 import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
 import { CLIENT_AUTHS, type SandboxOptions, SCOPES, type Scope, TOKEN_PATHS } from '../../sandbox/sandbox-options.ts';
 
@@ -125,6 +126,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw fileMissing(path, error);
     throw new PoSyncError('file-unreadable', `${path} cannot be read: ${toError(error).message}.`, {
       facts: { file: path },
       cause: error,
@@ -161,7 +163,7 @@ function integer(flag: string, value: string, least: number, most: number): numb
 function oneOf<T extends string>(flag: string, value: string, choices: readonly T[]): T {
   const found = choices.find((choice) => choice === value);
   if (found !== undefined) return found;
-  throw badFlag(flag, value, choices.join(' or '));
+  throw badFlag(flag, value, `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`);
 }
 
 function scopesOf(value: string): Scope[] {

@@ -9,7 +9,7 @@ import { PRIVATE_FOLDER } from '../../core/folder.ts';
 import { readTextIfExists } from '../../core/regular-file.ts';
 import type { Certificate } from '../../sandbox/certificate.ts';
 import type { AnsweredCall, SandboxOptions } from '../../sandbox/sandbox-options.ts';
-import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import { checkEnvironmentName, startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Shell } from '../shell.ts';
 import { optionsIn, type SandboxArgs } from './sandbox-flags.ts';
 
@@ -41,6 +41,7 @@ export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<n
 
 async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOptions> {
   const environment = args.environment || shell.env[ENVIRONMENT] || DEFAULT_ENVIRONMENT;
+  checkEnvironmentName(environment);
   const flagged = await optionsIn(args, shell.cwd);
   const credentials = await credentialsOf(environment, args.memory ? undefined : flagged.data, shell);
   return { environment, ...credentials, ...flagged };

@@ -10,6 +10,7 @@ import { selfSigned } from '../../../src/sandbox/certificate.ts';
 import { loadClients, loadSeed } from '../../../src/sandbox/start-files.ts';
 import { exchange } from '../../support/exchange.ts';
 import { fakeShell } from '../../support/fake-shell.ts';
+import { freePort } from '../../support/free-port.ts';
 import { CREDENTIALS, runSandbox, startSandboxProcess } from '../../support/sandbox-process.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 import { until } from '../../support/until.ts';
@@ -216,13 +217,26 @@ describe('an invalid value gives one clear error', () => {
     await refused(name, name).toMatchObject({ code: 'sandbox-environment-invalid' });
   });
 
+  test('an environment whose name leads out of the data folder writes no credentials', async () => {
+    await refused({ environment: '../up' }, { env: {} }).toMatchObject({ code: 'sandbox-environment-invalid' });
+    expect(await readdir(folder.path)).not.toContain('up.env');
+  });
+
+  test('a host of another machine', async () => {
+    await refused({ memory: true, host: 'host.invalid' }).toMatchObject({
+      code: 'sandbox-cannot-listen',
+      remedy: expect.stringContaining('--host'),
+    });
+  });
+
   test('a data folder that cannot be created', async () => {
     await writeFile(path.join(folder.path, 'file'), '');
     await refused({ data: 'file/in-it' }).toMatchObject({ code: 'sandbox-data-unusable' });
   });
 
   test('a missing fault file', async () => {
-    await refused({ faults: 'nowhere.yaml' }).toMatchObject({ code: 'file-unreadable' });
+    await refused({ faults: 'nowhere.yaml' }).toMatchObject({ code: 'file-missing' });
+    await refused({ faults: '.' }).toMatchObject({ code: 'file-unreadable' });
   });
 
   test('half of the credentials, or no place and no terminal for generated ones', async () => {
@@ -334,13 +348,19 @@ test('--tls-cert and --tls-key serve https with a certificate from files', async
 });
 
 test('--public-url is the address in the first line and in the OpenAPI document', async () => {
-  const args = { memory: true, port: '0', publicUrl: 'https://sandbox.example.com/po/' };
+  const port = await freePort();
+  const args = { memory: true, port: String(port), publicUrl: 'https://sandbox.example.com/po/' };
   const stopping = new AbortController();
   const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
   const running = sandboxCommand(args, shell);
   const urls = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
+  const { json } = await exchange('GET', `http://127.0.0.1:${port}/openapi.json`);
   stopping.abort('SIGTERM');
   await running;
+  expect(json).toMatchObject({
+    servers: [{ url: 'https://sandbox.example.com/po/api/v1' }],
+    paths: { '/oauth2/token': { servers: [{ url: 'https://sandbox.example.com/po' }] } },
+  });
   expect(urls).toEqual({
     environment: 'staging',
     baseUrl: 'https://sandbox.example.com/po/api/v1',
