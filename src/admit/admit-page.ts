@@ -1,4 +1,5 @@
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { RowClaim } from '../ledger/commits.ts';
 import { createDeadLetters, type DeadLetters } from '../ledger/dead-letters.ts';
 import { type Job, jobSize } from '../ledger/job.ts';
 import { createKnownInvalid, type KnownInvalid } from '../ledger/known-invalid.ts';
@@ -22,7 +23,7 @@ export type AdmitPageDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
   ledger: Ledger;
   queue: Pick<OrderQueue, 'nameJob' | 'add'>;
-  batches: Pick<Batches, 'isCancelled' | 'nameOf'>;
+  batches: Pick<Batches, 'isCancelled' | 'find' | 'nameOf'>;
   retention: Pick<Retention, 'shown'>;
   log: Log;
 };
@@ -34,7 +35,9 @@ type Ended = Counted & { fingerprint: string; line: number; reason: string };
 type Fresh = Plan & { admission: Extract<Plan['admission'], { kind: 'queue' }> };
 
 /** What the steps of admission share. */
-type Admitting = AdmitPageDeps & { knownInvalid: KnownInvalid; deadLetters: DeadLetters };
+type Admitting = AdmitPageDeps & { knownInvalid: KnownInvalid; deadLetters: DeadLetters; guard: FixGuard };
+
+type FixGuard = ReturnType<typeof createFixGuard>;
 
 /**
  * Builds the step that admits a page of a batch's orders, ledger first, then queue. All rules of admission apply here:
@@ -42,20 +45,29 @@ type Admitting = AdmitPageDeps & { knownInvalid: KnownInvalid; deadLetters: Dead
  */
 export function createAdmitPage(deps: AdmitPageDeps) {
   const { store, ledger, batches } = deps;
-  const guard = createFixGuard({ ...store, ledger });
-  const line = { ...deps, knownInvalid: createKnownInvalid(store), deadLetters: createDeadLetters(store) };
+  const { redis, keys } = store;
+  const guard = createFixGuard({ redis, keys, ledger, batches });
+  const line = { ...deps, guard, knownInvalid: createKnownInvalid(store), deadLetters: createDeadLetters(store) };
 
   return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
     const batch = { ...found, cancelled: await batches.isCancelled(found.batch) };
-    const page = file.isFixFile ? await guard(batch, orders) : orders;
-    const invalid = page.filter((order): order is InvalidOrder => !order.valid);
-    await count(
+    const page = file.isFixFile ? await guard.page(batch, orders) : orders;
+    await countInvalid(
       line,
       batch,
-      invalid.map((order) => endedInvalid(order, store.time.now())),
+      page.filter((order): order is InvalidOrder => !order.valid),
     );
     for (const round of planning.inRounds(page)) await admitRound(line, batch, round, file);
   };
+}
+
+async function countInvalid(line: Admitting, batch: Batch, invalid: readonly InvalidOrder[]): Promise<void> {
+  const at = line.store.time.now();
+  await count(
+    line,
+    batch,
+    invalid.map((order) => endedInvalid(order, at)),
+  );
 }
 
 function endedInvalid(order: InvalidOrder, at: number): Ended {
@@ -85,7 +97,7 @@ async function admitRound(
     await count(line, batch, await endedIn(line, batch, plans));
     if (batch.kind === 'export') await knownInvalid.areWell(batch.source, planning.wellIn(plans));
     await retention.shown(planning.settledIn(plans, known), time.now());
-    rest = [...(await follow(line, batch, plans)), ...(await enqueue(line, batch, plans, jobSize(file.records)))];
+    rest = [...(await follow(line, batch, plans)), ...(await enqueue(line, batch, plans, file))];
   }
 }
 
@@ -151,10 +163,30 @@ async function follow(
   return duplicates.filter((_, i) => !done[i]).map(({ order }) => order);
 }
 
-/** Ledger first, then queue: the sweeper finds orders that a crash left between the two steps. Returns orders changed meanwhile. */
-async function enqueue(line: Admitting, batch: Batch, plans: readonly Plan[], size: number): Promise<ValidOrder[]> {
+/**
+ * Ledger first, then queue: the sweeper finds orders that a crash left between the two steps. Returns orders changed
+ * meanwhile, also those of which another order took a row.
+ */
+async function enqueue(
+  line: Admitting,
+  batch: Batch,
+  plans: readonly Plan[],
+  { records, isFixFile, corrects }: FileFacts,
+): Promise<ValidOrder[]> {
   const fresh = plans.filter((one): one is Fresh => one.admission.kind === 'queue');
-  const jobs = await Promise.all(inGroups(fresh, size).map((group) => enterGroup(line, batch, group)));
+  const orders = isFixFile ? fresh.map(({ order }) => order) : [];
+  const guarded = await line.guard.rows(batch, orders, corrects);
+  await countInvalid(
+    line,
+    batch,
+    [...guarded.values()].filter((one) => 'valid' in one),
+  );
+  const entering = fresh.flatMap((plan) => {
+    const rows = guarded.get(plan.order) ?? [];
+    return 'valid' in rows ? [] : [{ ...plan, rows }];
+  });
+  const groups = inGroups(entering, jobSize(records));
+  const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));
   await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));
   return jobs.flatMap(({ late }) => late);
 }
@@ -162,16 +194,16 @@ async function enqueue(line: Admitting, batch: Batch, plans: readonly Plan[], si
 async function enterGroup(
   { queue, ledger, store }: Admitting,
   batch: Batch,
-  group: readonly Fresh[],
+  group: readonly (Fresh & { rows: readonly RowClaim[] })[],
 ): Promise<{ job?: Job; late: ValidOrder[] }> {
   const job = queue.nameJob();
   const at = store.time.now();
   const respelled = await ledger.respelled(group.map(({ order: { order } }) => order.purchaseOrderNumber));
   const done = await Promise.all(
-    group.map(({ order: { order, ordinal, place }, digest, admission: { before } }, i) => {
+    group.map(({ order: { order, ordinal, place }, digest, admission: { before }, rows }, i) => {
       const arrival = { order, digest, batch: batch.batch, batchNo: batch.no, ordinal, place, job };
       const entry = entered(arrival, before, at, respelled[i]);
-      return ledger.enter(entry, before, entry.state === 'unknown' ? at : at + SWEEP_AFTER);
+      return ledger.enter(entry, before, entry.state === 'unknown' ? at : at + SWEEP_AFTER, rows);
     }),
   );
   const mine = group.filter((_, i) => done[i] && respelled[i] === undefined);

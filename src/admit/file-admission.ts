@@ -191,13 +191,15 @@ async function admitAll(
   await deps.batches.admitting(file.batch, inspection.sha256);
   const isCounted = await deps.batches.counted(file.batch);
   const pager = createPager(PAGE);
+  const { records, isFixFile, reading } = inspection;
+  const facts = { records, isFixFile, corrects: 'originals' in reading ? reading.originals : undefined };
   let total = 0;
   for await (const orders of readOrderPages(file.path, inspection, { signal })) {
     total += orders.length;
     const pages = orders.filter(({ ordinal }) => !isCounted(ordinal)).flatMap(pager.add);
-    for (const page of pages) if (!(await deps.admit(batch, page, inspection, signal))) return undefined;
+    for (const page of pages) if (!(await deps.admit(batch, page, facts, signal))) return undefined;
   }
-  return (await deps.admit(batch, pager.rest(), inspection, signal)) ? total : undefined;
+  return (await deps.admit(batch, pager.rest(), facts, signal)) ? total : undefined;
 }
 
 /** The batch is still being read, so that it is found and read again. */

@@ -1,20 +1,32 @@
-import type { Batch } from '../ledger/batches/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { RowClaim } from '../ledger/commits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Known } from '../ledger/transitions/admission.ts';
-import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, placeText } from '../order/fixing.ts';
+import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims.ts';
+import { ALREADY_CORRECTED, LEADING_ZEROS_LOST } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import type { FixTarget } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 
-type Deps = { ledger: Pick<Ledger, 'lookup'>; redis: Redis; keys: Keys };
+type Deps = {
+  ledger: Pick<Ledger, 'lookup'>;
+  batches: Pick<Batches, 'find' | 'nameOf'>;
+  redis: Redis;
+  keys: Keys;
+};
 
 /** Holds orders of a fix file that another order of the ledger puts in doubt. */
 export function createFixGuard(deps: Deps) {
   const withoutZeros = createZeroGuard(deps);
-  const byRow = createRowGuard(deps);
-  return async (batch: Pick<Batch, 'batch' | 'no'>, page: readonly CheckedOrder[]): Promise<CheckedOrder[]> =>
-    await byRow(batch, await Promise.all(page.map(withoutZeros)));
+  const { remember } = createRowClaims(deps);
+  return {
+    /** Checks the numbers of a page, and keeps which rows its records were first. */
+    async page({ batch }: Pick<Batch, 'batch'>, page: readonly CheckedOrder[]): Promise<CheckedOrder[]> {
+      await Promise.all(page.map(({ records }) => remember(batch, records)));
+      return await Promise.all(page.map(withoutZeros));
+    },
+    rows: createRowGuard(deps),
+  };
 }
 
 /** Maximum length of numbers with leading zeros that are searched. */
@@ -48,63 +60,66 @@ function heldBack({ ordinal, number, place, records }: ValidOrder, code: string,
   return { ordinal, number, place, records, valid: false, problems: [problem] };
 }
 
-/** The order that a row became: its number, and the batch that brought it. */
-type Claim = { number: string; batch: string; no: number };
+/** The batch that a fix file names, and the number of each of its dead letters, by place. */
+export type Corrects = { batch: string; numbers: ReadonlyMap<string, string> };
 
-/** Holds orders whose row is already another order. A row that comes back in several fix files is that of the first. */
-function createRowGuard({ ledger, redis, keys }: Deps) {
-  async function firstOf({ batch, place }: FixTarget): Promise<FixTarget> {
-    const from = await redis.hget(keys.corrected(batch), `from ${place}`);
-    return from === null ? { batch, place } : (JSON.parse(from) as FixTarget);
+/** The rows that each order takes, or the order as it is held, because another order has one of them. */
+export type Guarded = ReadonlyMap<ValidOrder, readonly RowClaim[] | InvalidOrder>;
+
+/**
+ * Holds orders whose row is already another order: one that another fix file brought, or the one of its dead letter, where
+ * that was sent again. What it returns is claimed in the step that enters the order, so that of two fix files at once one
+ * waits.
+ */
+function createRowGuard({ ledger, redis, keys, batches }: Deps) {
+  const claims = createRowClaims({ redis, keys, ledger });
+
+  /** The order of the dead letter that a row comes from, if it came with that batch or later and has not ended. */
+  async function sentSince(
+    { number }: ValidOrder,
+    { batch, place }: FixTarget,
+    corrects: Corrects | undefined,
+    own: string,
+  ): Promise<TakenRow | undefined> {
+    const was = corrects?.batch === batch ? corrects.numbers.get(place) : undefined;
+    if (was === undefined || was === '' || was === number) return undefined;
+    const [[known], from] = await Promise.all([ledger.lookup([was]), batches.find(batch)]);
+    if (known === undefined || from === undefined) return undefined;
+    const no = known.kind === 'accepted' ? known.compact.batchNo : isUnderWay(known) ? known.entry.batchNo : -1;
+    if (no < from.no) return undefined;
+    const name = (await batches.nameOf(no)) ?? batch;
+    // Rows of one order that a person gives two numbers are two orders.
+    return name === own ? undefined : { row: { batch, place }, by: { number: was, batch: name } };
   }
 
-  async function rowsOf(order: CheckedOrder, batch: string): Promise<FixTarget[]> {
-    const targets = order.records.flatMap(({ fixTarget, place }) => (fixTarget ? [{ fixTarget, place }] : []));
-    return await Promise.all(
-      targets.map(async ({ fixTarget, place }) => {
-        const first = await firstOf(fixTarget);
-        await redis.hset(keys.corrected(batch), `from ${placeText(place)}`, JSON.stringify(first));
-        return first;
-      }),
-    );
-  }
-
-  /** Claims a row for an order; the other order that has it, if that is accepted or may be. */
-  async function claim({ batch, place }: FixTarget, own: Claim, here: ReadonlySet<string>): Promise<Claim | undefined> {
-    const [key, field, value] = [keys.corrected(batch), `as ${place}`, JSON.stringify(own)];
-    if ((await redis.hsetnx(key, field, value)) === 1) return undefined;
-    const other = JSON.parse((await redis.hget(key, field)) ?? value) as Claim;
-    if (other.number === own.number) return undefined;
-    const [known] = await ledger.lookup([other.number]);
-    if ((other.batch === own.batch && here.has(other.number)) || isOf(known, other)) return other;
-    await redis.hset(key, field, value);
-    return undefined;
-  }
-
-  return async ({ batch, no }: Pick<Batch, 'batch' | 'no'>, page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
-    const rows = await Promise.all(page.map((order) => rowsOf(order, batch)));
-    const here = new Set(page.map(({ number }) => number));
-    return await Promise.all(
-      page.map(async (order, i) => {
-        const own = rows[i] ?? [];
-        if (!order.valid || own.length === 0 || order.records.every(({ isConfirmed }) => isConfirmed)) return order;
-        const others = await Promise.all(own.map((row) => claim(row, { number: order.number, batch, no }, here)));
-        const at = others.findIndex((one) => one !== undefined);
-        const [other, row] = [others[at], own[at]];
-        if (other === undefined || row === undefined) return order;
-        return heldBack(order, ALREADY_CORRECTED, readings(order, other, row));
-      }),
-    );
+  return async (
+    { batch, no }: Pick<Batch, 'batch' | 'no'>,
+    orders: readonly ValidOrder[],
+    corrects: Corrects | undefined,
+  ): Promise<Guarded> => {
+    const guard = async (order: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
+      const rows = order.records.flatMap(({ fixTarget }) => fixTarget ?? []);
+      if (order.records.every(({ isConfirmed }) => isConfirmed)) return [];
+      const found = await claims.claim({ number: order.number, batch, no }, rows);
+      const taken = 'by' in found ? found : await firstFound(rows, (row) => sentSince(order, row, corrects, batch));
+      if (taken !== undefined) return heldBack(order, ALREADY_CORRECTED, readings(order, taken));
+      return 'by' in found ? [] : found;
+    };
+    return new Map(await Promise.all(orders.map(async (order) => [order, await guard(order)] as const)));
   };
 }
 
-/** Whether the ledger has the order of a claim, and it is accepted, in progress or in doubt. */
-function isOf(known: Known | undefined, { batch, no }: Claim): boolean {
-  if (known?.kind === 'accepted') return known.compact.batchNo === no;
-  if (known?.kind !== 'open' || known.entry.batch !== batch) return false;
-  return known.entry.state !== 'refused' && known.entry.state !== 'failed' && known.entry.state !== 'conflict';
+async function firstFound<T, Found>(
+  all: readonly T[],
+  find: (one: T) => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  for (const one of all) {
+    const found = await find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
-function readings({ number }: ValidOrder, other: Claim, { batch, place }: FixTarget): string {
-  return `${place} of batch ${batch} is already order ${other.number}, from batch ${other.batch}: ${number} can be a second correction of the same row, or a further order. Leave it out, or write confirmed into _error_check of its rows if it is a further order`;
+function readings({ number }: ValidOrder, { row: { batch, place }, by }: TakenRow): string {
+  return `${place} of batch ${batch} is already order ${by.number}, from batch ${by.batch}: ${number} can be a second correction of the same row, or a further order. Leave it out, or write confirmed into _error_check of its rows if it is a further order`;
 }

@@ -5,9 +5,10 @@ import { type Admission, admit, type Known } from '../ledger/transitions/admissi
 import { digestOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, LEADING_ZEROS_LOST } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
+import type { Corrects } from './fix-guard.ts';
 
 /** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. */
-export type FileFacts = { records: number; isFixFile: boolean };
+export type FileFacts = { records: number; isFixFile: boolean; corrects?: Corrects | undefined };
 
 /** The plan for one order. */
 export type Plan = { order: ValidOrder; digest: string; admission: Admission };

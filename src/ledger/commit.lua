@@ -6,7 +6,8 @@
 --      expected version, due ('' removes), doubt ('' removes, '=' leaves), compact ('' none), batch, ordinal, outcome
 --      ('' none), result ('' none), needs a person? ('1'), time, closing ('' closes none), epoch and sequence that the
 --      ledger must have reached ('' not asked), when an attempt was intended, operator action ('' none), followers
---      ('' settles them with the order; '=' and their text: the first of them takes the order's place)
+--      ('' settles them with the order; '=' and their text: the first of them takes the order's place), rows of dead
+--      letters that the order takes ('' none; a list of batch, field, expected text, new text)
 -- Returns the caller's own count; then for each change its sequence, 0 when the order was changed meanwhile, -1 when the
 -- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held, -3 when an intent is late.
 -- Key names are those of keys.ts.
@@ -14,7 +15,7 @@
 -- include close-open-dead-letters.lua
 local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker = unpack(KEYS)
 local prefix, travels, made = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local FIELDS = '^' .. string.rep('([^\n]*)\n', 17) .. '$'
+local FIELDS = '^' .. string.rep('([^\n]*)\n', 18) .. '$'
 
 local epoch, sequence, shift = unpack(redis.call('HMGET', identity, 'epoch', 'sequence', 'shift'))
 local clock = redis.call('TIME')
@@ -74,12 +75,21 @@ local function settleFollowers(number, passesOn, at)
   redis.call('HDEL', followers, number)
 end
 
+-- The rows that an order takes; false when another order took one of them meanwhile.
+local function takeRows(rows)
+  for _, row in ipairs(rows) do
+    if (redis.call('HGET', prefix .. ':b:' .. row[1] .. ':corrected', row[2]) or '') ~= row[3] then return false end
+  end
+  for _, row in ipairs(rows) do redis.call('HSET', prefix .. ':b:' .. row[1] .. ':corrected', row[2], row[4]) end
+  return true
+end
+
 local function score(set, number, at)
   if at == '' then redis.call('ZREM', set, number) elseif at ~= '=' then redis.call('ZADD', set, at, number) end
 end
 
 local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, batch, ordinal, outcome, result,
-  needsPerson, at, closing, known, reached, intended, operatorAction, heirs)
+  needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows)
   if known ~= '' then
     local may = mayBegin(known, reached, intended)
     if may ~= 1 then return may end
@@ -90,6 +100,7 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
   if version == '0' and redis.call('HEXISTS', settled, number) == 1 then return 0 end
   local passesOn = heirs ~= ''
   if passesOn and heirs ~= '=' .. (redis.call('HGET', followers, number) or '') then return 0 end
+  if rows ~= '' and not takeRows(cjson.decode(rows)) then return 0 end
 
   if entry == '' then redis.call('DEL', open) else redis.call('SET', open, entry) end
   score(due, number, dueAt)

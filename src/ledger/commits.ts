@@ -10,6 +10,12 @@ import type { Checkpoint, LedgerIdentity } from './identity.ts';
 /** Changes that share a trip to Redis: few enough that nobody else waits long for it. */
 const MOST = 200;
 
+/**
+ * One row that an order takes in the step that puts it into the ledger: the field of its batch's hash, its text as it was
+ * looked up ('' for none), and its text from then on. The order is not entered when another one took the row meanwhile.
+ */
+export type RowClaim = { batch: string; field: string; before: string; after: string };
+
 /** One decided change of an order, and what its batch counts for it. */
 export type Change = {
   number: string;
@@ -30,6 +36,8 @@ export type Change = {
   operatorAction?: OperatorAction;
   /** Of an order that is canceled: the duplicates that waited for it, as stored. The first takes its place. */
   followers?: string;
+  /** The rows of dead letters that the order takes. */
+  rows?: readonly RowClaim[];
   /** The batch and the order in it that the change belongs to. */
   batch: string;
   ordinal: number;
@@ -71,7 +79,19 @@ export function createCommits({ redis, keys, identity }: CommitDeps): (change: C
 type Packed = { number: string; text: string; fields: string };
 
 function pack(change: Change, reached: Checkpoint): Packed {
-  const { number, expected, entry, due = '', compact = '', batch, ordinal, outcome, result, followers } = change;
+  const {
+    number,
+    expected,
+    entry,
+    due = '',
+    compact = '',
+    batch,
+    ordinal,
+    outcome,
+    result,
+    followers,
+    rows = [],
+  } = change;
   const begins = entry?.state === 'sending';
   const fields = [
     bucketOf(number),
@@ -91,6 +111,7 @@ function pack(change: Change, reached: Checkpoint): Packed {
     entry?.lastAt ?? 0,
     change.operatorAction ? JSON.stringify(change.operatorAction) : '',
     followers === undefined ? '' : `=${followers}`,
+    rows.length === 0 ? '' : JSON.stringify(rows.map((row) => [row.batch, row.field, row.before, row.after])),
     '',
   ];
   return { number, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };

@@ -3,7 +3,7 @@ import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { createListedTwice, createRespelled } from './adopt.ts';
-import { type Change, createCommits } from './commits.ts';
+import { type Change, createCommits, type RowClaim } from './commits.ts';
 import {
   decodeCompact,
   decodeEntry,
@@ -42,12 +42,12 @@ export function createLedger(deps: LedgerDeps) {
   const commit = createCommits({ redis, keys, identity });
   const lookup = createLookup(redis, keys);
 
-  /** Puts a new or corrected order into the ledger, due then; false when the number was changed meanwhile. */
-  async function enter(entry: Entry, before: Entry | undefined, due: number): Promise<boolean> {
+  /** Puts a new or corrected order into the ledger, due then; false when its number or a row was changed meanwhile. */
+  async function enter(entry: Entry, before: Entry | undefined, due: number, rows: readonly RowClaim[] = []) {
     const { order, batch, ordinal } = entry;
     const expected = before?.version ?? 0;
     const when = entry.state === 'unknown' ? { doubt: due } : { due };
-    return commit({ number: order.purchaseOrderNumber, expected, entry, ...when, batch, ordinal });
+    return commit({ number: order.purchaseOrderNumber, expected, entry, ...when, rows, batch, ordinal });
   }
 
   /**
@@ -59,11 +59,11 @@ export function createLedger(deps: LedgerDeps) {
     entry: Entry,
     step: Step,
     operatorAction?: OperatorAction,
-    followers: string = '',
+    { followers = '', ...rows }: Pick<Change, 'rows' | 'followers'> = {},
   ): Promise<boolean> {
     const change = changeOf(entry, step, followers);
     if (change === undefined) return false;
-    const isDone = await commit({ ...change, ...(operatorAction === undefined ? {} : { operatorAction }) });
+    const isDone = await commit({ ...change, ...rows, ...(operatorAction === undefined ? {} : { operatorAction }) });
     if (isDone && change.outcome !== undefined) onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0);
     return isDone;
   }

@@ -100,3 +100,10 @@ export function locationOf(order: CheckedOrder): DeadLetter['location'] {
   const lines = order.records.map((record) => record.place.line);
   return { line, ...(lines.length > 1 ? { lines } : {}), ...(pointer === undefined ? {} : { pointer }) };
 }
+
+/** The places of an order's rows, its first faulty row first: a fix file may come back without some of them. */
+export function placesOf({ location }: Pick<DeadLetter, 'location'>): string[] {
+  const { line, lines = [], pointer } = location;
+  const others = pointer === undefined ? lines.filter((one) => one !== line) : [];
+  return [placeText(location), ...others.map((one) => placeText({ line: one }))];
+}

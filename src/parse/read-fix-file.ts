@@ -30,6 +30,8 @@ export type Originals = {
   incomplete: ReadonlyMap<string, string>;
   /** The places of the dead letters that are open. */
   open: ReadonlySet<string>;
+  /** The order number of each record of a dead letter by its place, also of closed ones; without those of conflicts. */
+  numbers: ReadonlyMap<string, string>;
   /** How the fix file was written, where that is not Unicode. */
   encoding?: Encoding;
 };

@@ -3,7 +3,7 @@ import { type ClosingRequest, type ClosingResult, createDeadLetters } from '../l
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { discarded } from '../ledger/transitions/decision.ts';
-import type { DeadLetter, Successor } from '../order/dead-letter.ts';
+import { type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -99,13 +99,6 @@ function createFixedClosing(deps: FixedDeps, by: string) {
 /** Whether the rows of an open dead letter now belong to the batch that brought them back. */
 function continuesIn({ purchaseOrderNumber: before, closed }: DeadLetter, now: CameBack): boolean {
   return closed === undefined && (now.successor !== undefined || before === '' || before !== now.number);
-}
-
-/** The places of an order's rows, its first faulty row first: a fix file may come back without some of them. */
-function placesOf({ location }: DeadLetter): string[] {
-  const { line, lines = [], pointer } = location;
-  const others = pointer === undefined ? lines.filter((one) => one !== line) : [];
-  return [placeText(location), ...others.map((one) => placeText({ line: one }))];
 }
 
 /**

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import type { DeadLetter } from '../order/dead-letter.ts';
+import { type DeadLetter, placesOf } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { isMultiByte } from '../parse/code-pages.ts';
@@ -124,6 +124,7 @@ async function originalsIn(
     orders: new Map(),
     incomplete: new Map(),
     open: new Set<string>(),
+    numbers: new Map(),
   };
   const written: Originals = { ...nothing, ...(encoding && { encoding }) };
   for (const name of ['dead-letters.csv', 'dead-letters.fix.json', 'dead-letters.ndjson']) {
@@ -186,13 +187,16 @@ async function recordsIn(file: string, mapping: Mapping, written: Originals): Pr
 async function deadLettersIn(
   folder: string,
   written: readonly SourceRecord[],
-): Promise<Pick<Originals, 'doubted' | 'orders' | 'incomplete' | 'open'>> {
+): Promise<Pick<Originals, 'doubted' | 'orders' | 'incomplete' | 'open' | 'numbers'>> {
   const doubted = new Map<string, Map<string, string>>();
   const orders = new Map<string, readonly string[]>();
   const incomplete = new Map<string, string>();
   const open = new Set<string>();
+  const numbers = new Map<string, string>();
   let next = 0;
-  for await (const { closed, location, problems = [] } of deadLettersOf(folder)) {
+  for await (const deadLetter of deadLettersOf(folder)) {
+    const { closed, location, kind, purchaseOrderNumber, problems = [] } = deadLetter;
+    if (kind !== 'conflict') for (const place of placesOf(deadLetter)) numbers.set(place, purchaseOrderNumber);
     if (closed !== undefined) continue;
     const { lines = [location.line] } = location;
     open.add(placeText(location));
@@ -207,7 +211,7 @@ async function deadLettersIn(
       if (readings.size > 0) doubted.set(place, readings);
     }
   }
-  return { doubted, orders, incomplete, open };
+  return { doubted, orders, incomplete, open, numbers };
 }
 
 /** The message of `fix-row-missing`. */

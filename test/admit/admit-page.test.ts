@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAdmitPage } from '../../src/admit/admit-page.ts';
+import type { Corrects } from '../../src/admit/fix-guard.ts';
 import type { Config } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
@@ -8,6 +9,8 @@ import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/transitions/next.ts';
 import type { LedgerEvent } from '../../src/ledger/transitions/step.ts';
 import { cancelBatch } from '../../src/operate/batches/cancel-batch.ts';
+import type { FoundDeadLetter } from '../../src/operate/dead-letters/dead-letters-in-progress.ts';
+import { retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
@@ -17,6 +20,7 @@ import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
 const FILE = { source: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
 const SIGHT = { records: 1, isFixFile: false };
+type Dropped = { kind?: 'inbox' | 'export'; again?: boolean; no?: number; corrects?: Corrects };
 const AT_API = { digest: 'content-at-api--', items: [{ articleCode: 'B-2', quantity: 9 }] };
 
 describe('admission of a page', () => {
@@ -54,7 +58,7 @@ describe('admission of a page', () => {
   async function drop(
     batch: string,
     orders: readonly CheckedOrder[],
-    { kind = 'inbox', again = false, no }: { kind?: 'inbox' | 'export'; again?: boolean; no?: number } = {},
+    { kind = 'inbox', again = false, no, corrects }: Dropped = {},
   ): Promise<void> {
     const admitPage = createAdmitPage({
       store,
@@ -65,13 +69,21 @@ describe('admission of a page', () => {
       retention: { shown: async () => undefined },
     });
     const begun = await batches.begin({ ...FILE, kind, batch }, 1000);
-    await admitPage({ ...begun, no: no ?? begun.no }, orders, { ...SIGHT, isFixFile: again });
+    await admitPage({ ...begun, no: no ?? begun.no }, orders, { ...SIGHT, isFixFile: again, corrects });
     await batches.admitted(batch, orders.length, '');
   }
 
   function order(number: string, ordinal = 0, quantity = 1): CheckedOrder {
     const place = { line: ordinal + 2 };
     return { ordinal, number, place, records: [], valid: true, order: orderOf(number, quantity) };
+  }
+
+  /** An order of a fix file, whose row was this line of an earlier batch. */
+  function fixed(number: string, line: number, ordinal = 0, of = 'b0'): CheckedOrder {
+    const place = { line: ordinal + 2 };
+    const fixTarget = { batch: of, place: `line ${line}` };
+    const records = [{ kind: 'row', place, cells: [], fixTarget }] as const;
+    return { ordinal, number, place, records: [...records], valid: true, order: orderOf(number) };
   }
 
   async function entry(number: string): Promise<Entry> {
@@ -98,6 +110,14 @@ describe('admission of a page', () => {
     const all = { ...context, config: { delivery } as unknown as Config } as unknown as OperatorContext;
     if (found === undefined) throw new Error(`no batch ${batch}`);
     return (await cancelBatch(found, all)).cancelled;
+  }
+
+  /** A person retries the dead letter of an order. */
+  async function retry(number: string, batch: string, line = 2): Promise<string[]> {
+    const deadLetter = { purchaseOrderNumber: number, kind: 'refused', batch, location: { line } } as FoundDeadLetter;
+    const delivery = { attempts: 3, settle: 1000, onDoubt: 'verify', backoff: { initial: 1, max: 1 } };
+    const context = { ledger, batches, queue, store, operator: createOperator({}, store.time), config: { delivery } };
+    return await retryDeadLetters([deadLetter], 0, { listed: undefined }, context as unknown as OperatorContext);
   }
 
   const counts = async (batch: string) =>
@@ -236,6 +256,75 @@ describe('admission of a page', () => {
     expect(await counts('b2')).toEqual({ duplicate: 1 });
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'accepted', compact: { digest, batchNo: 0 } }]);
     expect(await batches.find('b1')).toMatchObject({ open: 0 });
+  });
+
+  it('of two fix files at the same moment, each row becomes one order, and the other is held', async () => {
+    const lines = Array.from({ length: 40 }, (_, i) => i + 2);
+    const file = (name: string) => lines.map((line, i) => fixed(`${name}-${line}`, line, i));
+    await Promise.all([drop('b1', file('ANN'), { again: true }), drop('b2', file('BOB'), { again: true })]);
+    const byLine = lines.map((line) => queued.filter((number) => number.endsWith(`-${line}`)).length);
+    expect(byLine).toEqual(lines.map(() => 1));
+    const [one, two] = [await counts('b1'), await counts('b2')];
+    expect((one['invalid'] ?? 0) + (two['invalid'] ?? 0)).toBe(lines.length);
+  });
+
+  it('a row whose first correction was refused can become another order, and its retry then sends nothing', async () => {
+    await drop('b1', [fixed('ANN-1', 2)], { again: true });
+    await drop('b2', [fixed('BOB-1', 2)], { again: true });
+    expect([queued, await counts('b2')]).toEqual([['ANN-1'], { invalid: 1 }]);
+    await sent('ANN-1', { kind: 'refused', answer: { code: '400', message: 'no' } });
+    await drop('b3', [fixed('BOB-2', 2)], { again: true });
+    expect(queued).toEqual(['ANN-1', 'BOB-2']);
+    expect(await retry('ANN-1', 'b1')).toEqual(['corrected']);
+    expect((await entry('ANN-1')).state).toBe('refused');
+  });
+
+  it('an order that a person retried does not become another one by an older copy of its fix file', async () => {
+    await drop('b1', [order('PO-1')]);
+    await sent('PO-1', { kind: 'refused', answer: { code: '400', message: 'no' } });
+    expect(await retry('PO-1', 'b1')).toEqual(['retried']);
+    await drop('b2', [fixed('PO-1A', 2, 0, 'b1')], { again: true });
+    expect([queued, await counts('b2')]).toEqual([['PO-1', 'PO-1'], { invalid: 1 }]);
+    expect(await batches.results('b2', [0])).toMatchObject([{ code: 'already-corrected' }]);
+  });
+
+  it('of a retry and a fix file at the same moment, one sends', async () => {
+    const numbers = Array.from({ length: 40 }, (_, i) => `PO-${i}`);
+    await drop(
+      'b1',
+      numbers.map((number, i) => order(number, i)),
+    );
+    for (const number of numbers) await sent(number, { kind: 'refused', answer: { code: '400', message: 'no' } });
+    queued = [];
+    const renamed = numbers.map((number, i) => fixed(`${number}A`, i + 2, i, 'b1'));
+    await Promise.all([
+      drop('b2', renamed, { again: true }),
+      ...numbers.map((number, i) => retry(number, 'b1', i + 2)),
+    ]);
+    expect(queued.map((number) => number.replace('A', '')).sort()).toEqual(numbers.toSorted());
+  });
+
+  it('a dead letter whose order was sent since, by a person or a later file, is not sent under another number', async () => {
+    await drop('b1', [order('PO-1'), order('PO-2', 1), order('PO-3', 2)]);
+    await sent('PO-1', { kind: 'unknown', answer: { code: 'no-answer', message: 'lost' } });
+    await happens('PO-1', { kind: 'confirm', at: store.time.now() });
+    for (const number of ['PO-2', 'PO-3'])
+      await sent(number, { kind: 'refused', answer: { code: '400', message: 'no' } });
+    await drop('b2', [order('PO-2', 0, 5)]);
+    const corrects = { batch: 'b1', numbers: new Map([2, 3, 4].map((line) => [`line ${line}`, `PO-${line - 1}`])) };
+    queued = [];
+    const again = [2, 3, 4].map((line, i) => fixed(`PO-${line - 1}A`, line, i, 'b1'));
+    await drop('b3', again, { again: true, corrects });
+    expect([queued, await counts('b3')]).toEqual([['PO-3A'], { invalid: 2 }]);
+  });
+
+  it('an order in conflict with an earlier one is sent under its new number', async () => {
+    await drop('b1', [order('PO-1')]);
+    await sent('PO-1', { kind: 'accepted' });
+    await drop('b2', [order('PO-1', 0, 5)]);
+    const corrects = { batch: 'b2', numbers: new Map([['line 2', 'PO-1']]) };
+    await drop('b3', [fixed('PO-1A', 2, 0, 'b2')], { again: true, corrects });
+    expect(queued).toEqual(['PO-1', 'PO-1A']);
   });
 
   it('sends an order in conflict only if a person decides so', async () => {

@@ -261,6 +261,21 @@ it('a row that two people correct under two numbers becomes one order, and the o
   expect(storedOf('TW')).toEqual({ 'TW-1': 1, 'TW-2': 1, 'TW-3': 1 });
 });
 
+it('an older copy of a fix file under another number is held when its order was sent since', async () => {
+  const head = 'PO_NO;MATNR;MENGE\n';
+  const first = await settled('old.csv', `${head}OW-1;NO-SUCH-ARTICLE;1\nOW-2;A-1;none\nOW-3;A-1;none\n`);
+  const copy = (await place.read(first, 'dead-letters.csv')).replaceAll('none', '3').replaceAll('NO-SUCH-ARTICLE', 'A');
+  await settled('complete.csv', `${head}OW-1;A-1;1\nOW-2;A-1;2\n`);
+  await reportOf('old.csv', 1);
+  const late = await settled('old-copy.csv', copy.replace(/^OW-/gm, 'OV-'));
+  expect(late).toMatchObject({ counts: { accepted: 1, invalid: 2 } });
+  expect(await lettersOf(late)).toMatchObject([
+    { code: 'already-corrected', message: expect.stringContaining('is already order OW-1, from batch') },
+    { code: 'already-corrected' },
+  ]);
+  expect([storedOf('OW'), storedOf('OV')]).toEqual([{ 'OW-1': 1, 'OW-2': 1 }, { 'OV-3': 1 }]);
+});
+
 it('a fix file that a spreadsheet saved can be dropped twice', async () => {
   const first = await settled('twice.csv', 'PO_NO;MATNR;MENGE\n0070;000123;none\nTX-1;A;none\n');
   const fix = await place.read(first, 'dead-letters.csv');

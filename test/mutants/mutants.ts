@@ -392,6 +392,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/ledger.test.ts'],
   },
   {
+    without: 'the compare-and-set of the rows that an order takes',
+    file: 'src/ledger/commit.lua',
+    find: "if rows ~= '' and not takeRows(cjson.decode(rows)) then return 0 end",
+    replace: "if rows ~= '' then takeRows(cjson.decode(rows)) end",
+    tests: ['test/admit/admit-page.test.ts'],
+  },
+  {
+    without: 'the rows of an order that a person retries',
+    file: 'src/operate/dead-letters/retry-dead-letters.ts',
+    find: "operator.did('retried'), { rows })",
+    replace: "operator.did('retried'))",
+    tests: ['test/admit/admit-page.test.ts'],
+  },
+  {
+    without: 'the hold of a row whose own order was sent since',
+    file: 'src/admit/fix-guard.ts',
+    find: 'if (no < from.no) return undefined;',
+    replace: 'if (no >= 0) return undefined;',
+    tests: ['test/admit/admit-page.test.ts', 'test/end-to-end/round-trip.test.ts'],
+  },
+  {
     without: 'the fence of a new epoch',
     file: 'src/ledger/commit.lua',
     find: 'epoch ~= known or sequence < tonumber(reached) or isIncomplete or isBehind',
@@ -1078,9 +1099,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'holding a second correction of one row under another number',
-    file: 'src/admit/fix-guard.ts',
-    find: 'others.findIndex((one) => one !== undefined)',
-    replace: 'others.findIndex(() => false)',
+    file: 'src/ledger/row-claims.ts',
+    find: 'by.number !== owner.number && (await isAlive(by))',
+    replace: "by.number === '' && (await isAlive(by))",
     tests: ['test/end-to-end/round-trip.test.ts'],
   },
   {

@@ -40,7 +40,7 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
     const fields = text.split('\n');
     const [bucket = '', expected = '', dueAt = '', doubtAt = '', compact = '', batch = '', ordinal = ''] = fields;
     const [outcome = '', result = '', needsPerson = '', at = '', closing = ''] = fields.slice(7);
-    const [epoch = '', reached = '', intended = '', operatorAction = '', heirs = ''] = fields.slice(12);
+    const [epoch = '', reached = '', intended = '', operatorAction = '', heirs = '', rows = ''] = fields.slice(12);
     const may =
       epoch === ''
         ? 1
@@ -48,7 +48,7 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
           ? -1
           : mayBegin(store, [identity, rebuild, breaker], epoch, Number(reached), intended, travels);
     const isLate = !isCurrent(ledger, number, bucket, expected) || !areFollowers(ledger, number, heirs);
-    if (may !== 1 || isLate) {
+    if (may !== 1 || isLate || !takeRows(ledger, rows)) {
       done.push(may === 1 ? 0 : may);
       continue;
     }
@@ -95,6 +95,14 @@ function versionOf(entry: string): string {
 
 function areFollowers({ store, followers }: Ledger, number: string, heirs: string): boolean {
   return heirs === '' || heirs === `=${store.hget(followers, number) ?? ''}`;
+}
+
+function takeRows({ store, prefix }: Ledger, text: string): boolean {
+  const rows = text === '' ? [] : (JSON.parse(text) as [string, string, string, string][]);
+  const key = (batch: string) => `${prefix}:b:${batch}:corrected`;
+  if (rows.some(([batch, field, before]) => (store.hget(key(batch), field) ?? '') !== before)) return false;
+  for (const [batch, field, , after] of rows) store.hset(key(batch), field, after);
+  return true;
 }
 
 function score(store: Store, key: string, at: string, number: string): void {

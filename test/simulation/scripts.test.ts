@@ -44,6 +44,14 @@ const result = maybe(outcome.map((said) => JSON.stringify({ outcome: said, messa
 const mark1 = '2/0/{"line":2}';
 const mark = fc.constantFrom(mark1, '2/1/{"line":3}', '1/2/{"line":4}');
 
+/** Batch, field, expected text, new text. */
+const row = fc.tuple(
+  batch,
+  fc.constantFrom('as line 2', 'as /0'),
+  fc.constantFrom('', '{"number":"Ä"}'),
+  fc.constantFrom('{"number":"Ä"}', '{"number":"B"}'),
+);
+
 const fields = fc.tuple(
   fc.constantFrom('1f', '20'),
   fc.constantFrom(0, 0, 5, 6),
@@ -62,6 +70,7 @@ const fields = fc.tuple(
   fc.constantFrom(0, FRESH, FRESH),
   maybe(fc.constant('{"deed":1}')),
   fc.constantFrom('', '', '', '=', `=${mark1}`),
+  maybe(fc.array(row, { minLength: 1, maxLength: 2 }).map((rows) => JSON.stringify(rows))),
 );
 
 const made = fc.constantFrom<(string | number)[]>('', 0, 1, 2, 4);

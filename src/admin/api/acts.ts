@@ -98,6 +98,7 @@ const RETRIED: Record<RetryVerdict, string> = {
   found: "is accepted: the API's list shows it",
   invalid: 'failed a check and must be corrected',
   'number-taken': 'is not sent: its number belongs to another order',
+  corrected: 'is not sent: a fix file brought its rows back as another order',
   'under-way': 'is being sent already',
   settled: 'is settled already',
   forgotten: 'is not sent: the ledger no longer has its content',

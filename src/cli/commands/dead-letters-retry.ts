@@ -122,6 +122,7 @@ const REASONS: Record<LeftAlone, string> = {
   invalid: 'failed a check. Correct the fix file in the report and drop it into the inbox.',
   'number-taken':
     'the number belongs to another order. Use a new number in the fix file, discard the order, or send it anyway with po-sync dead-letters resolve ORDER --as resend.',
+  corrected: 'a fix file brought the same rows back as another order.',
   'under-way': 'already being sent.',
   settled: 'already settled.',
   forgotten: 'the ledger no longer has the content. Drop the fix file of the report into the inbox.',

@@ -69,7 +69,7 @@ async function cancelOrder(
   const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber);
   const heir = first && { follower: first, job: queue.nameJob() };
   const step = next(entry, { kind: 'cancel', at: store.time.now(), ...(heir ? { heir } : {}) }, policyOf(config));
-  if (!(await ledger.take(entry, step, operator.did('cancelled'), marks))) return false;
+  if (!(await ledger.take(entry, step, operator.did('cancelled'), { followers: marks }))) return false;
   if (step.kind === 'cancel' && step.heir) await queue.add([aloneOf(step.heir.entry)]);
   return true;
 }

@@ -2,8 +2,10 @@ import type { ListedOrder } from '../../api/list.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../../ledger/job.ts';
+import { createRowClaims } from '../../ledger/row-claims.ts';
 import type { Known } from '../../ledger/transitions/admission.ts';
 import { next } from '../../ledger/transitions/next.ts';
+import { placesOf } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { FoundDeadLetter } from './dead-letters-in-progress.ts';
@@ -24,6 +26,8 @@ export type LeftAlone =
   | 'invalid'
   /** The API has the number with other content, or the number belongs to another order. */
   | 'number-taken'
+  /** A fix file brought its rows back as another order. */
+  | 'corrected'
   | 'under-way'
   | 'settled'
   /** The ledger no longer has its content. */
@@ -75,7 +79,9 @@ export async function retryDeadLetters(
       const verdict = judgeRetry(deadLetter, one, listed);
       const delay = rate === undefined ? 0 : Math.round((again * 1000) / rate);
       if (verdict === 'retried') again += 1;
-      return one.kind === 'open' ? act(one.entry, verdict, delay, context) : Promise.resolve<Act>({ verdict });
+      return one.kind === 'open'
+        ? act(one.entry, deadLetter, { verdict, delay }, context)
+        : Promise.resolve<Act>({ verdict });
     }),
   );
   // Update the ledger first: the sweeper finds an order that is in the ledger but was not queued.
@@ -85,14 +91,22 @@ export async function retryDeadLetters(
 
 type Act = { verdict: RetryVerdict; job?: Job; delay?: number };
 
-async function act(entry: Entry, verdict: RetryVerdict, delay: number, context: OperatorContext): Promise<Act> {
+async function act(
+  entry: Entry,
+  deadLetter: FoundDeadLetter,
+  { verdict, delay }: { verdict: RetryVerdict; delay: number },
+  context: OperatorContext,
+): Promise<Act> {
   const { ledger, queue, store, config, operator } = context;
   const policy = policyOf(config);
   const at = store.time.now();
   switch (verdict) {
     case 'retried': {
+      const rows = await rowsOf(entry, deadLetter, at, context);
+      if ('by' in rows) return { verdict: 'corrected' };
       const step = next(entry, { kind: 'retry', at, job: queue.nameJob(), delay }, policy);
-      if (!(await ledger.take(entry, step, operator.did('retried'))) || step.kind !== 'move') return LATE;
+      const isDone = await ledger.take(entry, step, operator.did('retried'), { rows });
+      if (!isDone || step.kind !== 'move') return LATE;
       return { verdict, job: aloneOf(step.entry), delay };
     }
     case 'asked': {
@@ -106,6 +120,14 @@ async function act(entry: Entry, verdict: RetryVerdict, delay: number, context: 
     default:
       return { verdict };
   }
+}
+
+/** The rows of the dead letter, which its order takes; or the one that another order has. */
+async function rowsOf(entry: Entry, deadLetter: FoundDeadLetter, at: number, { store, ledger }: OperatorContext) {
+  const { redis, keys } = store;
+  const owner = { number: entry.order.purchaseOrderNumber, batch: entry.batch, no: entry.batchNo, at };
+  const rows = placesOf(deadLetter).map((place) => ({ batch: deadLetter.batch, place }));
+  return await createRowClaims({ redis, keys, ledger }).claim(owner, rows);
 }
 
 /** The order was changed in the meantime. */

@@ -1,0 +1,69 @@
+import { placeText } from '../order/fixing.ts';
+import type { FixFacts, FixTarget, Place } from '../order/record.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { RowClaim } from './commits.ts';
+import type { Ledger } from './ledger.ts';
+import type { Known } from './transitions/admission.ts';
+
+/** An order that rows of dead letters became: its number, and the batch that brought it. `at`: a person sent it again. */
+export type RowOwner = { number: string; batch: string; no: number; at?: number };
+
+/** A row that another order has, which is accepted or may be. */
+export type TakenRow = { row: FixTarget; by: Pick<RowOwner, 'number' | 'batch'> };
+
+export type RowClaims = ReturnType<typeof createRowClaims>;
+
+/** Each row of a dead letter becomes one order, however many fix files bring it back, and when a person sends it again. */
+export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
+  /** The row as it was in the first batch that had it. */
+  async function firstOf({ batch, place }: FixTarget): Promise<FixTarget> {
+    const from = await redis.hget(keys.corrected(batch), `from ${place}`);
+    return from === null ? { batch, place } : (JSON.parse(from) as FixTarget);
+  }
+
+  /** Keeps of each record of a fix file which row of an earlier batch it was first. Repeatable. */
+  async function remember(batch: string, records: readonly ({ place: Place } & FixFacts)[]): Promise<void> {
+    await Promise.all(
+      records.map(async ({ fixTarget, place }) => {
+        if (fixTarget === undefined) return;
+        const first = JSON.stringify(await firstOf(fixTarget));
+        await redis.hset(keys.corrected(batch), `from ${placeText(place)}`, first);
+      }),
+    );
+  }
+
+  /** What an order claims to be the only one that its rows become; or the first row that another order has. */
+  async function claim(owner: RowOwner, rows: readonly FixTarget[]): Promise<readonly RowClaim[] | TakenRow> {
+    const claims: RowClaim[] = [];
+    for (const row of rows) {
+      const { batch, place } = await firstOf(row);
+      const field = `as ${place}`;
+      const before = (await redis.hget(keys.corrected(batch), field)) ?? '';
+      const by = before === '' ? undefined : (JSON.parse(before) as RowOwner);
+      if (by !== undefined && by.number !== owner.number && (await isAlive(by))) return { row: { batch, place }, by };
+      claims.push({ batch, field, before, after: JSON.stringify(owner) });
+    }
+    return claims;
+  }
+
+  async function isAlive(by: RowOwner): Promise<boolean> {
+    const [known] = await ledger.lookup([by.number]);
+    return known !== undefined && isOf(known, by);
+  }
+
+  return { remember, claim };
+}
+
+/** Whether the ledger has the order of an owner, and it is accepted, in progress or in doubt. */
+function isOf(known: Known, { batch, no }: RowOwner): boolean {
+  if (known.kind === 'accepted') return known.compact.batchNo === no;
+  return isUnderWay(known) && known.entry.batch === batch;
+}
+
+/** Whether an order is in progress or in doubt. */
+export function isUnderWay(known: Known): known is Extract<Known, { kind: 'open' }> {
+  if (known.kind !== 'open') return false;
+  const { state } = known.entry;
+  return state !== 'refused' && state !== 'failed' && state !== 'conflict';
+}
