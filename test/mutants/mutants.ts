@@ -459,7 +459,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/deliver/rate.lua',
     find: 'tonumber(ARGV[3])\nlocal due',
     replace: "redis.call('TIME')[1] * 1000000\nlocal due",
-    tests: ['test/trouble/clock-steps.test.ts'],
+    tests: ['test/deliver/rate.test.ts'],
   },
   {
     without: 'the waits of a process that cannot know how long they lasted',
