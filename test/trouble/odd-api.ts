@@ -23,6 +23,8 @@ export type OddAnswer = {
   drop?: true;
   hang?: true;
   store?: boolean;
+  /** Writes the answer itself. */
+  raw?: (socket: Socket) => void;
 };
 
 export type OddCall = {
@@ -82,6 +84,7 @@ export async function openOddApi(
     record.stored = call.order !== undefined && (odd.store ?? isOrdinary(odd, call));
     if (call.order && record.stored) api.stored.push(call.order);
     if (odd.drop) return void request.socket.destroy();
+    if (odd.raw) return odd.raw(request.socket);
     const ordinary = ordinaryAnswer(call);
     const status = odd.status ?? ordinary.status;
     const content = odd.body ?? (odd.status === undefined ? ordinary.body : envelope(odd.status, 'odd'));
