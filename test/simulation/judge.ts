@@ -4,7 +4,7 @@ import { faultsOfReports } from './judge-reports.ts';
 import { STICKY_ORDER } from './network.ts';
 import { isRefused } from './orders.ts';
 import { KEYS } from './setting.ts';
-import { type Standing, standingOf } from './standing.ts';
+import { type Standing, standingOf, waitIn } from './standing.ts';
 import type { World } from './world.ts';
 
 /** What may never happen to an order, by the API's own record. */
@@ -12,6 +12,8 @@ export type Fault =
   | 'double'
   | 'lost'
   | 'waits for ever'
+  /** It waits for a person, and `status` does not say why. */
+  | 'waits without a reason'
   /** Reported as not created, and it was. */
   | 'falsely given up'
   /** Left to a person though the list could tell, or attempts were left. */
@@ -65,6 +67,7 @@ export function judge(world: World): Judgement {
     const found = [
       waitsVisibly(world, number) ? undefined : faultOf(order, world),
       hastyFaultOf(order, world),
+      silentFaultOf(order, world),
       refusedFaultOf(order, world),
       reportedFaultOf(order, world),
     ];
@@ -102,12 +105,20 @@ function isInProgress({ state }: Standing): boolean {
 }
 
 /**
- * The order that never gets through waits while delivery is paused, with a reason that `status` shows; and doubt does
- * not end with a person meanwhile, while the list cannot tell.
+ * The order that never gets through waits for the end of a pause or for its next attempt, and a doubt waits for a list while
+ * the list cannot tell; `status` shows each with a reason.
  */
 function waitsVisibly({ store, weather }: World, number: string): boolean {
   if (weather.stickyOrder === 'none' || store.hget(KEYS.breaker, 'code') === null) return false;
-  return number === STICKY_ORDER || standingOf(store, number).state === 'unknown';
+  const wait = waitIn(store, number);
+  if (wait === undefined || wait.reason === '' || wait.until === undefined) return false;
+  return wait.for === 'list' || (number === STICKY_ORDER && (wait.for === 'pause' || wait.for === 'retry'));
+}
+
+/** An order that is left to a person, of which `status` does not say why. */
+function silentFaultOf({ number, standing: { entry } }: Judged, { store }: World): Fault | undefined {
+  const wait = entry && waitIn(store, number);
+  return wait?.for === 'person' && wait.reason === '' ? 'waits without a reason' : undefined;
 }
 
 function faultOf({ number, times, standing: { state } }: Judged, world: World): Fault | undefined {

@@ -1,4 +1,7 @@
+import { allPauses } from '../../src/deliver/breaker-view.ts';
 import { decodeCompact, decodeEntry, type Entry } from '../../src/ledger/entry.ts';
+import { type Wait, waitOf } from '../../src/operate/orders/wait-of.ts';
+import { ledgerTime } from './circuit-breaker-scripts.ts';
 import { KEYS } from './setting.ts';
 import type { Store } from './store.ts';
 
@@ -14,4 +17,20 @@ export function standingOf(store: Store, number: string): Standing {
   const compact = store.hget(KEYS.settled(number), number);
   if (compact === null) return { state: 'forgotten' };
   return { state: decodeCompact(compact).batchNo === 0 ? 'rebuilt' : 'accepted' };
+}
+
+/** What `status` shows that an order waits for; undefined when it is settled. */
+export function waitIn(store: Store, number: string): Wait | undefined {
+  const { entry } = standingOf(store, number);
+  if (entry === undefined) return undefined;
+  const score = (key: string) => store.ranked(key).find(([member]) => member === number)?.[1];
+  return waitOf(entry, score(KEYS.due) ?? score(KEYS.doubt) ?? 0, {
+    now: ledgerTime(store, KEYS.identity),
+    isServed: true,
+    pauses: allPauses(Object.fromEntries(store.fields(KEYS.breaker))),
+    held: new Map([...store.members(KEYS.held)].map((batch) => [batch, 'held'])),
+    slowUntil: Number(store.hget(KEYS.breaker, 'slowUntil') ?? 0),
+    nextTurnAt: 0,
+    nextListAt: 0,
+  });
 }

@@ -50,28 +50,25 @@ describe.concurrent('an answer that cannot be read', () => {
 });
 
 describe.concurrent('a status of a gateway that ends', () => {
-  it.each([407, 408, 421, 425, 428, 431, 451, 507, 511, 520, 599])(
-    'HTTP %d with a page loses and repeats no order',
-    async (status) => {
-      let calls = 0;
-      await using api = await openOddApi(({ endpoint }) => {
-        if (endpoint !== 'create') return undefined;
-        calls += 1;
-        return calls <= 8 ? { status, body: '<html>gateway</html>' } : undefined;
-      });
-      await using place = await openTroublePlace(api, { stays: `eight times HTTP ${status}` });
-      const numbers = numbered(6);
-      await place.drop('orders.csv', csv(numbers));
-      expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
-      expect(numbers.filter((number) => times(api, number) !== 1)).toEqual([]);
-    },
-  );
+  it.each([407, 408, 425, 431, 507, 520])('HTTP %d with a page loses and repeats no order', async (status) => {
+    let calls = 0;
+    await using api = await openOddApi(({ endpoint }) => {
+      if (endpoint !== 'create') return undefined;
+      calls += 1;
+      return calls <= 8 ? { status, body: '<html>gateway</html>' } : undefined;
+    });
+    await using place = await openTroublePlace(api, { stays: `eight times HTTP ${status}` });
+    const numbers = numbered(6);
+    await place.drop('orders.csv', csv(numbers));
+    expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
+    expect(numbers.filter((number) => times(api, number) !== 1)).toEqual([]);
+  });
 });
 
 describe.concurrent('an API that cannot be reached', () => {
   it('because its name is unknown: orders wait, and status says why', async () => {
     await using api = await openOddApi();
-    const baseUrl = 'http://no-such-host.invalid/api/v1';
+    const baseUrl = 'https://no-such-host.invalid/api/v1';
     await using place = await openTroublePlace(api, { stays: 'an unknown host', baseUrl });
     await place.drop('orders.csv', csv(numbered(5)));
     await until('the reason', async () =>
@@ -90,7 +87,7 @@ describe.concurrent('an API that cannot be reached', () => {
     {
       await using place = await openTroublePlace(api, { stays: 'a TLS handshake that stalls', baseUrl });
       await place.drop('orders.csv', csv(numbered(5)));
-      await until('the reason', async () => (await place.status()).waits.some(({ reason }) => reason !== ''));
+      await until('the reason', async () => (await place.status()).waits.some(({ reason }) => /timeout/i.test(reason)));
       expect(sockets.length).toBeLessThanOrEqual(10);
     }
     for (const socket of sockets) socket.destroy();
