@@ -30,6 +30,30 @@ export function codeOf(thrown: unknown): string | undefined {
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
+/** What to do about the state of the machine that a system error reports. */
+const MACHINE: Record<string, string> = {
+  ENOSPC: 'Free some space on its disk.',
+  EDQUOT: 'Raise the quota of the user of po-sync, or free some of its space.',
+  EROFS: 'Mount its file system for writing.',
+  EACCES: 'Give the user of po-sync permission.',
+  EPERM: 'Give the user of po-sync permission.',
+  EMFILE: 'Raise the limit of open files (`ulimit -n`).',
+  ENFILE: 'Raise the limit of open files of this machine (`fs.file-max`).',
+  ENOMEM: 'Give the process more memory.',
+  EIO: 'Check the disk or the network share.',
+  ESTALE: 'Check the network share.',
+};
+
+/** A system error that describes the machine as a PoSyncError `machine-…` with a remedy; any other error unchanged. */
+export function explained(thrown: unknown): Error {
+  const error = toError(thrown);
+  const code = codeOf(thrown) ?? '';
+  const remedy = MACHINE[code];
+  if (error instanceof PoSyncError || remedy === undefined) return error;
+  const path = 'path' in error && typeof error.path === 'string' ? { path: error.path } : {};
+  return new PoSyncError(`machine-${code.toLowerCase()}`, `${error.message}.`, { remedy, facts: path, cause: error });
+}
+
 /** Message and remedy of an error, as lines for a terminal. */
 export function describe(thrown: unknown): string {
   const error = toError(thrown);

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
-import { access, lstat, open } from 'node:fs/promises';
+import { access, chmod, lstat, open, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { codeOf, PoSyncError } from './errors.ts';
 
@@ -67,6 +68,42 @@ async function isLink(folder: string): Promise<boolean> {
 
 /** The mode of folders that only the user of po-sync may enter: `data` and everything below it. */
 export const PRIVATE_FOLDER = 0o700;
+
+/** Permission of other users to write. */
+const OTHERS_WRITE = 0o002;
+/** In such a folder everybody may create files, and only their owner may remove them. */
+const STICKY = 0o1000;
+
+/**
+ * Makes sure that no other user can replace what is in a folder of po-sync, its Redis included: closes a folder of this
+ * user, which is to say removes the permissions `closed` from its mode, and refuses one that another user owns. Folders
+ * of root are root's decision, and root may use everybody's, as in containers.
+ * Throws PoSyncError `folder-not-private`; system errors unchanged.
+ */
+export async function closeFolder(folder: string, closed = OTHERS_WRITE): Promise<void> {
+  const user = await currentUser();
+  if (user === undefined) return;
+  const { uid, mode } = await stat(folder);
+  const isOurs = user === 0 || uid === user;
+  const isOpen = (mode & closed) !== 0;
+  if (isOurs && isOpen && (mode & STICKY) === 0) return chmod(folder, mode & 0o7777 & ~closed);
+  if ((isOurs || uid === 0) && (mode & OTHERS_WRITE) === 0) return;
+  throw new PoSyncError('folder-not-private', `${folder} can be changed by other users of this machine.`, {
+    remedy: 'Make the user of po-sync its owner (chown), with mode 0700, or set `data` to another folder.',
+    facts: { folder, owner: uid, mode: (mode & 0o7777).toString(8) },
+  });
+}
+
+/** The user of this process; undefined on a system without users. */
+async function currentUser(): Promise<number | undefined> {
+  try {
+    const { uid } = userInfo();
+    return uid < 0 ? undefined : uid;
+  } catch {
+    // A container may run as a user who has no name.
+    return (await stat('/proc/self').catch(() => undefined))?.uid;
+  }
+}
 
 /** Removes all access for other users from whatever po-sync creates; owner and group keep what they inherit. */
 const NO_OTHERS = 0o007;

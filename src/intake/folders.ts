@@ -1,6 +1,6 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, explained, PoSyncError, toError } from '../core/errors.ts';
 import { folderIsLink, type OpenFolder, openFolder, openFolderBelow } from '../core/folder.ts';
 import { fileMissing } from '../core/regular-file.ts';
 import type { ClaimedFile } from '../order/batch.ts';
@@ -88,6 +88,14 @@ export function folderError(error: unknown, folder: string): PoSyncError {
         remedy: 'Give the user of po-sync permission to read, write and enter the folder.',
       });
     default:
-      return new PoSyncError('folder-trouble', `${folder}: ${toError(error).message}`, more);
+      return new PoSyncError('folder-trouble', `${folder}: ${toError(error).message}`, {
+        ...more,
+        ...remedyFor(error),
+      });
   }
+}
+
+function remedyFor(error: unknown): { remedy?: string } {
+  const known = explained(error);
+  return known instanceof PoSyncError && known.remedy !== undefined ? { remedy: known.remedy } : {};
 }

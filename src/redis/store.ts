@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { PRIVATE_FOLDER } from '../core/folder.ts';
+import { closeFolder, PRIVATE_FOLDER } from '../core/folder.ts';
 import { redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { connectRedis, type Redis, redisRefused } from './connect.ts';
@@ -89,10 +89,11 @@ function baseUrlOf({ environments, environment }: Config): string {
   return environments[environment]?.baseUrl ?? '';
 }
 
-/** Creates the folders of data and reports. Throws PoSyncError `folder-unusable`. */
+/** Creates the folders of data and reports. Throws PoSyncError `folder-unusable`, `folder-not-private`. */
 export async function makeFolders({ data, reports }: Config): Promise<void> {
   await makeFolder(reports.path, 'reports.path');
   await makeFolder(data, 'data', PRIVATE_FOLDER);
+  await closeFolder(data);
 }
 
 async function makeFolder(path: string, key: string, mode?: number): Promise<void> {

@@ -365,8 +365,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the lock of the private Redis',
     file: 'src/redis/private-server/adopt-or-start.ts',
-    find: "database.exec('BEGIN EXCLUSIVE');",
-    replace: "database.exec('BEGIN');",
+    find: "BEGIN EXCLUSIVE');",
+    replace: "BEGIN');",
     tests: ['test/process/private-redis.test.ts'],
   },
   {
@@ -1180,5 +1180,26 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return batch === undefined ? found :',
     replace: 'return batch !== null ? found :',
     tests: ['test/end-to-end/round-trip.test.ts'],
+  },
+  {
+    without: 'refusing a data folder that another user can change',
+    file: 'src/redis/private-server/server-folder.ts',
+    find: 'await closeFolder(data);',
+    replace: '',
+    tests: ['test/process/file-modes.test.ts'],
+  },
+  {
+    without: 'refusing a data folder beside a configured Redis',
+    file: 'src/redis/store.ts',
+    find: 'await closeFolder(data);',
+    replace: '',
+    tests: ['test/process/file-modes.test.ts'],
+  },
+  {
+    without: 'a lock that needs no space on the disk',
+    file: 'src/redis/private-server/adopt-or-start.ts',
+    find: 'PRAGMA journal_mode = MEMORY; ',
+    replace: '',
+    tests: ['test/process/report-folder.test.ts'],
   },
 ];

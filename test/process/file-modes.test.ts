@@ -1,8 +1,10 @@
-import { stat } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { type Ended, startProgram } from '../support/program.ts';
 import { CREDENTIALS, runSandbox, startSandboxProcess } from '../support/sandbox-process.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
+import { startTestRedis } from '../support/test-redis.ts';
 
 async function modeOf(file: string): Promise<string> {
   return ((await stat(file)).mode & 0o777).toString(8);
@@ -24,4 +26,99 @@ test('PO_SYNC_UMASK opens new files to other users, and an invalid value is refu
   const { code, err } = await runSandbox(['--environment', 'staging'], { ...CREDENTIALS, PO_SYNC_UMASK: '9' });
   expect(code).toBe(1);
   expect(err).toContain('PO_SYNC_UMASK is "9".');
+});
+
+/** Two users without special rights. */
+const [OWNER, NEIGHBOR] = [65_534, 12_345];
+
+type Home = AsyncDisposable & { folder: string; data: string; run(...args: string[]): Promise<Ended> };
+
+/** A folder of OWNER, who runs po-sync in it. Without `redis` it uses its private one. */
+async function openHome(redis?: string): Promise<Home> {
+  await using stack = new AsyncDisposableStack();
+  const { path: folder } = stack.use(await makeTempFolder());
+  const data = path.join(folder, 'data');
+  for (const name of ['inbox', 'reports']) await mkdir(path.join(folder, name));
+  await writeFile(
+    path.join(folder, 'po-sync.yaml'),
+    `environment: staging
+data: data
+${redis === undefined ? '' : `redis: { url: '${redis}' }\n`}environments:
+  staging: { baseUrl: 'http://127.0.0.1:9/api/v1', authUrl: 'http://127.0.0.1:9' }
+sources:
+  - { name: inbox, type: inbox, path: inbox }
+reports: { path: reports }
+admin: { port: 0 }
+`,
+  );
+  for (const name of ['', 'inbox', 'reports']) await chown(path.join(folder, name), OWNER, OWNER);
+  const kept = stack.move();
+  return {
+    folder,
+    data,
+    run: (...args) =>
+      startProgram(['--config', path.join(folder, 'po-sync.yaml'), ...args], {
+        cwd: folder,
+        env: CREDENTIALS,
+        user: OWNER,
+      }).ended,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+async function makeFolder(folder: string, owner: number, mode: number): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await chown(folder, owner, owner);
+  await chmod(folder, mode);
+}
+
+const COMMANDS = [['status'], ['doctor'], ['start', '--once', '--max-wait', '1s'], ['start']];
+
+describe.runIf(process.getuid?.() === 0)('a folder that another user can change', () => {
+  test('is refused as `data` by every command, which leaves nothing in it and says what to do', async () => {
+    await using home = await openHome();
+    for (const [owner, mode, commands] of [
+      [NEIGHBOR, 0o777, COMMANDS],
+      [0, 0o777, [['status']]],
+      [OWNER, 0o1777, [['status']]],
+    ] as const) {
+      await makeFolder(home.data, owner, mode);
+      for (const args of commands) {
+        const { code, out, err } = await home.run(...args);
+        expect([args, code]).toEqual([args, 1]);
+        expect(out + err).toContain(`${home.data} can be changed by other users of this machine.`);
+        expect(out + err).toContain('(chown)');
+        expect(out + err).not.toMatch(/^\s+at /m);
+      }
+      expect(await readdir(path.join(home.data, 'redis')).catch(() => [])).toEqual([]);
+    }
+  });
+
+  test('is refused as the folder of the private Redis, also through a link', async () => {
+    await using home = await openHome();
+    const foreign = path.join(home.folder, 'foreign');
+    await makeFolder(home.data, OWNER, 0o700);
+    await makeFolder(foreign, NEIGHBOR, 0o777);
+    await symlink(foreign, path.join(home.data, 'redis'));
+    const { code, err } = await home.run('status');
+    expect([code, err]).toEqual([1, expect.stringContaining('redis can be changed by other users')]);
+    expect(await readdir(foreign)).toEqual([]);
+  });
+
+  test('is refused as `data` also with a configured Redis', async () => {
+    await using redis = await startTestRedis();
+    await using home = await openHome(redis.url);
+    await makeFolder(home.data, NEIGHBOR, 0o777);
+    const { code, err } = await home.run('start', '--once', '--max-wait', '1s');
+    expect([code, err]).toEqual([1, expect.stringContaining('can be changed by other users')]);
+  });
+
+  test('is closed where it belongs to the user of po-sync', async () => {
+    await using home = await openHome();
+    await makeFolder(home.data, OWNER, 0o777);
+    await makeFolder(path.join(home.data, 'redis'), OWNER, 0o2775);
+    expect((await home.run('status')).code).toBe(0);
+    expect(await modeOf(home.data)).toBe('775');
+    expect(await modeOf(path.join(home.data, 'redis'))).toBe('700');
+  });
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { accountOf, allReported, type DroppedFile, dropOrders } from '../support/account.ts';
 import { startTestRedis } from '../support/test-redis.ts';
@@ -99,6 +100,53 @@ done`;
     };
   };
 }
+
+const TROUBLED = [
+  'status',
+  'doctor',
+  'pause',
+  'reconcile',
+  'batches list',
+  'dead-letters list',
+  'start --once --max-wait 1s',
+];
+
+describe.runIf(canMount)('a full disk below `data`', () => {
+  it('is one clear error with a remedy in every command, while what still runs is still shown', async () => {
+    await using place = await openWorkplace({ redis: 'private' });
+    const script = `mkdir data && mount -t tmpfs -o size=8m,mode=0700 none data
+run() { echo "# $*"; "$LAUNCHER" --config "$CONFIG" "$@" 2>&1; echo "code $?"; }
+"$LAUNCHER" --config "$CONFIG" start >daemon.log 2>&1 & daemon=$!
+timeout 60 sh -c 'until grep -q "po-sync is ready" daemon.log; do sleep 0.2; done' || exit
+dd if=/dev/zero of=data/filler bs=4k 2>/dev/null
+run status
+kill $daemon; wait $daemon
+rm -r data/redis data/filler; mkdir data/redis
+dd if=/dev/zero of=data/filler bs=4k 2>/dev/null
+${TROUBLED.map((command) => `run ${command}`).join('\n')}
+`;
+    const shell = spawn('unshare', ['-m', 'sh', '-c', script], {
+      cwd: place.folder,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        ...credentials('STAGING'),
+        PO_SYNC_ADMIN_PORT: '0',
+        LAUNCHER,
+        CONFIG: place.config,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [running = '', ...troubled] = (await text(shell.stdout)).split(/^# /m).slice(1);
+    expect(running).toContain('1 running');
+    expect(troubled.map((part) => part.split('\n')[0])).toEqual(TROUBLED);
+    for (const part of troubled) {
+      expect(part).toMatch(/data\/redis: (?:ENOSPC|database or disk is full)/);
+      expect(part).toContain('Free some space on its disk');
+      expect(part).toContain('code 1');
+      expect(part).not.toMatch(/^\s+at /m);
+    }
+  });
+});
 
 const FULL = 'dd if=/dev/zero of="$REPORTS/filler" bs=64k 2>/dev/null; true';
 const WAYS: [string, (place: Workplace) => Promise<Subject>][] = [

@@ -16,14 +16,16 @@ export type Running = {
   out(): string;
 };
 
-type Place = { cwd: string; env: Record<string, string>; launcher?: string };
+/** `user`: the number of the user who starts it; needs root. */
+type Place = { cwd: string; env: Record<string, string>; launcher?: string; user?: number };
 
 /** Starts `bin/po-sync`, or another launcher, with nothing but these variables and the PATH. */
-export function startProgram(args: readonly string[], { cwd, env, launcher = LAUNCHER }: Place): Running {
+export function startProgram(args: readonly string[], { cwd, env, launcher = LAUNCHER, user }: Place): Running {
   const child = spawn(launcher, args, {
     cwd,
     env: withPath(env),
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(user === undefined ? {} : { uid: user, gid: user }),
   });
   let out = '';
   let err = '';

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { type ErrorFacts, PoSyncError, toError } from '../../core/errors.ts';
+import { type ErrorFacts, explained, PoSyncError } from '../../core/errors.ts';
 import { escapeHidden, escapeHiddenInJson } from '../../order/text.ts';
 import type { Shell } from '../shell.ts';
 
@@ -22,14 +22,15 @@ export function printJson(shell: Pick<Shell, 'out'>, document: unknown): void {
 export type ErrorDocument = { code: string; message: string; remedy: string | null; facts: ErrorFacts };
 
 export function errorDocument(thrown: unknown): ErrorDocument {
-  const { message } = toError(thrown);
-  if (!(thrown instanceof PoSyncError)) return { code: 'internal', message, remedy: null, facts: {} };
-  return { code: thrown.code, message, remedy: thrown.remedy ?? null, facts: thrown.facts };
+  const error = explained(thrown);
+  const { message } = error;
+  if (!(error instanceof PoSyncError)) return { code: 'internal', message, remedy: null, facts: {} };
+  return { code: error.code, message, remedy: error.remedy ?? null, facts: error.facts };
 }
 
 /** An error as text: `po-sync: message`, the remedy indented below it; the stack of an unexpected error. */
 export function errorText(thrown: unknown): string {
-  const error = toError(thrown);
+  const error = explained(thrown);
   if (!(error instanceof PoSyncError)) return `po-sync: ${lines(error.stack ?? error.message, '')}\n`;
   const remedy = error.remedy === undefined ? '' : `  ${lines(error.remedy, '  ')}\n`;
   return `po-sync: ${lines(error.message, '')}\n${remedy}`;

@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import * as tell from '../../log/events/daemon.ts';
 import type { Log } from '../../log/log.ts';
-import { lastWords, newState, newStateWithPort, readState, type ServerState } from './server-folder.ts';
+import { cannotUse, lastWords, newState, newStateWithPort, readState, type ServerState } from './server-folder.ts';
 import {
   closeConnection,
   type FindServer,
@@ -28,8 +28,17 @@ const PATIENCE = 10_000;
 /**
  * Returns the running server of `folder`, or starts one and waits until it is ready. Of several processes that do this
  * at once, one starts it and the others adopt it. With `port`, only at that port, because others know the address.
+ * Throws PoSyncError as `openPrivateRedis`.
  */
 export async function adoptOrStart(folder: string, deps: Deps, port?: number): Promise<RunningServer> {
+  try {
+    return await adoptOrStartAlone(folder, deps, port);
+  } catch (error) {
+    throw error instanceof PoSyncError ? error : cannotUse(folder, error);
+  }
+}
+
+async function adoptOrStartAlone(folder: string, deps: Deps, port?: number): Promise<RunningServer> {
   using _alone = await lockFolder(folder, deps.clock, deps.signal);
   const remembered = await readState(folder);
   const probe = remembered ? await look(remembered, folder, deps) : undefined;
@@ -144,7 +153,7 @@ const SQLITE_BUSY = 5;
 /**
  * Takes the lock for starting or stopping the server of `folder`; waits until it is free or `signal` aborts
  * (PoSyncError `interrupted`). Dispose to release it. It is a SQLite lock, because the kernel releases that when its
- * holder dies, so it is never stale.
+ * holder dies, so it is never stale. It writes nothing, so that a full disk does not hide a server that runs.
  */
 export async function lockFolder(folder: string, clock: Clock, signal?: AbortSignal): Promise<Disposable> {
   const database = new DatabaseSync(path.join(folder, 'lock'));
@@ -162,7 +171,7 @@ export async function lockFolder(folder: string, clock: Clock, signal?: AbortSig
 
 function isTaken(database: DatabaseSync): boolean {
   try {
-    database.exec('BEGIN EXCLUSIVE');
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return true;
   } catch (error) {
     if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return false;

@@ -3,27 +3,39 @@ import { mkdir, open, readFile, realpath, rename, stat } from 'node:fs/promises'
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
+import { closeFolder, PRIVATE_FOLDER } from '../../core/folder.ts';
 import { readJsonIfExists, writeWhole } from '../../core/regular-file.ts';
 
 const CONFIGURATION = 'redis.conf';
 const LOG = 'redis.log';
 const LOG_LIMIT = 1_000_000;
+/** All permissions of everybody but the owner. */
+const NOT_OWNER = 0o077;
 
 /**
  * Creates the folder of the private Redis below the data folder, readable for this user only, and returns its real path.
- * Throws PoSyncError `redis-folder` when it cannot be created or entered.
+ * Throws PoSyncError `redis-folder` when it cannot be created or entered, `folder-not-private` when another user can
+ * change it or the data folder.
  */
 export async function prepareFolder(data: string): Promise<string> {
   const folder = path.join(data, 'redis');
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    await closeFolder(data);
+    await closeFolder(folder, NOT_OWNER);
     return await realpath(folder);
   } catch (error) {
-    throw new PoSyncError('redis-folder', `The private Redis cannot use ${folder}: ${toError(error).message}.`, {
-      remedy: 'Give the user of po-sync permission to write there, or set `data` to another folder.',
-      cause: error,
-    });
+    throw error instanceof PoSyncError ? error : cannotUse(folder, error);
   }
+}
+
+/** The error for a folder whose disk is full or read-only, or that this user may not write to. */
+export function cannotUse(folder: string, cause: unknown): PoSyncError {
+  return new PoSyncError('redis-folder', `The private Redis cannot use ${folder}: ${toError(cause).message}.`, {
+    remedy:
+      'Free some space on its disk, give the user of po-sync permission to write there, or set `data` to another folder.',
+    cause,
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { confirmation, createPaint } from '../../../src/cli/terminal/print.ts';
+import { confirmation, createPaint, errorDocument, errorText } from '../../../src/cli/terminal/print.ts';
 
 it.each([
   [true, {}, true],
@@ -43,4 +43,20 @@ it('shows the question with the possible answers, hidden characters escaped', as
   const shell = { ask: async (question: string) => void asked.push(question) };
   await confirmation('Really\u202e?', { yes: false, json: false }, shell).catch(() => undefined);
   expect(asked).toEqual(['Really\\u202e? [y/N] ']);
+});
+
+it.each([
+  ['ENOSPC', 'Free some space'],
+  ['EDQUOT', 'quota'],
+  ['EROFS', 'for writing'],
+  ['EMFILE', 'ulimit -n'],
+  ['EACCES', 'permission'],
+])('%s is one sentence with a remedy, not a stack trace', (code, remedy) => {
+  const error = Object.assign(new Error(`${code}: no, write '/data/x'`), { code, path: '/data/x' });
+  expect(errorText(error)).toMatch(new RegExp(`^po-sync: ${code}: no, write '/data/x'\\.\n  .*${remedy}.*\n$`));
+  expect(errorDocument(error)).toMatchObject({ code: `machine-${code.toLowerCase()}`, facts: { path: '/data/x' } });
+});
+
+it('an error that po-sync did not expect keeps its stack', () => {
+  expect(errorText(new TypeError('a bug'))).toMatch(/^po-sync: TypeError: a bug\n\s+at /);
 });
