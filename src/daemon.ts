@@ -25,12 +25,12 @@ import { type Context, makeFolders, openStore } from './redis/store.ts';
  * Throws PoSyncError when the daemon cannot do its work: a folder, Redis, the admin port, the first token.
  */
 export async function openDaemon(input: DaemonInput): Promise<Daemon> {
-  const { config, clock, signal } = input;
+  const { config, clock, signal, secrets } = input;
   await using resources = new AsyncDisposableStack();
   const stop = new AbortController();
   const stopping = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
   await makeFolders(config);
-  const store = resources.use(await openStore(config, { clock, log: input.log, signal: stopping }));
+  const store = resources.use(await openStore(config, { ...input, signal: stopping, credentials: secrets.redis }));
   const { log, metricsRoute } = createMetrics(input, store);
   const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
   const context: Context = { config, store, owner: randomUUID(), clock, log, stopping };

@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Config, Mapping, Source } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { type ConfigProblem, nearest, sentenceOf } from '../config/problem.ts';
+import { loadRedisSecrets } from '../config/secrets.ts';
 import { requireConfirmation, type Variables, variable } from '../config/variables.ts';
 import { systemClock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
@@ -181,7 +182,8 @@ export async function openOperatorContext(
   await using resources = new AsyncDisposableStack();
   const clock = systemClock;
   const log = createLog({ level: 'silent', pretty: false, stream: shell.streams.err });
-  const store = resources.use(await openStore(config, { clock, log, signal: shell.signal }));
+  const { credentials } = await loadRedisSecrets(shell.env);
+  const store = resources.use(await openStore(config, { clock, log, signal: shell.signal, credentials }));
   const { redis, keys, time } = store;
   const owner = randomUUID();
   const { probe } = config.delivery;

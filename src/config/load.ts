@@ -77,13 +77,12 @@ type Circumstances = { file: string; environment: string; overrides: Overrides }
 function resolveConfig(settings: Settings, { file, environment, overrides }: Circumstances): Config {
   const folder = path.dirname(file);
   const absolute = (written: string) => path.resolve(folder, written);
-  const url = overrides.redisUrl ?? settings.redis.url;
   return frozen({
     ...settings,
     file,
     environment,
     data: absolute(settings.data),
-    redis: url === undefined ? {} : { url },
+    redis: overrides.redisUrl === undefined ? settings.redis : { url: overrides.redisUrl },
     sources: settings.sources.map((source) => resolveSource(source, absolute)),
     reports: { ...settings.reports, path: absolute(settings.reports.path) },
     notify: settings.notify.map(({ command, ...notice }) =>

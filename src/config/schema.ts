@@ -42,10 +42,40 @@ export const environmentSchema = z.strictObject({
 });
 
 /** A Redis address. Messages never repeat it, because it can contain a password. */
-export const redisUrl = z
-  .string()
-  .refine((text) => URL.canParse(text) && /^rediss?:\/\/[^\s/?#]+(\/[0-9]*)?$/.test(text), {
-    error: 'must be an address such as redis://127.0.0.1:6379/0, or rediss:// for TLS',
+export const redisUrl = z.string().refine((text) => URL.canParse(text) && REDIS_URL_FORM.test(text), {
+  error: 'must be an address such as redis://127.0.0.1:6379/0, rediss:// for TLS, or unix:///run/redis.sock',
+});
+
+const REDIS_URL_FORM = /^(rediss?:\/\/[^\s/?#]+(\/[0-9]*)?|unix:\/\/\/[^\s?#]+(\?db=[0-9]+)?)$/;
+
+/** A server of Sentinel or Cluster. */
+const redisNode = z.string().regex(/^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/, {
+  error: 'must be host:port, such as redis-1.example.com:26379',
+});
+const redisNodes = z.array(redisNode).min(1, { error: 'must name at least one server, as host:port' });
+
+const redisSchema = z
+  .strictObject({
+    url: redisUrl
+      .exactOptional()
+      .describe('One server. Absent, without sentinels and cluster: a private redis-server below `data`.'),
+    sentinels: redisNodes.exactOptional().describe('Sentinels as host:port, instead of url.'),
+    master: line.exactOptional().describe('The name of the primary that the Sentinels monitor.'),
+    cluster: redisNodes.exactOptional().describe('Some nodes of a Redis Cluster as host:port, instead of url.'),
+  })
+  .superRefine(({ url, sentinels, master, cluster }, context) => {
+    const given = Object.entries({ url, sentinels, cluster }).filter(([, value]) => value !== undefined);
+    if (given.length > 1) {
+      const message = `${given.map(([key]) => key).join(' and ')} exclude each other: keep one of them`;
+      context.addIssue({ code: 'custom', message, path: [given[1]?.[0] ?? 'url'] });
+    }
+    if (sentinels && master === undefined) {
+      const message = 'needs master, the name of the primary that the Sentinels monitor';
+      context.addIssue({ code: 'custom', message, path: ['sentinels'] });
+    }
+    if (master !== undefined && !sentinels) {
+      context.addIssue({ code: 'custom', message: 'only belongs to sentinels', path: ['master'] });
+    }
   });
 
 /** A TCP port; 0 takes any free one. */
@@ -117,9 +147,7 @@ export const configSchema = z.strictObject({
     .exactOptional()
     .describe('The environment to deliver to, unless --environment or PO_SYNC_ENVIRONMENT names one.'),
   data: filePath.prefault('../data').describe('Everything that must survive a restart: private Redis, spool, sandbox.'),
-  redis: z
-    .strictObject({ url: redisUrl.exactOptional().describe('Absent: a private redis-server below `data`.') })
-    .prefault({}),
+  redis: redisSchema.prefault({}),
   environments: z
     .record(name, environmentSchema)
     .refine((all) => Object.keys(all).length > 0, { error: 'must contain at least one environment' }),

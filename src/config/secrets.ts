@@ -11,9 +11,14 @@ export type Secrets = {
   clientSecret: Secret;
   /** Authorization headers of exports with a protected address, by source name. */
   sources?: ReadonlyMap<string, Secret>;
+  /** User and passwords of Redis that are not part of its address. */
+  redis?: RedisSecrets;
   /** Warnings about how the secrets are stored, for the log. */
   warnings: readonly string[];
 };
+
+/** User and passwords of Redis and of its Sentinels. */
+export type RedisSecrets = { username?: string; password?: Secret; sentinelPassword?: Secret };
 
 /**
  * Reads the credentials of `config.environment` from `PO_SYNC_<ENVIRONMENT>_CLIENT_ID` and `_CLIENT_SECRET`, or from
@@ -30,13 +35,42 @@ export async function loadSecrets(
   const clientSecret = await needed(`${prefix}_CLIENT_SECRET`, env, read);
   await refuseShared(config, clientId.value, env, read);
   const sources = await loadSourceSecrets(config, env, read);
+  const redis = await loadRedisSecrets(env, read);
   const doubts = [clientId, clientSecret].flatMap(({ warning }) => (warning === undefined ? [] : [warning]));
   return {
     clientId: clientId.value,
     clientSecret: new Secret(clientSecret.value),
     ...(sources.headers.size > 0 && { sources: sources.headers }),
-    warnings: [...doubts, ...sources.warnings],
+    redis: redis.credentials,
+    warnings: [...doubts, ...sources.warnings, ...redis.warnings],
   };
+}
+
+/**
+ * Reads `PO_SYNC_REDIS_USERNAME`, `PO_SYNC_REDIS_PASSWORD` and `PO_SYNC_REDIS_SENTINEL_PASSWORD`, each also as `…_FILE`.
+ * They go before what `redis.url` contains. Throws PoSyncError as `readSecret` does.
+ */
+export async function loadRedisSecrets(
+  env: Variables,
+  read: SecretReader = secretFilesFrom('.'),
+): Promise<{ credentials: RedisSecrets; warnings: readonly string[] }> {
+  const given = withoutEmpty(env);
+  const [username, password, sentinelPassword] = await Promise.all(
+    ['USERNAME', 'PASSWORD', 'SENTINEL_PASSWORD'].map((what) => readSecret(`PO_SYNC_REDIS_${what}`, given, read)),
+  );
+  return {
+    credentials: {
+      ...(username && { username: username.value }),
+      ...(password && { password: new Secret(password.value) }),
+      ...(sentinelPassword && { sentinelPassword: new Secret(sentinelPassword.value) }),
+    },
+    warnings: [password, sentinelPassword].flatMap((one) => (one?.warning === undefined ? [] : [one.warning])),
+  };
+}
+
+/** Service managers set a variable to an empty text when there is no value. */
+function withoutEmpty(env: Variables): Variables {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 }
 
 /** What a token of the admin port allows: everything, reading, or only reading `/metrics`. */
@@ -50,8 +84,7 @@ export type AdminTokens = ReadonlyMap<AdminRole, Secret>;
  * as `…_FILE`.
  */
 export async function loadAdminTokens(env: Variables, read: SecretReader = secretFilesFrom('.')): Promise<AdminTokens> {
-  // Service managers set a variable to an empty text when there is no value.
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const given = withoutEmpty(env);
   const tokens = new Map<AdminRole, Secret>();
   for (const role of ['operate', 'read', 'metrics'] as const) {
     const found = await readSecret(ADMIN_TOKENS[role], given, read);

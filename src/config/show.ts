@@ -26,8 +26,8 @@ export function redactedConfig(config: Config): Config {
   return { ...config, redis: hideRedis(redis), sources: sources.map(hideQuery), notify: notify.map(hideWebhook) };
 }
 
-function hideRedis({ url }: Config['redis']): Config['redis'] {
-  return url === undefined ? {} : { url: withoutCredentials(url) };
+function hideRedis(redis: Config['redis']): Config['redis'] {
+  return redis.url === undefined ? redis : { ...redis, url: withoutCredentials(redis.url) };
 }
 
 /** The query of a web address can contain a key. */

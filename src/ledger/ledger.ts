@@ -119,7 +119,7 @@ function createLookup(redis: Redis, keys: Keys) {
   async function lookupPage(numbers: readonly string[]): Promise<Known[]> {
     const asked: string[] = [keys.prefix];
     for (const number of numbers) asked.push(number, bucketOf(number));
-    const found = (await runScript(redis, script, [], asked)) as (string | null)[];
+    const found = (await runScript(redis, script, [keys.identity], asked)) as (string | null)[];
     return found.map(knownFrom);
   }
 

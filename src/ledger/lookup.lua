@@ -1,4 +1,4 @@
--- What the ledger knows about each number. ARGV prefix, then number and bucket of each; key names are those of keys.ts.
+-- What the ledger knows about each number. KEYS identity, which names the node of a cluster; ARGV prefix, then number and bucket of each; key names are those of keys.ts.
 -- Returns for each the entry's text, or '=' and the compact entry, or false.
 local prefix, found = ARGV[1], {}
 for i = 2, #ARGV, 2 do

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { withoutCredentials } from '../config/problem.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
-import { PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { optionsFor, type PlaceOptions, placeText, type RedisAddress, type RedisPlace } from './address.ts';
 
 /** A connection; one type for the entire program. */
 export type { Redis } from 'ioredis';
@@ -17,6 +17,10 @@ const QUIET = 60_000;
 
 /** A primary that became a replica behind the same address, also when a script meets it. */
 const READ_ONLY = /\bREADONLY\b/;
+/** A server that takes no writes for now: a replica, or a primary without the replicas that it needs. */
+const TAKES_NO_WRITES = /\b(READONLY|NOREPLICAS)\b/;
+/** A node that another one replaced, or a cluster without one for this slot. */
+const REDIRECTS = /\b(MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN)\b/;
 /** After the signal, in milliseconds: how long Redis may not answer before its connection ends, and how often it is asked. */
 const AWAY = 5_000;
 const ASK_EVERY = 250;
@@ -29,6 +33,8 @@ type ConnectOptions = {
   plain?: boolean;
   /** A key to try a write on; without it only reading is tried. */
   probe?: string;
+  /** A key of the environment, if there is no probe: it selects the node of a cluster. */
+  key?: string;
   /** Milliseconds, instead of ten seconds. */
   within?: number;
   /** Ends the wait for Redis, and later the connection itself if Redis is away then. */
@@ -39,13 +45,17 @@ type ConnectOptions = {
  * Opens a connection that survives outages and failovers: commands wait for a writable Redis instead of failing.
  * After `signal`, a Redis that does not answer for five seconds ends this connection and its duplicates: commands fail then.
  * Throws PoSyncError `redis-unreachable` when Redis does not answer within ten seconds, `redis-read-only` when it
- * answers as a replica for that long, `redis-refused` when user, password or permissions do not fit, and `interrupted`.
+ * answers as a replica for that long, `redis-refused` when user, password or permissions do not fit, `redis-is-cluster`
+ * when a node of a cluster is configured as if it were the only server, and `interrupted`.
  */
-export async function connectRedis(url: string, options: ConnectOptions = {}): Promise<Redis> {
+export async function connectRedis(where: string | RedisPlace, options: ConnectOptions = {}): Promise<Redis> {
+  const place = typeof where === 'string' ? { address: { url: where } } : where;
+  const { address } = place;
   const trouble = createTrouble(options.onTrouble);
   let readOnly = 0;
   let isGivenUp = false;
-  const redis = new Redis(url, {
+  const redis = createRedis(address.url, {
+    ...optionsFor(place, options.probe ?? options.key ?? ''),
     connectionName: 'po-sync',
     lazyConnect: true,
     maxRetriesPerRequest: null,
@@ -54,7 +64,7 @@ export async function connectRedis(url: string, options: ConnectOptions = {}): P
     retryStrategy: (times) => (isGivenUp ? null : growingWait(Math.max(times, readOnly), RECONNECT)),
     // After a failover the address leads to the new primary: reconnect and send the command again.
     reconnectOnError: (error) => {
-      if (!READ_ONLY.test(error.message)) return false;
+      if (!isPassing(error, address)) return false;
       readOnly = trouble.isQuiet() ? 1 : readOnly + 1;
       trouble.report(error);
       return 2;
@@ -65,7 +75,7 @@ export async function connectRedis(url: string, options: ConnectOptions = {}): P
     showFriendlyErrorStack: false,
   });
   redis.on('error', (error: unknown) => trouble.report(toError(error)));
-  await reach(redis, url, options, trouble.last);
+  await reach(redis, address, options, trouble.last);
   onAbort(options.signal, async () => {
     await untilAway(redis);
     isGivenUp = true;
@@ -73,6 +83,15 @@ export async function connectRedis(url: string, options: ConnectOptions = {}): P
     if (redis.status !== 'reconnecting') redis.disconnect();
   });
   return redis;
+}
+
+/** ioredis reads a Redis URL and the path of a socket, but not a `unix:` URL. */
+function createRedis(url: string | undefined, options: PlaceOptions): Redis {
+  return url === undefined || url.startsWith('unix:') ? new Redis(options) : new Redis(url, options);
+}
+
+function isPassing(error: Error, { cluster }: RedisAddress): boolean {
+  return TAKES_NO_WRITES.test(error.message) || (cluster !== undefined && REDIRECTS.test(error.message));
 }
 
 function onAbort(signal: AbortSignal | undefined, act: () => Promise<void>): void {
@@ -114,15 +133,15 @@ function createTrouble(onTrouble: ((error: Error) => void) | undefined) {
   };
 }
 
-async function reach(redis: Redis, url: string, options: ConnectOptions, last: () => Error): Promise<void> {
+async function reach(redis: Redis, address: RedisAddress, options: ConnectOptions, last: () => Error): Promise<void> {
   const { probe, within, signal } = options;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unreachable(url, last())), within ?? REACHABLE_WITHIN);
+    timer = setTimeout(() => reject(unreachable(address, last())), within ?? REACHABLE_WITHIN);
   });
   const refused = new Promise<never>((_, reject) => {
     redis.on('error', (error: unknown) => {
-      if (REFUSED.test(toError(error).message)) reject(redisRefused(url, error));
+      if (REFUSED.test(toError(error).message)) reject(redisRefused(address, error));
     });
   });
   const interrupted = new Promise<never>((_, reject) => {
@@ -134,7 +153,7 @@ async function reach(redis: Redis, url: string, options: ConnectOptions, last: (
   } catch (error) {
     redis.disconnect();
     if (error instanceof PoSyncError) throw error;
-    throw redisRefused(url, error);
+    throw redisRefused(address, error);
   } finally {
     clearTimeout(timer);
   }
@@ -145,26 +164,50 @@ async function tryOut(redis: Redis, probe: string | undefined): Promise<void> {
   if (probe !== undefined) await redis.eval("return redis.call('SET', KEYS[1], '1', 'PX', 1000)", 1, probe);
 }
 
-function unreachable(url: string, cause: Error): PoSyncError {
-  const address = withoutCredentials(url);
+function unreachable(address: RedisAddress, cause: Error): PoSyncError {
+  const place = placeText(address);
   if (READ_ONLY.test(cause.message)) {
-    return new PoSyncError('redis-read-only', `Redis at ${address} is a replica and takes no writes.`, {
-      remedy: 'Set redis.url to the primary.',
+    return new PoSyncError('redis-read-only', `Redis at ${place} is a replica and takes no writes.`, {
+      remedy:
+        address.url === undefined
+          ? 'Wait for the failover to end, or correct the state of its servers.'
+          : 'Set redis.url to the primary.',
       cause,
     });
   }
-  return new PoSyncError('redis-unreachable', `Redis at ${address} does not answer: ${reason(cause)}.`, {
-    remedy: 'Start Redis or correct redis.url. Without redis.url, po-sync starts a private Redis.',
+  if (TAKES_NO_WRITES.test(cause.message)) {
+    return new PoSyncError('redis-read-only', `Redis at ${place} takes no writes: it lacks replicas.`, {
+      remedy: 'Start its replicas, or correct min-replicas-to-write.',
+      cause,
+    });
+  }
+  return new PoSyncError('redis-unreachable', `Redis at ${place} does not answer: ${reason(cause)}.`, {
+    remedy: startRemedy(address, cause),
     cause,
   });
 }
 
+function startRemedy({ url, sentinels }: RedisAddress, cause: Error): string {
+  if (codeOf(cause) === 'redis-master-unknown') return 'Set redis.master to the name in `sentinel monitor`.';
+  if (url === undefined) return `Start Redis or correct redis.${sentinels ? 'sentinels' : 'cluster'}.`;
+  return 'Start Redis or correct redis.url. Without redis.url, po-sync starts a private Redis.';
+}
+
 /** The error for a Redis that answers, but refuses what po-sync needs. */
-export function redisRefused(url: string, cause: unknown): PoSyncError {
-  const message = `Redis at ${withoutCredentials(url)} refuses a command: ${toError(cause).message}.`;
+export function redisRefused(address: RedisAddress, cause: unknown): PoSyncError {
+  if (REDIRECTS.test(toError(cause).message)) return redisIsCluster(address, cause);
+  const message = `Redis at ${placeText(address)} refuses a command: ${toError(cause).message}.`;
   return new PoSyncError('redis-refused', message, {
-    remedy: 'Check user and password in redis.url and the permissions of that user.',
+    remedy: 'Check user, password and the permissions of that user (docs/operations/redis.md lists them).',
     cause,
+  });
+}
+
+/** The error for a node of a cluster that is configured as if it were the only server. */
+export function redisIsCluster(address: RedisAddress, cause?: unknown): PoSyncError {
+  return new PoSyncError('redis-is-cluster', `Redis at ${placeText(address)} is a node of a cluster.`, {
+    remedy: 'List nodes of the cluster in redis.cluster, and remove redis.url.',
+    ...(cause !== undefined && { cause }),
   });
 }
 

@@ -1,11 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
+import type { RedisSecrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { closeFolder, PRIVATE_FOLDER } from '../core/folder.ts';
 import { redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { connectRedis, type Redis, redisRefused } from './connect.ts';
+import type { RedisPlace } from './address.ts';
+import { connectRedis, type Redis, redisIsCluster, redisRefused } from './connect.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
 import { createRedisTime, type RedisTime } from './time.ts';
@@ -34,27 +36,28 @@ export type Context = {
 };
 
 /** `signal`: the process has to stop. It waits no longer for Redis then. */
-type Deps = { clock: Clock; log: Log; signal?: AbortSignal };
+type Deps = { clock: Clock; log: Log; signal?: AbortSignal; credentials?: RedisSecrets | undefined };
 
 /**
  * Opens the configured Redis, or adopts or starts the private one, and refuses one that could lose orders.
  * Throws PoSyncError `redis-…`.
  */
-export async function openStore(config: Config, { clock, log, signal }: Deps): Promise<Store> {
+export async function openStore(config: Config, { clock, log, signal, credentials }: Deps): Promise<Store> {
   await using resources = new AsyncDisposableStack();
-  const url = config.redis.url ?? (await openPrivate());
+  const isPrivate = hasPrivateRedis(config);
+  const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
   const onTrouble = (error: Error) => redisTrouble(log, { reason: error.message });
   const keys = keysOf(config.environment, baseUrlOf(config));
-  const redis = await connect(url, false);
-  const plain = await connect(url, true);
-  const time = await prepare(url, redis, keys, clock);
+  const redis = await connect(false);
+  const plain = await connect(true);
+  const time = await prepare(place, redis, keys, clock);
   const kept = resources.move();
   return {
     redis,
     plain,
     keys,
     time,
-    private: config.redis.url === undefined,
+    private: isPrivate,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 
@@ -63,8 +66,8 @@ export async function openStore(config: Config, { clock, log, signal }: Deps): P
     return resources.use(server).url;
   }
 
-  async function connect(address: string, isPlain: boolean): Promise<Redis> {
-    const connection = await connectRedis(address, {
+  async function connect(isPlain: boolean): Promise<Redis> {
+    const connection = await connectRedis(place, {
       plain: isPlain,
       onTrouble,
       probe: `${keys.prefix}:probe`,
@@ -75,13 +78,24 @@ export async function openStore(config: Config, { clock, log, signal }: Deps): P
   }
 }
 
-/** Throws PoSyncError `redis-refused` when the user lacks a permission, and `redis-evicts`. */
-async function prepare(url: string, redis: Redis, keys: Keys, clock: Clock): Promise<RedisTime> {
+/** Whether the configuration names no Redis, so that po-sync starts its own. */
+export function hasPrivateRedis({ redis: { url, sentinels, cluster } }: Pick<Config, 'redis'>): boolean {
+  return url === undefined && sentinels === undefined && cluster === undefined;
+}
+
+/**
+ * Throws PoSyncError `redis-refused` when the user lacks a permission, `redis-evicts`, and `redis-is-cluster` for a node
+ * that works only until the cluster moves its keys.
+ */
+async function prepare({ address }: RedisPlace, redis: Redis, keys: Keys, clock: Clock): Promise<RedisTime> {
   try {
-    await refuseEviction(redis);
+    // From INFO, because managed Redis services forbid CONFIG.
+    const info = await redis.info();
+    refuseEviction(info);
+    if (address.cluster === undefined && /^cluster_enabled:1/m.test(info)) throw redisIsCluster(address);
     return await createRedisTime(redis, keys, clock);
   } catch (error) {
-    throw error instanceof PoSyncError ? error : redisRefused(url, error);
+    throw error instanceof PoSyncError ? error : redisRefused(address, error);
   }
 }
 
@@ -114,8 +128,9 @@ async function quit(redis: Redis): Promise<void> {
   else if (redis.status !== 'end') redis.disconnect();
 }
 
-async function refuseEviction(redis: Redis): Promise<void> {
-  const policy = await policyOf(redis);
+function refuseEviction(info: string): void {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+  // Some services do not show it; doctor then says that it was not checked.
   if (policy === undefined || policy === 'noeviction') return;
   throw new PoSyncError(
     'redis-evicts',
@@ -125,10 +140,4 @@ async function refuseEviction(redis: Redis): Promise<void> {
       facts: { policy },
     },
   );
-}
-
-/** Read from INFO, because managed Redis services forbid CONFIG. */
-async function policyOf(redis: Redis): Promise<string | undefined> {
-  const info = await redis.info('memory');
-  return /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
 }

@@ -1,5 +1,8 @@
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
+import { connectAsAdmin, LOGIN_SECRETS } from '../support/redis-groups.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 
@@ -8,7 +11,7 @@ let admin: Redis;
 
 beforeAll(async () => {
   server = await startTestRedis();
-  admin = await connectRedis(server.url, { plain: true });
+  admin = await connectRedis(server.adminUrl, { plain: true });
 });
 
 afterAll(async () => {
@@ -47,8 +50,23 @@ describe('a Redis that becomes a replica', () => {
 
 it('a user who may not write ends the start with redis-refused, and no part of the password is shown', async () => {
   await admin.call('ACL', 'SETUSER', 'reader', 'on', '>p@ss@word', '~*', '+@read', '+@connection', '+info');
-  const url = server.url.replace('//', '//reader:p@ss@word@');
+  const url = server.adminUrl.replace('//', '//reader:p@ss@word@');
   const refused = await connectRedis(url, { probe }).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'redis-refused', message: expect.stringContaining('NOPERM') });
   expect(String(refused)).not.toContain('ss@word');
+});
+
+it('a unix socket works, with the database of its address', async () => {
+  await using folder = await makeTempFolder();
+  const socket = path.join(folder.path, 'r.sock');
+  await using own = await startTestRedis({ settings: { unixsocket: socket } });
+  const redis = await connectRedis(
+    { address: { url: `unix://${socket}?db=3` }, credentials: LOGIN_SECRETS },
+    { probe },
+  );
+  await redis.set(probe, 'here');
+  await using other = connectAsAdmin(own);
+  await other.redis.select(3);
+  expect(await other.redis.get(probe)).toBe('here');
+  await redis.quit();
 });

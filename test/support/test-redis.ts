@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,10 @@ import { findRedisServer } from '../../src/redis/private-server/server-process.t
 import { freePort } from './free-port.ts';
 
 export type TestRedis = AsyncDisposable & {
+  /** As po-sync uses it: with `REDIS_ACL=1` as the user that docs/operations/redis.md describes. */
   url: string;
+  /** As its administrator uses it. */
+  adminUrl: string;
   port: number;
   /** Where it keeps its data. */
   folder: string;
@@ -21,18 +24,40 @@ export type TestRedis = AsyncDisposable & {
   restart(): Promise<void>;
 };
 
+const PASSWORD = 'password-of-the-documented-user';
+
+/** Of the user that the tests use, at the place in an address where it belongs. */
+export const LOGIN = process.env['REDIS_ACL'] === undefined ? '' : `po-sync:${PASSWORD}@`;
+
+/** The line of an ACL file that docs/operations/redis.md shows. */
+async function documentedUser(): Promise<string> {
+  const page = path.resolve(import.meta.dirname, '../../docs/operations/redis.md');
+  const found = /^user po-sync on >PASSWORD .*$/m.exec(await readFile(page, 'utf8'))?.[0];
+  if (found === undefined) throw new Error(`${page} shows no user`);
+  return found.replace('>PASSWORD', `>${PASSWORD}`);
+}
+
 /** A real Redis on a free loopback port, as durable as the private one; gone with its folder when disposed. */
 export async function startTestRedis({
   databases = 16,
   env,
+  settings = {},
+  users = [],
 }: {
   databases?: number;
+  /** More settings of the server. */
+  settings?: Record<string, string | number>;
+  /** More lines of its ACL file. */
+  users?: readonly string[];
   /** More variables of the server's environment. */
   env?: Record<string, string>;
 } = {}): Promise<TestRedis> {
   const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-redis-'));
   const port = await freePort();
-  let server = await startServer(folder, port, databases, env);
+  const aclFile = path.join(folder, 'users.acl');
+  await writeFile(aclFile, ['user default on nopass ~* &* +@all', await documentedUser(), ...users, ''].join('\n'));
+  const options = { databases, aclfile: aclFile, ...settings };
+  let server = await startServer(folder, port, options, env);
 
   const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
     if (hasEnded(server)) return;
@@ -41,14 +66,15 @@ export async function startTestRedis({
     await ended;
   };
   return {
-    url: `redis://127.0.0.1:${port}/0`,
+    url: `redis://${LOGIN}127.0.0.1:${port}/0`,
+    adminUrl: `redis://127.0.0.1:${port}/0`,
     port,
     folder,
     kill,
     freeze: () => void server.kill('SIGSTOP'),
     async restart() {
       await kill();
-      server = await startServer(folder, port, databases, env);
+      server = await startServer(folder, port, options, env);
     },
     async [Symbol.asyncDispose]() {
       await kill();
@@ -60,14 +86,13 @@ export async function startTestRedis({
 async function startServer(
   folder: string,
   port: number,
-  databases: number,
+  more: Record<string, string | number>,
   env: Record<string, string> = {},
 ): Promise<ChildProcess> {
   const found = await findRedisServer();
   if (!found) throw new Error('no redis-server on this machine: npm test installs it');
   const options = {
     port,
-    databases,
     bind: '127.0.0.1',
     dir: folder,
     appendonly: 'yes',
@@ -75,6 +100,7 @@ async function startServer(
     save: '',
     'maxmemory-policy': 'noeviction',
     loglevel: 'warning',
+    ...more,
   };
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const server = spawn(found.file, args, { argv0: found.argv0, stdio: 'ignore', env: { ...process.env, ...env } });

@@ -1,5 +1,5 @@
 import { type Config, environmentOf } from '../../config/config.ts';
-import { loadSecrets, type Secrets } from '../../config/secrets.ts';
+import { loadRedisSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
@@ -10,7 +10,9 @@ import { checkPartner } from '../../operate/doctor/check-partner.ts';
 import { checkRedis } from '../../operate/doctor/check-redis.ts';
 import { checkClock, type Finding, failure } from '../../operate/doctor/finding.ts';
 import { connectRedis } from '../../redis/connect.ts';
+import { keysOf } from '../../redis/keys.ts';
 import { openPrivateRedis } from '../../redis/private-server/private-server.ts';
+import { hasPrivateRedis } from '../../redis/store.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createPaint, printable, printJson, type Tone } from '../terminal/print.ts';
@@ -61,11 +63,17 @@ function secretsFindings(secrets: Secrets | PoSyncError): Finding[] {
 async function redisFindings(config: Config, shell: Shell): Promise<Finding[]> {
   await using resources = new AsyncDisposableStack();
   try {
-    const { url } = config.redis;
-    const address = url ?? (await openPrivate());
-    const redis = await connectRedis(address, { within: 5_000 });
+    const isPrivate = hasPrivateRedis(config);
+    const { credentials } = await loadRedisSecrets(shell.env);
+    const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
+    const key = keysOf(config.environment, environmentOf(config).baseUrl).prefix;
+    const redis = await connectRedis(place, { within: 5_000, key });
     resources.defer(async () => void (await redis.quit().catch(() => redis.disconnect())));
-    const found = await checkRedis(redis, url === undefined ? 'the private Redis' : 'the configured Redis');
+    const found = await checkRedis(
+      redis,
+      isPrivate ? 'the private Redis' : 'the configured Redis',
+      config.redis.cluster !== undefined,
+    );
     const [seconds, micros] = await redis.time();
     const theirs = Number(seconds) * 1000 + Number(micros) / 1000;
     return [...found, checkClock('clock of Redis', systemClock.now() - theirs)];

@@ -116,11 +116,20 @@ function openAdmin(admin: Readable['admin'], env: Variables): Finding[] {
 function redisDoubts(redis: Readable['redis'], env: Variables): Finding[] {
   const given = variable(env, REDIS_URL);
   if (given !== undefined) return redisUrl.safeParse(given).success ? unencrypted(given, REDIS_URL) : [];
-  if (redis?.url === undefined) return [];
+  if (redis?.url === undefined) return redis === undefined ? [] : openNodes(redis);
   const path = ['redis', 'url'];
   const hint = `set ${REDIS_URL} instead`;
   const open: Finding[] = new URL(redis.url).password === '' ? [] : [{ path, message: 'contains a password', hint }];
   return [...open, ...unencrypted(redis.url, path)];
+}
+
+/** Sentinels and nodes of a cluster are on other machines in every setup that deserves the name. */
+function openNodes({ sentinels, cluster }: NonNullable<Readable['redis']>): Finding[] {
+  const [key, nodes] = sentinels ? (['sentinels', sentinels] as const) : (['cluster', cluster ?? []] as const);
+  const message = 'is not encrypted: orders and password cross the network in clear text';
+  return nodes.every((node) => isLoopback(new URL(`redis://${node}`).hostname))
+    ? []
+    : [{ path: ['redis', key], message, hint: 'set redis.tls' }];
 }
 
 function unencrypted(address: string, path: Finding['path']): Finding[] {

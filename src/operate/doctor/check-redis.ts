@@ -4,16 +4,19 @@ import type { Finding } from './finding.ts';
 
 const OLDEST = [6, 2] as const;
 
-/** Checks a Redis that answers: version, role, durability, eviction, memory. */
-export async function checkRedis(redis: Redis, place: string): Promise<Finding[]> {
+/** Checks a Redis that answers: version, role, durability, replication, eviction, memory. `isCluster`: as configured. */
+export async function checkRedis(redis: Redis, place: string, isCluster = false): Promise<Finding[]> {
   const facts = factsOf(await redis.info());
-  const [fsync, save] = await Promise.all([setting(redis, 'appendfsync'), setting(redis, 'save')]);
+  const names = ['appendfsync', 'save', 'min-replicas-to-write'];
+  const [fsync, save, replicas] = await Promise.all(names.map((name) => setting(redis, name)));
   return [
     { check: 'Redis', state: 'ok', message: `${place} answers` },
     versionFinding(facts),
     ...roleFinding(facts),
+    ...clusterFinding(facts, isCluster),
     durability(facts.get('aof_enabled') === '1', fsync, save),
-    eviction(facts.get('maxmemory_policy') ?? 'unknown'),
+    ...replication(Number(facts.get('connected_slaves') ?? 0), replicas),
+    eviction(facts.get('maxmemory_policy')),
     ...memory(Number(facts.get('used_memory')), Number(facts.get('maxmemory'))),
   ];
 }
@@ -49,6 +52,29 @@ function roleFinding(facts: ReadonlyMap<string, string>): Finding[] {
   ];
 }
 
+function clusterFinding(facts: ReadonlyMap<string, string>, isCluster: boolean): Finding[] {
+  if (facts.get('cluster_enabled') !== '1' || isCluster) return [];
+  const remedy = 'List nodes of the cluster in redis.cluster, and remove redis.url.';
+  return [{ check: 'Redis cluster', state: 'fail', message: 'is a node of a cluster', remedy }];
+}
+
+/** Replication is asynchronous, so a primary without a replica in contact must stop taking writes. */
+function replication(connected: number, least: string | undefined): Finding[] {
+  const check = 'Redis replication';
+  if (connected === 0) return [];
+  if (least === undefined) {
+    return [{ check, state: 'warn', message: `min-replicas-to-write ${UNCHECKED}`, remedy: REPLICAS_REMEDY }];
+  }
+  if (Number(least) > 0) return [{ check, state: 'ok', message: `takes writes with ${least} or more replicas` }];
+  const message = 'a primary that is cut off from its replicas takes writes that a failover discards';
+  return [{ check, state: 'warn', message, remedy: REPLICAS_REMEDY }];
+}
+
+const REPLICAS_REMEDY = 'Set min-replicas-to-write 1 and min-replicas-max-lag 5.';
+
+/** What managed services answer where they forbid CONFIG or shorten INFO. */
+const UNCHECKED = 'cannot be checked: this Redis does not show it';
+
 function durability(aof: boolean, fsync: string | undefined, save: string | undefined): Finding {
   const check = 'Redis durability';
   const remedy =
@@ -57,13 +83,10 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
     return { check, state: 'ok', message: 'confirmed writes survive a power cut (appendonly, fsync always)' };
   }
   if (aof) {
-    const lost = fsync === 'everysec' ? 'about 1 s' : fsync === 'no' ? 'up to 30 s' : 'an unknown amount';
-    return {
-      check,
-      state: 'warn',
-      message: `a power cut may lose ${lost} of writes (appendfsync ${fsync ?? 'unknown'})`,
-      remedy,
-    };
+    if (fsync === undefined) return { check, state: 'warn', message: `appendfsync ${UNCHECKED}`, remedy: ASK_OWNER };
+    const lost = fsync === 'everysec' ? 'about 1 s' : 'up to 30 s';
+    const message = `a power cut may lose ${lost} of writes (appendfsync ${fsync})`;
+    return { check, state: 'warn', message, remedy };
   }
   if (save !== undefined && save !== '') {
     return {
@@ -73,8 +96,9 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
       remedy,
     };
   }
-  if (save === undefined)
-    return { check, state: 'warn', message: 'no append-only file; the snapshot settings are not readable', remedy };
+  if (save === undefined) {
+    return { check, state: 'warn', message: `no append-only file; save ${UNCHECKED}`, remedy: ASK_OWNER };
+  }
   return {
     check,
     state: 'fail',
@@ -83,8 +107,15 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
   };
 }
 
-function eviction(policy: string): Finding {
+const ASK_OWNER =
+  'Ask who runs this Redis: it needs appendonly yes and appendfsync always, or its own durable storage.';
+
+function eviction(policy: string | undefined): Finding {
   const check = 'Redis eviction';
+  if (policy === undefined) {
+    const remedy = 'Ask who runs this Redis: it needs maxmemory-policy noeviction.';
+    return { check, state: 'warn', message: `maxmemory-policy ${UNCHECKED}`, remedy };
+  }
   if (policy === 'noeviction') return { check, state: 'ok', message: 'noeviction' };
   const message = `maxmemory-policy ${policy}: Redis drops orders when its memory is full`;
   return { check, state: 'fail', message, remedy: 'Set maxmemory-policy noeviction.' };

@@ -1,0 +1,216 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import { Secret } from '../../src/config/secret.ts';
+import type { RedisSecrets } from '../../src/config/secrets.ts';
+import { findRedisServer } from '../../src/redis/private-server/server-process.ts';
+import { freePort } from './free-port.ts';
+import { makeTempFolder } from './temp-folder.ts';
+import { LOGIN, startTestRedis, type TestRedis } from './test-redis.ts';
+import { until } from './until.ts';
+
+/** Several servers of which one is the primary for all keys of an environment. */
+export type RedisGroup = AsyncDisposable & {
+  servers: readonly TestRedis[];
+  /** `redis:` of a configuration, as YAML. */
+  yaml: string;
+  /** What else a daemon needs. */
+  env: Record<string, string>;
+  /** The server that takes writes for `key`, by what the others say. */
+  primary(key: string): Promise<TestRedis>;
+};
+
+const PASSWORD = 'password-of-replicas';
+const REPLICATES = { masteruser: 'replica', masterauth: PASSWORD };
+/** Its own user, so that a test can cut replication and leave everybody else alone. */
+const REPLICA_USER = `user replica on >${PASSWORD} +psync +replconf +ping`;
+
+const [username = '', password = ''] = LOGIN.slice(0, -1).split(':');
+
+/** User and password, where the address has no place for them. */
+export const LOGIN_SECRETS: RedisSecrets = LOGIN === '' ? {} : { username, password: new Secret(password) };
+
+/** The same as variables. */
+const LOGIN_VARIABLES: Record<string, string> =
+  LOGIN === '' ? {} : { PO_SYNC_REDIS_USERNAME: username, PO_SYNC_REDIS_PASSWORD: password };
+
+/** From now on, what the primary confirms reaches no replica. */
+export async function cutReplication(primary: TestRedis): Promise<void> {
+  await using admin = connectAsAdmin(primary);
+  await admin.redis.config('SET', 'min-replicas-to-write', '0');
+  await admin.redis.call('ACL', 'SETUSER', 'replica', 'off');
+  await admin.redis.call('CLIENT', 'KILL', 'TYPE', 'replica');
+}
+
+/** A connection with all rights. */
+export function connectAsAdmin({ adminUrl }: TestRedis): AsyncDisposable & { redis: Redis } {
+  const redis = new Redis(adminUrl, { maxRetriesPerRequest: null });
+  redis.on('error', () => undefined);
+  return { redis, [Symbol.asyncDispose]: async () => redis.disconnect() };
+}
+
+/** A primary, two replicas and three Sentinels that replace it one second after it is gone. */
+export async function startSentinelGroup(): Promise<RedisGroup> {
+  await using stack = new AsyncDisposableStack();
+  const start = async (settings: Record<string, string | number>) =>
+    stack.use(await startTestRedis({ users: [REPLICA_USER], settings: { ...REPLICATES, ...settings } }));
+  const first = await start({});
+  const replicas = [
+    await start({ replicaof: `127.0.0.1 ${first.port}` }),
+    await start({ replicaof: `127.0.0.1 ${first.port}` }),
+  ];
+  const servers = [first, ...replicas];
+  const sentinels: Sentinel[] = [];
+  for (let nth = 0; nth < 3; nth += 1) sentinels.push(stack.use(await startSentinel(first.port)));
+  await until('the Sentinels know each other and the replicas', async () => {
+    const states = await Promise.all(sentinels.map(({ redis }) => redis.call('SENTINEL', 'master', 'orders')));
+    return states.every((state) => {
+      const pairs = Array.isArray(state) ? state.map(String) : [];
+      const of = (name: string) => pairs[pairs.indexOf(name) + 1];
+      return of('num-slaves') === '2' && of('num-other-sentinels') === '2';
+    });
+  });
+  await untilReplicated(first, 2);
+  const kept = stack.move();
+  return {
+    servers,
+    yaml: `{ sentinels: [${sentinels.map(({ port }) => `'127.0.0.1:${port}'`).join(', ')}], master: orders }`,
+    env: LOGIN_VARIABLES,
+    primary: async () => {
+      const answer = await sentinels[0]?.redis.call('SENTINEL', 'get-master-addr-by-name', 'orders');
+      const port = Array.isArray(answer) ? Number(answer[1]) : 0;
+      return serverAt(servers, port);
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+function serverAt(servers: readonly TestRedis[], port: number): TestRedis {
+  const found = servers.find((server) => server.port === port);
+  if (found === undefined) throw new Error(`no server of the test has port ${port}`);
+  return found;
+}
+
+async function untilReplicated(primary: TestRedis, replicas: number): Promise<void> {
+  await using admin = connectAsAdmin(primary);
+  await until('the replicas follow', async () => {
+    const info = await admin.redis.info('replication');
+    return (info.match(/state=online/g) ?? []).length === replicas;
+  });
+}
+
+type Sentinel = AsyncDisposable & { port: number; redis: Redis };
+
+async function startSentinel(primary: number): Promise<Sentinel> {
+  await using stack = new AsyncDisposableStack();
+  const { path: folder } = stack.use(await makeTempFolder());
+  const port = await freePort();
+  const file = path.join(folder, 'sentinel.conf');
+  const lines = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `dir ${folder}`,
+    `sentinel monitor orders 127.0.0.1 ${primary} 2`,
+    'sentinel down-after-milliseconds orders 1000',
+    'sentinel failover-timeout orders 5000',
+  ];
+  await writeFile(file, `${lines.join('\n')}\n`);
+  const found = await findRedisServer();
+  if (!found) throw new Error('no redis-server on this machine: npm test installs it');
+  const server = spawn(found.file, [file, '--sentinel'], { argv0: found.argv0, stdio: 'ignore' });
+  const endWithTests = () => server.kill('SIGKILL');
+  process.once('exit', endWithTests);
+  const ended = once(server, 'exit');
+  stack.defer(async () => {
+    server.kill('SIGKILL');
+    await ended;
+    process.removeListener('exit', endWithTests);
+  });
+  const redis = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: null, enableReadyCheck: false });
+  redis.on('error', () => undefined);
+  stack.defer(() => redis.disconnect());
+  await redis.ping();
+  const kept = stack.move();
+  return { port, redis, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+const PRIMARIES = 3;
+const SLOTS = 16_384;
+
+/** Three primaries with a replica each. A replica takes over a second after its primary is gone. */
+export async function startClusterGroup(): Promise<RedisGroup> {
+  await using stack = new AsyncDisposableStack();
+  const servers: TestRedis[] = [];
+  for (let nth = 0; nth < 2 * PRIMARIES; nth += 1) {
+    const settings = {
+      ...REPLICATES,
+      'cluster-enabled': 'yes',
+      'cluster-config-file': 'nodes.conf',
+      // A port of its own: ten thousand above the port of clients may be one that outgoing connections use.
+      'cluster-port': await freePort(),
+      'cluster-node-timeout': 1_000,
+      'cluster-replica-validity-factor': 0,
+    };
+    servers.push(stack.use(await startTestRedis({ databases: 1, users: [REPLICA_USER], settings })));
+  }
+  const admins = servers.map((server) => stack.use(connectAsAdmin(server)).redis);
+  await joinCluster(servers, admins);
+  const kept = stack.move();
+  return {
+    servers,
+    yaml: `{ cluster: [${servers.map(({ port }) => `'127.0.0.1:${port}'`).join(', ')}] }`,
+    env: LOGIN_VARIABLES,
+    primary: async (key) => {
+      for (const server of servers) {
+        if (await ownsKey(server, key)) return server;
+      }
+      throw new Error(`no server owns ${key}`);
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** False also for a server that is gone. */
+async function ownsKey({ adminUrl }: TestRedis, key: string): Promise<boolean> {
+  const redis = new Redis(adminUrl, { retryStrategy: null, maxRetriesPerRequest: 0 });
+  redis.on('error', () => undefined);
+  try {
+    await redis.exists(key);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function joinCluster(servers: readonly TestRedis[], admins: readonly Redis[]): Promise<void> {
+  const ids = await Promise.all(admins.map(async (admin) => String(await admin.call('CLUSTER', 'MYID'))));
+  const [first] = admins;
+  for (const [nth, { port }] of servers.entries()) {
+    const bus = String((await admins[nth]?.config('GET', 'cluster-port'))?.[1]);
+    if (nth > 0) await first?.call('CLUSTER', 'MEET', '127.0.0.1', String(port), bus);
+  }
+  for (let nth = 0; nth < PRIMARIES; nth += 1) {
+    const [from, to] = [nth, nth + 1].map((one) => Math.floor((SLOTS * one) / PRIMARIES));
+    await admins[nth]?.call('CLUSTER', 'ADDSLOTSRANGE', String(from), String((to ?? 0) - 1));
+  }
+  for (let nth = PRIMARIES; nth < servers.length; nth += 1) {
+    await until('a replica knows its primary', async () => {
+      const answer = await admins[nth]?.call('CLUSTER', 'REPLICATE', ids[nth - PRIMARIES] ?? '').catch(() => 'not yet');
+      return answer === 'OK';
+    });
+  }
+  await until('the cluster works and its replicas follow', async () => {
+    const states = await Promise.all(
+      admins.map(async (admin, nth) => {
+        const state = String(await admin.call('CLUSTER', 'INFO'));
+        const role = await admin.info('replication');
+        return state.includes('cluster_state:ok') && (nth < PRIMARIES || role.includes('master_link_status:up'));
+      }),
+    );
+    return states.every(Boolean);
+  });
+}
