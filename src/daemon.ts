@@ -31,13 +31,13 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const stopping = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
   await makeFolders(config);
   const store = resources.use(await openStore(config, { ...input, signal: stopping, credentials: secrets.redis }));
-  const { log, metricsRoute } = createMetrics(input, store);
+  const { log, pace, metricsRoute } = createMetrics(input, store);
   const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
   const context: Context = { config, store, owner: randomUUID(), clock, log, stopping };
   const parts = await openParts(input, context, resources);
   const { sources, delivery, queue, breaker, book, partner, reconciliation } = parts;
   const admin = input.admin
-    ? resources.use(await openAdmin({ input, context, parts, routes: [metricsRoute(queue)] }))
+    ? resources.use(await openAdmin({ input, context, parts, pace, routes: [metricsRoute(queue)] }))
     : undefined;
   if (admin) parts.heart.serves(admin.port);
   // What this machine lacks is noticed before the API is asked for anything.

@@ -1,5 +1,5 @@
 import type { Partner } from '../api/partner.ts';
-import { signInFailed } from '../log/events/daemon.ts';
+import { readModelTrouble, signInFailed } from '../log/events/daemon.ts';
 import type { DaemonInput } from '../operate/daemon.ts';
 import type { OperatorContext } from '../operate/operator-context.ts';
 import type { Context } from '../redis/store.ts';
@@ -14,6 +14,7 @@ import { createGuard } from './http/guard.ts';
 import type { Route } from './http/route.ts';
 import { createSessions } from './http/session.ts';
 import { signInRoutes } from './http/sign-in.ts';
+import type { Pace } from './pace/pace.ts';
 import { type Admin, startAdmin } from './start-admin.ts';
 
 /** The parts of the daemon that people see and act on. */
@@ -27,12 +28,13 @@ type AdminInput = {
   input: DaemonInput;
   context: Context;
   parts: Parts;
+  pace: Pace;
   /** Metrics. */
   routes: readonly Route[];
 };
 
 /** Opens the admin port of a daemon: health, metrics, login, control API and dashboard. Throws like `startAdmin`. */
-export async function openAdmin({ input, context, parts, routes }: AdminInput): Promise<Admin> {
+export async function openAdmin({ input, context, parts, pace, routes }: AdminInput): Promise<Admin> {
   const { config, store, log } = context;
   const { host, port, publicUrl } = config.admin;
   const tokens = input.adminTokens ?? new Map();
@@ -59,9 +61,11 @@ export async function openAdmin({ input, context, parts, routes }: AdminInput): 
       ...pageRoutes(api),
     ],
   });
+  const recording = pace.record(queue, context.clock, (error) => readModelTrouble(log, { reason: error.message }));
   return {
     port: admin.port,
     async [Symbol.asyncDispose]() {
+      await recording[Symbol.asyncDispose]();
       await admin[Symbol.asyncDispose]();
       await api[Symbol.asyncDispose]();
     },

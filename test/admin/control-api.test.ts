@@ -165,6 +165,19 @@ describe('the lists', () => {
 
   it('show status, sources, configuration and actions', async () => {
     expect(await get('status')).toMatchObject({ status: { environment: 'staging', deadLetters: 3, pauses: [] } });
+    const pace = await until('what was accepted', async () => {
+      const read = await get('pace');
+      const orders = (read['acceptedPerSecond'] as (number | null)[]).reduce<number>(
+        (sum, one) => sum + 5 * (one ?? 0),
+        0,
+      );
+      return orders === 2 && read;
+    });
+    const at = pace['at'] as number[];
+    expect([pace['step'], pace['pauses']]).toEqual([5, []]);
+    expect(at.length).toBeGreaterThan(700);
+    const after = new Date((at.at(-3) ?? 0) * 1_000).toISOString();
+    expect(((await get(`pace?after=${after}`))['at'] as number[]).slice(0, 2)).toEqual(at.slice(-2));
     expect((await get('sources')).items).toMatchObject([{ name: 'inbox', state: 'ok' }]);
     expect(await get('config')).toMatchObject({ config: { environment: 'staging' } });
     expect((await get('actions')).items).toEqual([]);

@@ -96,6 +96,8 @@ describe('every page', () => {
       '/order',
       '/order?number=PO-3',
       '/order?number=PO-1&reports=all',
+      '/sources',
+      '/?minutes=60',
       '/environment',
       '/login',
       '/open',

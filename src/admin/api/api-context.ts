@@ -5,6 +5,7 @@ import { readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import type { Principal, Route } from '../http/route.ts';
+import { createPaceSeries, type PaceSeries } from '../pace/pace-series.ts';
 import { createReadModel } from '../read-model/read-model.ts';
 import type { Tables } from '../read-model/sync-tables.ts';
 
@@ -21,7 +22,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, partne
   const { store } = base;
   const model = createReadModel(base);
   const away = watchAway(base);
-  const { needingRedis, withinLimit } = createRedisGate(base, away);
+  const { needingRedis, withRedis, withinLimit } = createRedisGate(base, away);
 
   /** The context in which a person acts; their name gets into the history of orders. */
   function operatorOf(principal: Principal | undefined): OperatorContext {
@@ -42,6 +43,14 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, partne
     return { ...last, awaySince };
   }
 
+  const series = createPaceSeries(store, base.breaker);
+
+  /** The series of the last hour; while Redis is away as it was read last. */
+  async function pace(): Promise<PaceSeries> {
+    if (away() === undefined) await withinLimit(series.refresh());
+    return series;
+  }
+
   /** PoSyncError `lists-being-read` while the lists are built. */
   async function tables(): Promise<Tables> {
     const found = await model.tables();
@@ -60,8 +69,10 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, partne
     outdate: readSnapshot.outdate,
     notes: createNotes(),
     snapshot,
+    pace,
     tables,
     needingRedis,
+    withRedis,
     [Symbol.asyncDispose]: model[Symbol.asyncDispose],
   };
 }
@@ -80,6 +91,12 @@ function createRedisGate({ clock }: Pick<OperatorContext, 'clock'>, away: () => 
     };
   }
 
+  /** An answer that needs Redis. PoSyncError `redis-away`. */
+  async function withRedis<Result>(answer: () => Promise<Result>): Promise<Result> {
+    if (away() !== undefined) throw redisAway();
+    return withinLimit(answer());
+  }
+
   async function withinLimit<Result>(answer: Promise<Result>): Promise<Result> {
     const limit = new AbortController();
     const late = clock.sleep(TIME_LIMIT, limit.signal).then(() => {
@@ -94,7 +111,7 @@ function createRedisGate({ clock }: Pick<OperatorContext, 'clock'>, away: () => 
     }
   }
 
-  return { needingRedis, withinLimit };
+  return { needingRedis, withRedis, withinLimit };
 }
 
 function redisAway(): PoSyncError {

@@ -3,6 +3,8 @@ import { configDocument } from '../../config/show.ts';
 import { iso } from '../../core/format.ts';
 import { statusJson } from '../../operate/delivery/read-status.ts';
 import { jsonReply, type Route } from '../http/route.ts';
+import { STEP } from '../pace/pace.ts';
+import { lastMinute, paceColumns } from '../pace/pace-series.ts';
 import { readActions } from './acts.ts';
 import type { ApiContext, Snapshot } from './api-context.ts';
 import { listOf, readQuery } from './query.ts';
@@ -20,6 +22,13 @@ export function statusRoutes(api: ApiContext): Route[] {
       async handle({ url }) {
         readQuery(url, []);
         return jsonReply(200, snapshotJson(await api.snapshot()));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/pace',
+      async handle({ url }) {
+        return jsonReply(200, await paceJson(api, readQuery(url, ['after']).time('after')));
       },
     },
     {
@@ -55,6 +64,24 @@ export function statusRoutes(api: ApiContext): Route[] {
 /** The status in JSON, with its age. */
 function snapshotJson({ status, asOf, awaySince }: Snapshot) {
   return { status: statusJson(status), asOf: iso(asOf), ...(awaySince ? { redisAwaySince: iso(awaySince) } : {}) };
+}
+
+/** The series of the last hour, or what follows the step `after` (milliseconds), with the pauses of that hour. */
+async function paceJson(api: ApiContext, after: number | undefined) {
+  const series = await api.pace();
+  const now = api.base.store.time.now();
+  return {
+    step: STEP / 1_000,
+    ...paceColumns(series, after, now),
+    lastMinute: lastMinute(series),
+    pauses: series.pauses().map(({ code, reason, from, to }) => ({
+      code,
+      reason,
+      from: iso(from),
+      to: to === undefined ? null : iso(to),
+    })),
+    asOf: iso(now),
+  };
 }
 
 function documentRoute(name: string, file: string): Route {

@@ -13,8 +13,8 @@ export type PageRequest = {
   confirm: string | undefined;
 };
 
-/** A page. `live`: the address of the JSON that its `data-live` elements show. */
-export type Content = { title: string; body: Html; live?: string };
+/** A page. `live`: the address of the JSON that its `data-live` elements show. `scripts`: those of this page. */
+export type Content = { title: string; body: Html; live?: string; scripts?: readonly string[] };
 
 /** A complete page. */
 type Page = {
@@ -34,6 +34,7 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/batches', 'Batches'],
   ['/dead-letters', 'Dead letters'],
   ['/order', 'Order'],
+  ['/sources', 'Sources'],
   ['/environment', 'Environment'],
 ];
 

@@ -10,13 +10,17 @@ import { deadLetterPage, deadLettersPage } from './dead-letter-pages.ts';
 import { type Content, framePage, type PageRequest } from './frame.ts';
 import { orderPage } from './order-page.ts';
 import { badge } from './parts.ts';
+import { sourcesPage } from './sources-page.ts';
 import { environmentPage, overviewPage } from './state-pages.ts';
 
 const PARAMETERS = new Set(
-  'after batch kind limit number open outcome q reports signature since source state'.split(' '),
+  'after batch kind limit minutes number open outcome q reports signature since source state'.split(' '),
 );
 
 type Render = (request: PageRequest) => Promise<Content>;
+
+/** Pages that show the last state while Redis is away. */
+const LASTING = ['/', '/sources'];
 
 const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/', overviewPage],
@@ -25,6 +29,7 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/dead-letters', deadLettersPage],
   ['/dead-letters/:id', deadLetterPage],
   ['/order', orderPage],
+  ['/sources', sourcesPage],
   ['/environment', environmentPage],
 ];
 
@@ -47,21 +52,29 @@ async function showPage(api: ApiContext, request: AdminRequest, render: Render):
   const snapshot = await api.snapshot().catch(() => undefined);
   const header = { environment, isProtected, principal, state: stateOf(snapshot) };
   try {
-    const page = await render({ api, url, params: request.params, mayOperate, back, confirm });
+    const build = () => render({ api, url, params: request.params, mayOperate, back, confirm });
+    const page = await (LASTING.includes(url.pathname) ? build() : api.withRedis(build));
+    const scripts = ['live.js', ...(page.scripts ?? [])];
     const shown = note && html`<p class="note ${note.isGood ? 'good' : 'bad'}" role="status">${note.text}</p>`;
     const body = html`${shown}<div data-source="${page.live}">${page.body}</div>`;
-    return framePage({ title: page.title, body, header, path: url.pathname, scripts: ['live.js'] });
+    return framePage({ title: page.title, body, header, path: url.pathname, scripts });
   } catch (thrown) {
     const { status } = problemReply(thrown);
     const error = toError(thrown);
     const known = error instanceof PoSyncError ? error : new PoSyncError('internal', 'This page could not be built.');
-    const body = html`<h1>${known.code === 'lists-being-read' ? 'One moment' : 'This did not work'}</h1>
+    const body = html`<h1>${TITLES[known.code] ?? 'This did not work'}</h1>
 <p role="alert">${known.message}</p><p>${known.remedy}</p><p><a href="${back}">Try again</a></p>`;
-    // While the lists are built, the browser loads the page again.
+    // While the lists are built, or Redis is away, the browser loads the page again.
     const reply = framePage({ title: 'Problem', body, header, path: url.pathname, scripts: ['live.js'] }, status);
     return status === 503 ? { ...reply, headers: { refresh: '1' } } : reply;
   }
 }
+
+/** Titles of pages that cannot be shown yet. */
+const TITLES: Readonly<Record<string, string>> = {
+  'lists-being-read': 'One moment',
+  'redis-away': 'Redis is away',
+};
 
 /** The state that every page shows: pauses, Redis, daemons. */
 function stateOf(snapshot: Snapshot | undefined): Html {
@@ -109,8 +122,16 @@ export function assetRoute(): Route {
   };
 }
 
-function readAsset(name: string): Promise<Buffer> {
-  return readFile(new URL(`./assets/${name}`, import.meta.url));
+/** Assets that a package contains. The script of uPlot sets a variable; as a module it must export it. */
+const PACKAGED: Readonly<Record<string, readonly [file: string, end: string]>> = {
+  'uplot.js': ['uplot/dist/uPlot.iife.min.js', '\nexport default uPlot;\n'],
+  'uplot.css': ['uplot/dist/uPlot.min.css', ''],
+};
+
+async function readAsset(name: string): Promise<Buffer> {
+  const [file, end] = PACKAGED[name] ?? [];
+  if (file === undefined) return readFile(new URL(`./assets/${name}`, import.meta.url));
+  return Buffer.concat([await readFile(new URL(import.meta.resolve(file))), Buffer.from(end ?? '')]);
 }
 
 function unknownAsset(name: string): PoSyncError {

@@ -1,24 +1,31 @@
 import { showConfig } from '../../config/show.ts';
-import { count, counted, duration } from '../../core/format.ts';
+import { ago, count, counted, duration } from '../../core/format.ts';
 import { endOf } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readActions } from '../api/acts.ts';
+import { lastMinute, type PaceSeries } from '../pace/pace-series.ts';
 import { batchTable } from './batch-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { pacePart } from './pace-part.ts';
 import { actForm, agoText, batchPath, cell, facts, link, nextLink, table } from './parts.ts';
 
 /** The current state: pauses, figures, batches in progress, what waits, sources. */
-export async function overviewPage({ api, mayOperate, back, confirm }: PageRequest): Promise<Content> {
+export async function overviewPage({ api, url, mayOperate, back, confirm }: PageRequest): Promise<Content> {
   const { status } = await api.snapshot();
+  const series = await api.pace();
   const { queue, deadLetters, daemons, token, pauses, now } = status;
-  const figures: [name: string, value: string | number, live?: string][] = [
-    ['orders not settled', queue.unsettledOrders, 'status.queue.unsettledOrders'],
-    ['in doubt', queue.ordersInDoubt, 'status.queue.ordersInDoubt'],
-    ['jobs waiting', queue.waitingJobs, 'status.queue.waitingJobs'],
-    ['need a person', deadLetters, 'status.deadLetters'],
-    ['daemons', daemons.length, 'status.daemons.length'],
+  const { acceptedPerSecond, createP50Ms, createP95Ms } = lastMinute(series);
+  const figures: Figure[] = [
+    ['orders per second', acceptedPerSecond ?? '–', { pace: 'acceptedPerSecond' }],
+    ['ms an answer, median', createP50Ms ?? '–', { pace: 'createP50Ms' }],
+    ['ms an answer, 95 %', createP95Ms ?? '–', { pace: 'createP95Ms' }],
+    ['orders not settled', queue.unsettledOrders, { live: 'status.queue.unsettledOrders' }],
+    ['in doubt', queue.ordersInDoubt, { live: 'status.queue.ordersInDoubt' }],
+    ['jobs waiting', queue.waitingJobs, { live: 'status.queue.waitingJobs' }],
+    ['need a person', deadLetters, { live: 'status.deadLetters' }],
+    ['daemons', daemons.length, { live: 'status.daemons.length' }],
     ['token', token.present ? duration(token.expiresInMs ?? 0).replace(/(?<=min) \d+ s$/, '') : 'none yet'],
   ];
   const body = html`<h1>Overview</h1>
@@ -26,19 +33,24 @@ ${pauses.map((pause) => pauseBox(pause, now))}
 ${mayOperate ? switchForm(status, back, confirm) : undefined}
 <ul class="figures">${figures.map(figure)}</ul>
 ${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${counted(deadLetters, 'order')}</a></strong> need a person.</p>` : undefined}
+${pacePart(series, url)}
 <h2>Batches in progress</h2>
 ${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, now, 'status.batches')}
 ${waits(status)}
 ${status.unreadable.length === 0 ? undefined : html`<h2>Unreadable files</h2>${batchTable('Unreadable files', status.unreadable, now)}`}
 <h2>Sources</h2>
 ${sources(status)}`;
-  return { title: 'Overview', body, live: '/api/v1/status' };
+  return { title: 'Overview', body, live: '/api/v1/status', scripts: ['plots.js'] };
 }
 
-function figure([name, value, live]: [name: string, value: string | number, live?: string]): Html {
+/** `live` and `pace`: where a script finds the current value, in the status and in the series. */
+type Figure = [name: string, value: string | number, from?: { live: string } | { pace: string }];
+
+function figure([name, value, from]: Figure): Html {
   const shown = typeof value === 'number' ? count(value) : value;
-  const number = live === undefined ? html`<b>${shown}</b>` : html`<b data-live="${live}">${shown}</b>`;
-  return html`<li>${number} ${name}</li>`;
+  if (from === undefined) return html`<li><b>${shown}</b> ${name}</li>`;
+  if ('live' in from) return html`<li><b data-live="${from.live}">${shown}</b> ${name}</li>`;
+  return html`<li><b data-pace="${from.pace}">${shown}</b> ${name}</li>`;
 }
 
 const ENDS = {
@@ -85,14 +97,24 @@ function sources({ sources: all, now }: Status): Html {
   return table('Sources', ['source', 'type', 'state', 'path', 'last file'], rows);
 }
 
+/** The age and end of the token, and the requests for one; never the token. */
+function tokenText({ token, now }: Status, series: PaceSeries): string {
+  const { issued, lastAt, failed } = series.tokens();
+  const end = token.present ? `valid for ${duration(token.expiresInMs ?? 0)}` : 'none; requested when needed';
+  const age = lastAt === undefined ? 'issued more than an hour ago' : `issued ${ago(lastAt, now)}`;
+  return `${end}${token.present ? `, ${age}` : ''}; in the last hour ${issued} issued, ${counted(failed, 'request')} failed`;
+}
+
 /** The environment: daemons, token, pausing, what operators did, and the resolved configuration. */
 export async function environmentPage({ api, url, mayOperate, back, confirm }: PageRequest): Promise<Content> {
   const { status } = await api.snapshot();
+  const series = await api.pace();
   const { config, store } = api.base;
   const actions = await readActions(store, 20, url.searchParams.get('after') ?? undefined);
-  const daemons = status.daemons.map(({ host, pid, version, since }) => [
+  const daemons = status.daemons.map(({ host, pid, version, since, adminPort }) => [
     html`${host}`,
-    cell(pid),
+    html`${String(pid)}`,
+    html`${adminPort === undefined ? '–' : String(adminPort)}`,
     html`${version}`,
     html`${duration(status.now - since)}`,
   ]);
@@ -111,12 +133,12 @@ export async function environmentPage({ api, url, mayOperate, back, confirm }: P
 ${facts([
   ['API', html`<code>${status.baseUrl}</code>`],
   ['Redis', status.redis.private ? 'private' : 'configured'],
-  ['token', status.token.present ? `valid for ${duration(status.token.expiresInMs ?? 0)}` : 'requested when needed'],
+  ['token', tokenText(status, series)],
   ['delivery', status.pauses.length === 0 ? 'running' : status.pauses.map(({ reason }) => reason).join('; ')],
 ])}
 ${mayOperate ? switchForm(status, back, confirm) : undefined}
 <h2>Daemons</h2>
-${daemons.length === 0 ? html`<p>None is running.</p>` : table('Daemons', ['host', 'process', 'version', 'running for'], daemons)}
+${daemons.length === 0 ? html`<p>None is running.</p>` : table('Daemons', ['host', 'process', 'admin port', 'version', 'running for'], daemons)}
 <h2>What operators did here</h2>
 ${acts.length === 0 ? html`<p>Nothing yet.</p>` : table('Actions', ['at', 'who', 'what', 'on', 'result'], acts)}
 ${nextLink(url, actions.next)}

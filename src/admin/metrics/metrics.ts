@@ -6,6 +6,7 @@ import type { DaemonInput } from '../../operate/daemon.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
 import type { Route } from '../http/route.ts';
+import { createPace, type Pace } from '../pace/pace.ts';
 import { collectProcessMetrics, createOwnMetrics } from './own-metrics.ts';
 import { createSharedMetrics, readSharedState } from './shared-metrics.ts';
 
@@ -15,7 +16,7 @@ const FRESH = 1_000;
 const TIME_LIMIT = 2_000;
 
 /** `log` counts what it logs, unless the daemon has no admin port. */
-type Metrics = { log: Log; metricsRoute(queue: OrderQueue): Route };
+type Metrics = { log: Log; pace: Pace; metricsRoute(queue: OrderQueue): Route };
 
 /**
  * The metrics of one daemon (docs/operations.md, "Metrics"). The state in Redis is read at most once a second. While Redis
@@ -60,7 +61,8 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
     };
   }
 
-  return { log: withMeter(log, admin ? metrics.meter : undefined), metricsRoute };
+  const pace = createPace(store);
+  return { log: withMeter(log, admin ? pace.counted(metrics.meter) : undefined), pace, metricsRoute };
 }
 
 /** Scrapes share a reading that is running or fresh. Undefined when it fails, or is late; then it is awaited, not repeated. */

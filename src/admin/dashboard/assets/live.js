@@ -18,6 +18,7 @@ for (const time of document.querySelectorAll('time[datetime]')) {
   }
 }
 
+const STATUS = '/api/v1/status';
 const source = document.querySelector('[data-source]')?.getAttribute('data-source') ?? '';
 const numbers = new Intl.NumberFormat('en-US');
 
@@ -62,29 +63,80 @@ function isInUse() {
   return isFilled || document.activeElement instanceof HTMLInputElement;
 }
 
-let shape = '';
+/**
+ * Shows in the header what the server shows there, on pages that are not loaded again when it changes.
+ * @param {'good' | 'bad'} tone
+ * @param {string} words
+ * @param {string} [more]
+ */
+function showState(tone, words, more = '') {
+  const state = document.querySelector('#state');
+  if (state === null || state.textContent === `${words}${more}`) return;
+  const badge = document.createElement('span');
+  badge.className = `badge ${tone}`;
+  badge.textContent = words;
+  state.replaceChildren(badge, more);
+}
 
-async function refresh() {
-  const answer = await fetch(source, { headers: { accept: 'application/json' } });
-  if (!answer.ok) return;
-  const document_ = await answer.json();
-  const now = shapeOf(document_);
+/** @param {unknown} document_ */
+function showHeader(document_) {
+  const [away, reason] = [valueAt(document_, 'redisAwaySince'), valueAt(document_, 'status.pauses.0.reason')];
+  if (typeof away === 'string') return showState('bad', 'Redis is away', ` since ${localText(new Date(away))}`);
+  if (typeof reason === 'string') return showState('bad', 'Paused', `: ${reason}`);
+  if (valueAt(document_, 'status.daemons.length') === 0) return showState('bad', 'No daemon is running');
+  showState('good', 'Delivering');
+}
+
+let shape = '';
+let isLost = false;
+
+/** Loads the page again when something else is to be shown, unless somebody works on it. @param {string} now */
+function loadWhenChanged(now) {
   if (shape !== '' && now !== shape && !isInUse()) location.reload();
   shape = now;
+}
+
+/** @param {string} address */
+async function read(address) {
+  const answer = await fetch(address, { headers: { accept: 'application/json' } });
+  if (answer.status === 401) throw new Error('Signed out');
+  return answer.ok ? answer.json() : undefined;
+}
+
+async function refresh() {
+  const status = await read(STATUS);
+  const shown = source === '' || source === STATUS ? status : await read(source);
+  if (isLost && !isInUse()) location.reload();
+  isLost = false;
+  if (source === STATUS) loadWhenChanged(shapeOf(status));
+  else {
+    if (status !== undefined) showHeader(status);
+    if (source !== '' && shown !== undefined) loadWhenChanged(shapeOf(shown));
+  }
   for (const element of document.querySelectorAll('[data-live]')) {
-    const value = valueAt(document_, element.getAttribute('data-live') ?? '');
+    const value = valueAt(shown, element.getAttribute('data-live') ?? '');
     if (typeof value !== 'number') continue;
     const text = numbers.format(value);
     if (element.textContent !== text) element.textContent = text;
   }
 }
 
-if (source !== '') {
+/** The daemon of this page does not answer, or no longer knows who asks. @param {unknown} error */
+function lose(error) {
+  if (error instanceof Error && error.message === 'Signed out') {
+    showState('bad', 'Signed out', '. Load the page again to sign in.');
+  } else if (!isLost) {
+    showState('bad', 'No connection', ` to this daemon since ${localText(new Date())}; tried again`);
+    isLost = true;
+  }
+}
+
+if (document.querySelector('#state') !== null) {
   // At once, so that a change soon after the page was built is seen as one.
-  refresh().catch(() => undefined);
+  refresh().catch(lose);
   setInterval(() => {
     // A hidden page asks for nothing.
-    if (!document.hidden) refresh().catch(() => undefined);
+    if (!document.hidden) refresh().catch(lose);
   }, PAUSE);
 }
 

@@ -1,0 +1,68 @@
+import { type Config, mappingFor, plainMapping, type Source } from '../../config/config.ts';
+import { count, duration } from '../../core/format.ts';
+import type { SourceStatus } from '../../operate/delivery/read-status.ts';
+import { type Html, html } from '../../report/page/html.ts';
+import type { Content, PageRequest } from './frame.ts';
+import { agoText, badge, batchPath, facts, link, table } from './parts.ts';
+
+/** Every source: where its files come from, when the last one came, and how their columns become fields of an order. */
+export async function sourcesPage({ api }: PageRequest): Promise<Content> {
+  const { status } = await api.snapshot();
+  const { config } = api.base;
+  const parts = status.sources.map((one) => {
+    const source = config.sources.find(({ name }) => name === one.name);
+    return source && sourcePart(one, source, config, status.now);
+  });
+  const body = html`<h1>Sources</h1>${parts.map((part) => part ?? html``)}`;
+  return { title: 'Sources', body };
+}
+
+function sourcePart(status: SourceStatus, source: Source, config: Config, now: number): Html {
+  const { name, type, path, last } = status;
+  const { expectEvery } = source;
+  const isSilent = expectEvery !== undefined && last !== undefined && now - last.at > expectEvery;
+  return html`<h2 id="${name}">${name}</h2>
+${facts([
+  ['type', type === 'inbox' ? 'inbox: files are taken' : 'export: read, never changed'],
+  ['path', html`<code>${path}</code>`],
+  ['state', stateOf(status)],
+  ['last file', last && html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`],
+  [
+    'expects a file every',
+    expectEvery === undefined ? undefined : html`${duration(expectEvery)} ${isSilent ? badge('bad', 'silent') : ''}`,
+  ],
+  ['stable for', duration(source.stable)],
+  ['looked at every', duration(source.poll)],
+  ['waits for', source.doneFile ? 'FILE.done' : undefined],
+  ['answers to', source.answers && html`<code>${source.answers}</code>`],
+  ['batches', link(`/batches?source=${encodeURIComponent(name)}`, 'all of this source')],
+])}
+${mappingPart(source, config)}`;
+}
+
+function stateOf({ state, code }: SourceStatus): Html {
+  if (state === 'ok') return badge('good', 'ok');
+  if (state === 'not checked') return html`an address; the daemon reports when it is missing`;
+  return badge('bad', code === undefined ? state : `${state} (${code})`);
+}
+
+/** How columns become fields: the names that are looked for, and what a file without a column gets. */
+function mappingPart({ name, mapping: key }: Source, config: Config): Html {
+  const mapping = mappingFor(config, name) ?? plainMapping();
+  const { fields, defaults, ...settings } = mapping;
+  const given: Readonly<Record<string, unknown>> = defaults;
+  const rows = Object.entries(fields).map(([field, columns]) => [
+    html`<code>${field}</code>`,
+    html`${columns.join(', or ')}`,
+    html`${given[field] === undefined ? '–' : valueText(given[field])}`,
+  ]);
+  const others = Object.entries(settings).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+  return html`<h3>Mapping ${key ?? '(none: the names of the API)'}</h3>
+${table(`Mapping of ${name}`, ['field', 'column', 'without one'], rows)}
+<details><summary>How its files are read</summary>${facts(others.map(([setting, value]) => [setting, valueText(value)]))}</details>`;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'number') return count(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
