@@ -1,4 +1,7 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { settledBatches } from '../support/settled-batches.ts';
 import { created, listed, type OddAnswer, openOddApi, type StoredOrder } from './odd-api.ts';
 import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
@@ -27,6 +30,30 @@ describe('an order that the API has is never sent again', () => {
     await place.run('dead-letters', 'retry', '--yes');
     await place.drop('last.csv', csv(['PO-2']));
     await place.settled(['PO-2']);
+    expect(createsOf(api, 'PO-1')).toBe(1);
+    expect(times(api, 'PO-1')).toBe(1);
+  });
+
+  it('a conflict that an export shows again, with the same or with other content, and a fix file, too', async () => {
+    await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
+      if (endpoint !== 'create' || order?.purchaseOrderNumber !== 'PO-1' || attempt > 1) return undefined;
+      stored.push({ ...order, items: [{ articleCode: 'OTHER', quantity: 9 }] });
+      return { drop: true };
+    });
+    const inbox = '  - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }';
+    const erp = '  - { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
+    await using place = await openTroublePlace(api, { sources: `${inbox}\n${erp}` });
+    const show = (content: string) => writeFile(path.join(place.folder, 'erp.csv'), content);
+    await show(csv(['PO-1']));
+    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'conflict' });
+    await show(csv(['PO-1', 'PO-2']));
+    await place.settled(['PO-2']);
+    await show(csv(['PO-1', 'PO-2', 'PO-3']).replace('PO-1,ART-1,1', 'PO-1,ART-1,5'));
+    await place.settled(['PO-3']);
+    const [first] = await settledBatches(path.join(place.folder, 'reports'));
+    const fixFile = await readFile(path.join(first?.folder ?? '', 'dead-letters.csv'), 'utf8');
+    await place.drop('fixed.csv', fixFile.replace('PO-1,ART-1,1', 'PO-1,ART-1,7'));
+    expect(await until('the fix file', () => place.outcomeIn('fixed.csv', 'PO-1'))).toBe('conflict');
     expect(createsOf(api, 'PO-1')).toBe(1);
     expect(times(api, 'PO-1')).toBe(1);
   });
