@@ -74,7 +74,7 @@ export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
     },
     async [Symbol.asyncDispose](): Promise<void> {
       // While Redis is unreachable the key expires.
-      if (redis.status === 'ready') await redis.del(keys.daemon(id));
+      if (redis.status === 'ready') await redis.multi().del(keys.daemon(id)).zrem(keys.daemons, id).exec();
     },
   };
 }

@@ -27,6 +27,11 @@ const TRIES = 5;
 const TOLERANCE = 250;
 const DRIFT = 0.001;
 
+/** While a daemon runs, ledger time is read at least this often, and its heartbeat is at most this old. Milliseconds. */
+const UNREAD = 1_500;
+const HEARTBEAT = 5_000;
+const POLL = 100;
+
 /** Two clocks of this machine: one stops while the machine is suspended, the other is coarse. Milliseconds. */
 type Moment = { steady: number; boot: number };
 
@@ -36,14 +41,14 @@ type Reading = { at: number; steps: number; stepAt: number; asked: Moment; answe
 /** Reads ledger time and continues it with the monotonic clock. */
 export async function createRedisTime(
   redis: Redis,
-  keys: Pick<Keys, 'identity' | 'due' | 'doubt' | 'rebuild'>,
+  keys: Pick<Keys, 'identity' | 'due' | 'doubt' | 'rebuild' | 'daemons'>,
   clock: Clock,
 ): Promise<RedisTime> {
   const script = readScript(new URL('./clock.lua', import.meta.url));
   const used = [keys.identity, keys.due, keys.doubt, keys.rebuild];
   const moment = (): Moment => ({ steady: clock.monotonic(), boot: clock.sinceBoot() });
   const began = clock.monotonic();
-  let known = await readWell();
+  let known = await readFirst();
 
   async function read(steps = 0, ahead = 0): Promise<Reading> {
     const asked = moment();
@@ -58,6 +63,28 @@ export async function createRedisTime(
       if (roundTrip(next) < roundTrip(best)) best = next;
     }
     return best;
+  }
+
+  /**
+   * A process that begins right after a step of Redis' clock cannot see it. A daemon that runs takes the step out within a
+   * second: until then, ledger time is ahead of what others have read.
+   */
+  async function readFirst(): Promise<Reading> {
+    const last = Number((await redis.hget(keys.identity, 'last')) ?? 0);
+    const first = await readWell();
+    if (last === 0 || first.at - last < UNREAD || !(await ranAt(last))) return first;
+    const until = clock.monotonic() + UNREAD;
+    while (clock.monotonic() < until) {
+      await clock.sleep(POLL);
+      if ((await read()).steps > first.steps) break;
+    }
+    return readWell();
+  }
+
+  /** Whether a daemon sent a heartbeat shortly before. One that ended properly did not. */
+  async function ranAt(last: number): Promise<boolean> {
+    const [, heartbeat = '0'] = await redis.zrange(keys.daemons, '-1', '-1', 'WITHSCORES');
+    return Number(heartbeat) > last - HEARTBEAT;
   }
 
   async function sync(): Promise<void> {

@@ -448,6 +448,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/redis/time.test.ts'],
   },
   {
+    without: 'the wait of a process that begins right after a step of the clock',
+    file: 'src/redis/time.ts',
+    find: ' || !(await ranAt(last))',
+    replace: ' || last > 0',
+    tests: ['test/redis/time.test.ts'],
+  },
+  {
+    without: 'the end of a heartbeat with its daemon',
+    file: 'src/operate/daemon.ts',
+    find: '.zrem(keys.daemons, id)',
+    replace: '',
+    tests: ['test/redis/time.test.ts'],
+  },
+  {
     without: 'ledger time that never goes back',
     file: 'src/redis/clock.lua',
     find: 'if now < last then',

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { openHeartbeat } from '../../src/operate/daemon.ts';
 import type { Redis } from '../../src/redis/connect.ts';
 import { createRedisTime } from '../../src/redis/time.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+import { until } from '../support/until.ts';
 
 const STEP = 300_000;
 
@@ -10,17 +12,23 @@ describe('ledger time', () => {
   let store: OpenRedis;
   let steady = 0;
   let suspended = 0;
+  let slept = 0;
   /** The clock of a machine that runs ahead of Redis' clock, or was suspended: Redis' clock seems to have a step. */
   const clock: Clock = {
     ...systemClock,
     monotonic: () => performance.now() + steady,
     sinceBoot: () => performance.now() + steady + suspended,
+    sleep: (ms, signal) => {
+      slept += ms;
+      return systemClock.sleep(ms, signal);
+    },
   };
 
   beforeEach(async () => {
     store = await openTestRedis();
     steady = 0;
     suspended = 0;
+    slept = 0;
   });
   afterEach(() => store[Symbol.asyncDispose]());
 
@@ -35,6 +43,8 @@ describe('ledger time', () => {
   async function ahead(time: { now(): number }): Promise<number> {
     return time.now() - (await redisClock());
   }
+
+  const lastReading = async () => Number(await store.redis.hget(store.keys.identity, 'last'));
 
   /** An order waits for a time. */
   const busy = () => store.redis.zadd(store.keys.due, 1, 'PO-1');
@@ -98,6 +108,31 @@ describe('ledger time', () => {
     expect(Number(await store.redis.hget(store.keys.identity, 'steps'))).toBe(1);
     await second.sync();
     expect(Math.abs(first.now() - second.now())).toBeLessThan(500);
+  });
+
+  it('begins after a step only when the daemon that runs has taken it out', async () => {
+    await busy();
+    const running = await open();
+    await store.redis.zadd(store.keys.daemons, running.now(), 'running');
+    steady -= STEP;
+    // The step came after the last reading.
+    await store.redis.hset(store.keys.identity, { last: running.now() });
+    const beginning = open();
+    await until('its first reading', async () => (await lastReading()) > running.now() + STEP / 2);
+    await running.sync();
+    expect(Math.abs((await beginning).now() - running.now())).toBeLessThan(500);
+  });
+
+  it('begins at once after a daemon that ended properly', async () => {
+    await busy();
+    const self = { pid: 1, version: '0' };
+    {
+      await using ended = openHeartbeat({ ...store, id: 'ended', self });
+      await ended.beat();
+    }
+    await store.redis.hset(store.keys.identity, { last: (await redisClock()) - STEP });
+    await open();
+    expect(slept).toBe(0);
   });
 
   it('counts the time that the machine was suspended', async () => {
