@@ -67,14 +67,14 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const book = createEnvironmentLedger(context);
   const { ledger, batches } = book;
   const queue = resources.use(openQueue(context));
-  const partner = resources.use(openPartner(context, { secrets: input.secrets, hide: input.hide }));
+  const partner = resources.use(openPartner(context, input));
   const breaker = createEnvironmentBreaker(context);
   const reconciliation = createReconciliation({ context, book, partner, breaker });
   const throughput = measureThroughput(clock);
   const on = { accepted: reconciliation.remember, outcome: throughput.count, rolledBack: reconciliation.establish };
   const delivery = createDelivery({ context, book, queue, partner, breaker, on });
   const side = { ledger, batches, breaker };
-  const notices = resources.use(openNotices({ config, store, side, clock, log, surroundings: input.notices }));
+  const notices = resources.use(openNotices({ config, store, side, clock, log, input }));
   const inspections = new Map<string, Inspection>();
   const onSettled = (...settled: [batch: Batch, needPerson: number]) => {
     notices.settled(...settled);
@@ -88,8 +88,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
     notices.heard(file.source, claimedAt);
     return admission.ingest(file, { at: claimedAt, isNew }, settling);
   };
-  const authorizations = input.secrets.sources;
-  const sources = resources.use(await openSources({ ...context, ...store, batches, authorizations, ingest }));
+  const sources = resources.use(await openSources({ ...context, ...store, batches, input, ingest }));
   return { book, queue, partner, breaker, reconciliation, delivery, notices, settlement, admission, heart, sources };
 }
 

@@ -1,4 +1,6 @@
+import { codeOf, reasonOf } from '../core/errors.ts';
 import type { HttpAnswer, HttpEnd } from '../core/http.ts';
+import { isNetworkCode } from '../core/network-error.ts';
 import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
 import { onOneLine } from '../order/text.ts';
 
@@ -34,7 +36,7 @@ const FINAL_NO = new Set([400, 409, 410, 411, 413, 414, 415, 422]);
 export function classify(end: HttpEnd, purchaseOrderNumber: string, now: Date, kind = PURCHASE_ORDER): Seen {
   switch (end.kind) {
     case 'unsent':
-      return { kind: 'unsent', said: { code: 'not-sent', message: `could not be sent: ${reasonOf(end.error)}` } };
+      return { kind: 'unsent', said: notSent(end.error) };
     case 'broken':
       return { kind: 'unknown', said: brokenOff(end.error, end.status) };
     case 'answered':
@@ -106,6 +108,12 @@ function sayStatus(status: number): string {
   return `the API answered HTTP ${status} without the envelope that belongs to it`;
 }
 
+/** Failures of a proxy and of TLS keep their codes: the API never heard of the order. */
+function notSent(error: Error): Said {
+  const code = codeOf(error) ?? '';
+  return { code: isNetworkCode(code) ? code : 'not-sent', message: `could not be sent: ${reasonOf(error)}` };
+}
+
 function brokenOff(error: Error, status: number | undefined): Said {
   const message = `no complete answer: ${reasonOf(error)}`;
   return status === undefined ? { code: 'no-answer', message } : { code: 'no-answer', message, httpStatus: status };
@@ -114,12 +122,6 @@ function brokenOff(error: Error, status: number | undefined): Said {
 /** Text of a server without control and bidirectional characters, cut to `most` characters. */
 export function plainWords(text: string, most: number): string {
   return onOneLine(text).slice(0, most);
-}
-
-/** The message of a network error; of nested errors (several addresses tried), the first. */
-export function reasonOf(error: Error): string {
-  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
-  return error.message || error.name;
 }
 
 /** An answer of the API, as the envelope of API parts 2 and 7; `none` for anything else. */

@@ -1,6 +1,7 @@
+import { reasonOf } from '../core/errors.ts';
 import type { Http, HttpEnd } from '../core/http.ts';
 import { PURCHASE_ORDER, type ShownRecord } from '../order/record-kind.ts';
-import { plainWords, readEnvelope, reasonOf, type Said } from './classify.ts';
+import { plainWords, readEnvelope, type Said } from './classify.ts';
 import { apiHeaders, type Endpoint, secretsOf } from './create.ts';
 import { ListReader } from './list-reader.ts';
 import type { BearerToken } from './token.ts';

@@ -1,4 +1,5 @@
 import { environmentOf } from '../config/config.ts';
+import { DIRECT, type Network } from '../config/network.ts';
 import type { Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
@@ -48,19 +49,24 @@ export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner 
   };
 }
 
+/** What the calls are made with. */
+type PartnerAccess = {
+  secrets: Pick<Secrets, 'clientId' | 'clientSecret'>;
+  hide?: ((secret: string) => void) | undefined;
+  network?: Network | undefined;
+};
+
 /** Opens the connections to the configured environment; disposing closes them. `hide` redacts a value in the log. */
 export function openPartner(
   { config, store, owner, clock, log }: Context,
-  {
-    secrets,
-    hide,
-  }: { secrets: Pick<Secrets, 'clientId' | 'clientSecret'>; hide?: ((secret: string) => void) | undefined },
+  { secrets, hide, network = DIRECT }: PartnerAccess,
 ): Partner & AsyncDisposable {
   const { baseUrl, authUrl, tokenPath, scope } = environmentOf(config);
   const { environment, delivery } = config;
   // One connection more than orders have: the list, and the token.
   const connections = openHttp({
     connections: delivery.concurrency + intentsAhead(delivery.concurrency) + 1,
+    route: network.api,
     onEnd: (call, status, ms) => log.meter?.request(operationOf(call), status, ms),
   });
   const http = spaceOut(connections, clock);

@@ -1,7 +1,7 @@
-import { PoSyncError } from '../core/errors.ts';
+import { PoSyncError, reasonOf } from '../core/errors.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
-import { isRecord, plainWords, reasonOf } from './classify.ts';
+import { isRecord, plainWords } from './classify.ts';
 
 /** The two spellings of API part 5. */
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth/token'] as const;

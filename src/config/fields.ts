@@ -116,6 +116,35 @@ export const address = line
   })
   .transform(normalAddress);
 
+const tlsKeys = z
+  .strictObject({
+    caFile: filePath.exactOptional().describe('PEM file of the authorities to trust, instead of the public ones.'),
+    certFile: filePath.exactOptional().describe('PEM file of the client certificate, with its intermediate ones.'),
+    keyFile: filePath.exactOptional().describe('PEM file of its key; the passphrase is a variable.'),
+    minVersion: z.enum(['TLSv1.2', 'TLSv1.3']).exactOptional().describe('The lowest TLS version. Default: TLSv1.2.'),
+    serverName: line.exactOptional().describe('The name in the certificate of the server, if it is not the host.'),
+  })
+  .refine(({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined), {
+    error: 'must have certFile and keyFile, or neither',
+  });
+
+/** How TLS is spoken to a server. */
+export type TlsKeys = z.output<typeof tlsKeys>;
+
+export const tls = tlsKeys.exactOptional().describe('TLS: private authorities, a client certificate, the version.');
+
+/** An HTTP proxy without credentials, or `none`. */
+export const proxy = line.superRefine((text, context) => {
+  const fault = text === 'none' ? undefined : proxyFault(text);
+  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+});
+
+function proxyFault(text: string): string | undefined {
+  const fault = addressFault(text, { plainHttp: true });
+  if (fault?.startsWith('must be')) return 'must be none, or an address such as http://proxy.example.com:3128';
+  return fault ?? (new URL(text).pathname === '/' ? undefined : 'must not have a path');
+}
+
 /** Whether a host name or IP address, with or without brackets, can only be this machine. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, '');

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Config, Source } from './config.ts';
+import type { TlsKeys } from './fields.ts';
 import { findingsOf, wordingOf } from './issues.ts';
 import { type ConfigProblem, type Finding, pathText } from './problem.ts';
 import { deliveryRule, environmentRule, exposureRule } from './rules/environments.ts';
@@ -83,11 +84,16 @@ function resolveConfig(settings: Settings, { file, environment, overrides }: Cir
     environment,
     data: absolute(settings.data),
     redis: overrides.redisUrl === undefined ? settings.redis : { url: overrides.redisUrl },
+    environments: Object.fromEntries(
+      Object.entries(settings.environments).map(([name, one]) => [name, { ...one, ...resolveTls(one, absolute) }]),
+    ),
     sources: settings.sources.map((source) => resolveSource(source, absolute)),
     reports: { ...settings.reports, path: absolute(settings.reports.path) },
-    notify: settings.notify.map(({ command, ...notice }) =>
-      command === undefined ? notice : { ...notice, command: resolveCommand(command, absolute) },
-    ),
+    notify: settings.notify.map(({ command, ...notice }) => ({
+      ...notice,
+      ...resolveTls(notice, absolute),
+      ...(command !== undefined && { command: resolveCommand(command, absolute) }),
+    })),
     admin: { ...settings.admin, port: overrides.adminPort ?? settings.admin.port },
   });
 }
@@ -95,7 +101,17 @@ function resolveConfig(settings: Settings, { file, environment, overrides }: Cir
 function resolveSource(source: SourceSettings, absolute: (written: string) => string): Source {
   const answers = source.answers === undefined ? {} : { answers: absolute(source.answers) };
   const isAddress = source.type === 'export' && isWebAddress(source.path);
-  return { ...source, ...answers, ...(isAddress ? {} : { path: absolute(source.path) }) };
+  const resolved = { ...source, ...answers, ...(isAddress ? {} : { path: absolute(source.path) }) };
+  return resolved.type === 'export' ? { ...resolved, ...resolveTls(resolved, absolute) } : resolved;
+}
+
+function resolveTls({ tls }: { tls?: TlsKeys }, absolute: (written: string) => string): { tls?: TlsKeys } {
+  if (tls === undefined) return {};
+  const files = (['caFile', 'certFile', 'keyFile'] as const).flatMap((key) => {
+    const written = tls[key];
+    return written === undefined ? [] : [[key, absolute(written)]];
+  });
+  return { tls: { ...tls, ...Object.fromEntries(files) } };
 }
 
 /** `./notify.sh` is a file next to the configuration; a bare name is searched in PATH. */

@@ -1,6 +1,19 @@
 import { z } from 'zod';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { address, addressFault, filePath, line, name, normalAddress, share, span, wait, whole } from './fields.ts';
+import {
+  address,
+  addressFault,
+  filePath,
+  line,
+  name,
+  normalAddress,
+  proxy,
+  share,
+  span,
+  tls,
+  wait,
+  whole,
+} from './fields.ts';
 import { mappingSchema } from './mapping-schema.ts';
 import type { KeyPath } from './problem.ts';
 import { sourceSchema } from './source-schema.ts';
@@ -39,6 +52,10 @@ export const environmentSchema = z.strictObject({
     })
     .exactOptional()
     .describe('Shared by all daemons.'),
+  proxy: proxy
+    .exactOptional()
+    .describe('An HTTP proxy for everything outside this machine, or none. Default: HTTPS_PROXY, HTTP_PROXY.'),
+  tls,
 });
 
 /** A Redis address. Messages never repeat it, because it can contain a password. */
@@ -101,6 +118,7 @@ const notice = z
       .min(1, { error: 'must name at least one of attention, paused, silent' })
       .describe('attention: a batch needs a person. paused: delivery pauses or resumes. silent: see expectEvery.'),
     webhook: webhook.exactOptional().describe('An https address that receives a JSON document by POST.'),
+    tls,
     command: z
       .array(line)
       .min(1, { error: 'must name a program' })

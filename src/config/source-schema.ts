@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addressFault, filePath, name, span, wait } from './fields.ts';
+import { addressFault, filePath, name, span, tls, wait } from './fields.ts';
 
 const common = {
   name: name.describe('Used in batch names and reports.'),
@@ -41,6 +41,7 @@ export const sourceSchema = z.discriminatedUnion('type', [
     idle: wait(100, 3_600_000)
       .prefault('30s')
       .describe('For an address: ends a download that sends no byte for this long.'),
+    tls,
   }),
 ]);
 

@@ -54,6 +54,13 @@ export function explained(thrown: unknown): Error {
   return new PoSyncError(`machine-${code.toLowerCase()}`, `${error.message}.`, { remedy, facts: path, cause: error });
 }
 
+/** Message and remedy of a network error in one line; of nested errors (several addresses tried), the first. */
+export function reasonOf(error: Error): string {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
+  if (error instanceof PoSyncError && error.remedy !== undefined) return `${error.message} ${error.remedy}`;
+  return error.message || error.name;
+}
+
 /** Message and remedy of an error, as lines for a terminal. */
 export function describe(thrown: unknown): string {
   const error = toError(thrown);

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { PoSyncError } from './errors.ts';
+import { explainConnection, isCertificateAlert } from './network-error.ts';
 
 /** One request. Sends `headers` unchanged and adds only what HTTP/1.1 requires. */
 export type HttpCall = {
@@ -26,7 +27,8 @@ export type HttpAnswer = { status: number; headers: Record<string, string>; body
 
 /**
  * How a call ended. `unsent`: not one byte was written. `broken`: bytes were written and no complete answer came; `status`
- * is set if it was read. Error codes do not decide this, because ECONNRESET comes before and after the first byte.
+ * is set if it was read. Error codes do not decide this, because ECONNRESET comes before and after the first byte. One
+ * exception: a server that refused the client certificate has read nothing (`isCertificateAlert`).
  */
 export type HttpEnd =
   | { kind: 'answered'; answer: HttpAnswer }
@@ -190,6 +192,9 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
 
   #failure(error: Error): HttpEnd {
     if (this.#writtenAt === undefined) return { kind: 'unsent', error };
+    if (this.#status === undefined && isCertificateAlert(error)) {
+      return { kind: 'unsent', error: explainConnection(error, this.#call.url.host) };
+    }
     return this.#status === undefined ? { kind: 'broken', error } : { kind: 'broken', error, status: this.#status };
   }
 

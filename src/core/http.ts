@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Pool } from 'undici';
+import { codeOf, PoSyncError } from './errors.ts';
 import { CONNECT_TIMEOUT, Exchange, type HttpCall, type HttpEnd } from './exchange.ts';
-import { openPool } from './pool.ts';
+import { tunnelLost } from './network-error.ts';
+import { openPool, type Route } from './pool.ts';
+import { proxyName } from './tunnel.ts';
 
 export type { HttpAnswer, HttpCall, HttpEnd } from './exchange.ts';
 
@@ -13,19 +16,19 @@ export type Http = {
 /** A request that was written has ended: its status, if one was read, and milliseconds since its first byte. */
 type OnEnd = (call: HttpCall, status: number | undefined, ms: number) => void;
 
-type HttpOptions = { connections: number; connectTimeout?: number; onEnd?: OnEnd };
+type HttpOptions = { connections: number; connectTimeout?: number; onEnd?: OnEnd; route?: Route };
 
 /**
  * Opens the connections of one environment, `connections` to each origin. HTTP/1.1, one request at a time on a connection,
  * no redirects. What was written is never repeated for an order: the delivery rules decide what happens to it. A connection
  * that the server closed before the first byte is replaced. A `URL` that is passed must not change.
  */
-export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd }: HttpOptions): Http {
+export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd, route = {} }: HttpOptions): Http {
   const origins = new Map<string, Origin>();
   const targets = new WeakMap<URL, Target>();
 
   function originOf({ origin: name }: URL): Origin {
-    const origin = origins.get(name) ?? { pool: openPool(name, connections, connectTimeout), replaceable: 0 };
+    const origin = origins.get(name) ?? openOrigin(name, connections, connectTimeout, route);
     origins.set(name, origin);
     return origin;
   }
@@ -48,7 +51,7 @@ export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd 
     const exchange = new Exchange(call, replace, (end, status, ms) => {
       if (end.kind === 'answered') origin.replaceable = Math.min(connections, origin.replaceable + 1);
       if (ms !== undefined) onEnd?.(call, status, ms);
-      resolve(end);
+      resolve(origin.proxy === undefined ? end : throughProxy(end, origin.proxy));
     });
     dispatch(target, call, exchange);
   }
@@ -61,7 +64,23 @@ export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd 
 }
 
 /** `replaceable`: how many lost connections may be replaced. Each answer adds one, so that a server that only closes them gets few. */
-type Origin = { pool: Pool; replaceable: number };
+type Origin = { pool: Pool; replaceable: number; proxy: string | undefined };
+
+function openOrigin(name: string, connections: number, connectTimeout: number, route: Route): Origin {
+  const proxy = route.proxyTo?.(new URL(name));
+  const pool = openPool(name, connections, connectTimeout, route);
+  return { pool, replaceable: 0, proxy: proxy && proxyName(proxy) };
+}
+
+/** Names the proxy in the error of a connection that was lost; an error that has its code already is clear. */
+function throughProxy(end: HttpEnd, proxy: string): HttpEnd {
+  if (end.kind === 'answered' || end.error instanceof PoSyncError || !isLost(end.error)) return end;
+  return { ...end, error: tunnelLost(proxy, end.error) };
+}
+
+function isLost(error: Error): boolean {
+  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
+}
 
 /** Where a URL leads. */
 type Target = { origin: Origin; path: string };

@@ -1,8 +1,20 @@
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
+import { toError } from './errors.ts';
+import { explainConnection } from './network-error.ts';
+import type { Tls, TlsOptions } from './tls-files.ts';
+import { openTunnel, type ProxyServer } from './tunnel.ts';
+
+/** How connections to other machines are made; absent parts: directly, with the public certificate authorities. */
+export type Route = {
+  /** The proxy to an origin; undefined: none. */
+  proxyTo?: (origin: URL) => ProxyServer | undefined;
+  tls?: Tls | undefined;
+};
 
 /** Connections to one origin: HTTP/1.1, one request at a time on each. `connectTimeout` in milliseconds. */
-export function openPool(origin: string, connections: number, connectTimeout: number): Pool {
+export function openPool(origin: string, connections: number, connectTimeout: number, route: Route): Pool {
   return new Pool(origin, {
     connections,
     pipelining: 1,
@@ -14,19 +26,92 @@ export function openPool(origin: string, connections: number, connectTimeout: nu
     // An exchange has its own time limits, which do not count what `prepare` takes.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: createConnector(connectTimeout),
+    connect: createConnector(new URL(origin), connectTimeout, route),
   });
 }
 
-function createConnector(timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout, rejectUnauthorized: true, allowH2: false });
-  return (target, callback) =>
-    connect(target, (...result) => {
-      const [, socket] = result;
-      // Absent after an error, whatever the types say.
-      if (socket) dropInterimAnswers(socket);
-      callback(...result);
-    });
+/** How much of the time to connect a proxy may take, so that its silence is reported before the call times out. */
+const TUNNEL_SHARE = 0.8;
+
+type Callback = Parameters<buildConnector.connector>[1];
+
+/**
+ * Connects to `origin`, through a tunnel if there is a proxy: the proxy never reads a request. Errors explain what failed
+ * (`proxy-…`, `tls-…`).
+ */
+export function createConnector(origin: URL, timeout: number, { proxyTo, tls }: Route): buildConnector.connector {
+  const proxy = proxyTo?.(origin);
+  const secure = secureConnectors(timeout, tls);
+  return (target, callback) => {
+    const settle: Callback = (...result) => {
+      const [error, socket] = result;
+      if (error !== null || !socket)
+        return callback(explainConnection(toError(error), target.host ?? origin.host), null);
+      // Bytes that follow must find the listeners of undici.
+      dropInterimAnswers(socket);
+      callback(null, socket);
+    };
+    const connect = secure();
+    const begin = (httpSocket?: Socket) => {
+      const accept: Callback = (...result) => whenAccepted(result, tls?.hasCertificate === true, settle);
+      connect(httpSocket ? { ...target, httpSocket } : target, accept);
+    };
+    if (proxy === undefined) return begin();
+    openTunnel(proxy, authorityOf(origin), timeout * TUNNEL_SHARE).then(
+      (socket) => (origin.protocol === 'https:' ? begin(socket) : settle(null, socket)),
+      (error: unknown) => callback(toError(error), null),
+    );
+  };
+}
+
+/** The connector with the certificates as they are now. It remembers sessions, so it changes with them. */
+function secureConnectors(timeout: number, tls: Tls | undefined): () => buildConnector.connector {
+  const build = (options: Partial<TlsOptions>) =>
+    buildConnector({ timeout, rejectUnauthorized: true, allowH2: false, ...options });
+  let known = tls?.options();
+  let connector = build(known ?? {});
+  return () => {
+    const now = tls?.options();
+    if (now !== known) connector = build(now ?? {});
+    known = now;
+    return connector;
+  };
+}
+
+/** Milliseconds to wait for a server's word on a client certificate. Servers that send no tickets never give it. */
+const ACCEPTED_WITHIN = 1_000;
+
+/**
+ * With TLS 1.3, a handshake ends for the client before the server has checked its certificate. A ticket, or an alert,
+ * shows the result; without this wait, a request could be written to a server that has already refused it.
+ */
+function whenAccepted(result: Parameters<Callback>, hasCertificate: boolean, settle: Callback): void {
+  const [, socket] = result;
+  if (!socket || !hasCertificate || !isTls13(socket)) {
+    settle(...result);
+    return;
+  }
+  let timer: NodeJS.Timeout | undefined;
+  const finish = (...end: Parameters<Callback>) => {
+    clearTimeout(timer);
+    socket.off('session', onSession).off('error', onError).off('close', onClose);
+    settle(...end);
+  };
+  // Later: the ticket comes while the TLS library is reading, and what is written then is never answered.
+  const onSession = () => setImmediate(() => finish(null, socket));
+  const onError = (error: Error) => finish(error, null);
+  const onClose = () => finish(new Error('closed before secure TLS connection was established'), null);
+  timer = setTimeout(onSession, ACCEPTED_WITHIN);
+  socket.once('session', onSession).on('error', onError).on('close', onClose);
+}
+
+function isTls13(socket: Socket): socket is TLSSocket {
+  return 'getProtocol' in socket && (socket as TLSSocket).getProtocol() === 'TLSv1.3';
+}
+
+/** Host and port, also the usual one. */
+function authorityOf({ protocol, hostname, port }: URL): string {
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
 
 const EMPTY = Buffer.alloc(0);

@@ -1,5 +1,6 @@
 import type { Seen } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
+import { isNetworkCode } from '../core/network-error.ts';
 import type { Policy } from '../ledger/transitions/step.ts';
 import type { RedisTime } from '../redis/time.ts';
 import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
@@ -94,6 +95,7 @@ type Failure = Extract<Seen, { kind: 'closed' | 'busy' | 'unsent' | 'unknown' }>
 function causeOf(seen: Failure): { code: string; reason: string } {
   const { httpStatus = 0, message } = seen.said;
   if (seen.kind === 'closed' || seen.kind === 'busy') return { code: `http-${httpStatus}`, reason: message };
+  if (seen.kind === 'unsent' && isNetworkCode(seen.said.code)) return { code: seen.said.code, reason: message };
   if (seen.kind === 'unsent' || !isEmptySuccess(seen)) return { code: 'api-down', reason: message };
   return { code: 'answers-unclear', reason: `${message}; the list will show whether the orders were created` };
 }

@@ -150,11 +150,13 @@ export function shownAddress({ origin, pathname }: URL): string {
 function unreachable(url: URL, cause: Error): PoSyncError {
   return new PoSyncError(
     'export-unreachable',
-    `${shownAddress(url)} did not give a complete answer: ${cause.message}.`,
-    {
-      cause,
-    },
+    `${shownAddress(url)} did not give a complete answer: ${withoutStop(cause.message)}.`,
+    { cause, ...(cause instanceof PoSyncError && cause.remedy !== undefined && { remedy: cause.remedy }) },
   );
+}
+
+function withoutStop(text: string): string {
+  return text.replace(/\.$/, '');
 }
 
 function refused(url: URL, status: number): PoSyncError {

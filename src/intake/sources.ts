@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Config, type ExportSource, type InboxSource, mappingFor } from '../config/config.ts';
+import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
 import { leftClaims, leftCopies } from './claim.ts';
@@ -11,8 +12,8 @@ import { openWebExport, validatorsIn } from './web-export.ts';
 
 export type SourcesDeps = ReadingDeps & {
   config: Config;
-  /** The Authorization header of web sources, by source name. */
-  authorizations?: ReadonlyMap<string, Secret> | undefined;
+  /** The Authorization header of web sources, by source name, and the ways to them. */
+  input: { secrets: { sources?: ReadonlyMap<string, Secret> }; network?: Network };
 };
 
 /** Opens all configured sources: watches them, claims their files, and resumes files that a dead daemon left unread. */
@@ -76,8 +77,9 @@ function watchExport(source: ExportSource, deps: SourcesDeps, onReady: ClaimedFi
     onReady,
   };
   if (!isWebAddress(source.path)) return createExport(common);
-  const authorization = deps.authorizations?.get(source.name);
-  return openWebExport({ ...common, authorization, validators: validatorsIn(deps, source) });
+  const authorization = deps.input.secrets.sources?.get(source.name);
+  const route = (deps.input.network ?? DIRECT).toSource(source);
+  return openWebExport({ ...common, access: { authorization, route }, validators: validatorsIn(deps, source) });
 }
 
 function spoolOf({ data }: Config, source: string): string {

@@ -5,6 +5,7 @@ import { createLoop } from '../core/backoff/loop.ts';
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { openHttp } from '../core/http.ts';
+import type { Route } from '../core/pool.ts';
 import { exportAbsent, exportCopied, exportEmpty, exportUnchanged } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
@@ -20,8 +21,8 @@ export type WebExportDeps = {
   source: ExportSource;
   /** Folder for the copies of this source alone. */
   spool: string;
-  /** The complete header value. */
-  authorization: Secret | undefined;
+  /** The complete header value, and the way to the address. */
+  access: { authorization: Secret | undefined; route?: Route };
   clock: Clock;
   log: Log;
   /** The SHA-256 of the last version taken, by the copy's name. */
@@ -41,7 +42,7 @@ export type WebExportDeps = {
 export function openWebExport(deps: WebExportDeps): Watch {
   const { source, clock, log } = deps;
   const url = new URL(source.path);
-  const http = openHttp({ connections: 1 });
+  const http = openHttp({ connections: 1, route: deps.access.route ?? {} });
   const loop = createLoop(clock, round);
   const health = createSourceHealth(source, shownAddress(url), clock, log);
   let isAbsent = false;
@@ -57,7 +58,8 @@ export function openWebExport(deps: WebExportDeps): Watch {
   }
 
   async function check(): Promise<void> {
-    const { spool, authorization } = deps;
+    const { spool } = deps;
+    const { authorization } = deps.access;
     const validators = await deps.validators.recall();
     const { name, timeout, idle } = source;
     const at = new Date(clock.now());

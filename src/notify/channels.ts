@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { reasonOf } from '../core/errors.ts';
 import type { Http } from '../core/http.ts';
 import type { Notice } from './notice.ts';
 
@@ -24,7 +25,7 @@ export async function callWebhook(address: string, notice: Notice, { http, timeo
   const status = end.kind === 'answered' ? end.answer.status : end.kind === 'broken' ? end.status : undefined;
   if (status !== undefined && status >= 200 && status < 300) return;
   if (end.kind === 'answered') throw new Error(`the webhook answered ${end.answer.status}`);
-  throw new Error(`no answer from the webhook: ${end.error.message}`);
+  throw new Error(`no answer from the webhook: ${reasonOf(end.error)}`);
 }
 
 /** Rejects when `signal` aborts; stops listening when `unneeded` aborts. */

@@ -1,8 +1,9 @@
 import { dirname, join } from 'node:path';
 import type { Config, Notice as Receiver } from '../config/config.ts';
+import { DIRECT, type Network } from '../config/network.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
-import { type Http, openHttp } from '../core/http.ts';
+import { openHttp } from '../core/http.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import { noticeTrouble } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
@@ -26,7 +27,7 @@ type Deps = {
   side: Pick<NotifierDeps, 'breaker' | 'batches'>;
   clock: Clock;
   log: Log;
-  surroundings?: NoticeSurroundings | undefined;
+  input: { notices?: NoticeSurroundings; network?: Network };
 };
 
 /** Milliseconds for one call of a webhook or one run of a program. */
@@ -38,9 +39,8 @@ const NO_SURROUNDINGS: NoticeSurroundings = { env: {}, redactLine: (line) => lin
 export function openNotices(deps: Deps) {
   const { config, store, side, clock, log } = deps;
   const resources = new AsyncDisposableStack();
-  const http = resources.use(openHttp({ connections: 2 }));
   const receivers = config.notify.flatMap(({ on, ...receiver }) =>
-    waysTo(receiver, http, deps).map((way) => ({ on, outbox: resources.use(openOutbox({ ...way, clock, log })) })),
+    waysTo(receiver, deps, resources).map((way) => ({ on, outbox: resources.use(openOutbox({ ...way, clock, log })) })),
   );
   const notifier = createNotifier({
     store,
@@ -93,17 +93,23 @@ function put(notice: Notice, receivers: readonly { on: readonly NoticeEvent[]; o
 /** How a notice reaches a receiver; `receiver` is its name in the log, without secrets. */
 type Way = { receiver: string; send: (notice: Notice, signal: AbortSignal) => Promise<void> };
 
-function waysTo({ webhook, command }: Omit<Receiver, 'on'>, http: Http, deps: Deps): Way[] {
-  const { env: all, redactLine } = deps.surroundings ?? NO_SURROUNDINGS;
+function waysTo(receiver: Omit<Receiver, 'on'>, deps: Deps, resources: AsyncDisposableStack): Way[] {
+  const { webhook, command } = receiver;
+  const route = (deps.input.network ?? DIRECT).toNotice(receiver);
+  const { env: all, redactLine } = deps.input.notices ?? NO_SURROUNDINGS;
   const env = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('PO_SYNC_')));
   const cwd = dirname(deps.config.file);
   const redacted = (notice: Notice): Notice => JSON.parse(redactLine(JSON.stringify(notice)));
+  const sendTo = (address: string): Way['send'] => {
+    const http = resources.use(openHttp({ connections: 2, route }));
+    return (notice, signal) => callWebhook(address, redacted(notice), { http, timeout: TIMEOUT, signal });
+  };
   const ways: (Way | undefined)[] = [
     webhook === undefined
       ? undefined
       : {
           receiver: `webhook ${new URL(webhook).host}`,
-          send: (notice, signal) => callWebhook(webhook, redacted(notice), { http, timeout: TIMEOUT, signal }),
+          send: sendTo(webhook),
         },
     command === undefined
       ? undefined

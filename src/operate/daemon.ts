@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
+import type { Network } from '../config/network.ts';
 import type { AdminTokens, Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
@@ -15,6 +16,8 @@ import type { RedisTime } from '../redis/time.ts';
 export type DaemonInput = {
   config: Config;
   secrets: Secrets;
+  /** Absent: directly to everything. */
+  network?: Network;
   /** Absent: none. */
   adminTokens?: AdminTokens;
   clock: Clock;

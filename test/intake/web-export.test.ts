@@ -45,7 +45,7 @@ async function openTestExport(answer: Answer, settings: Settings = {}) {
       source: exportSource(`http://127.0.0.1:${server.port}/${step}`, more),
       ...(most !== undefined && { most }),
       spool,
-      authorization: new Secret('Bearer let-me-in'),
+      access: { authorization: new Secret('Bearer let-me-in') },
       clock: systemClock,
       log,
       known: async (name) => known.get(name),

@@ -1,4 +1,5 @@
 import { type Config, environmentOf } from '../../config/config.ts';
+import { loadNetwork, type Network } from '../../config/network.ts';
 import { loadRedisSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
@@ -6,6 +7,7 @@ import { counted } from '../../core/format.ts';
 import { openHttp } from '../../core/http.ts';
 import { createLog } from '../../log/log.ts';
 import { checkFolders } from '../../operate/doctor/check-folders.ts';
+import { checkNetwork } from '../../operate/doctor/check-network.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
 import { checkRedis } from '../../operate/doctor/check-redis.ts';
 import { checkClock, type Finding, failure } from '../../operate/doctor/finding.ts';
@@ -48,8 +50,20 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
   report(secretsFindings(secrets));
   report(await checkFolders(config));
   report(await redisFindings(config, shell));
-  if (secrets instanceof PoSyncError) report([{ check: 'token', state: 'skipped', message: 'needs credentials' }]);
-  else report(await partnerFindings(config, secrets));
+  const network = await loadNetwork(config, shell.env).catch(asPoSyncError);
+  if (network instanceof PoSyncError) report([failure('network', network)]);
+  else report([...warningsOf(network), ...(await checkNetwork(config, network, systemClock.now()))]);
+  const missing = [
+    secrets instanceof PoSyncError ? 'credentials' : [],
+    network instanceof PoSyncError ? 'a network' : [],
+  ].flat();
+  if (secrets instanceof PoSyncError || network instanceof PoSyncError) {
+    report([{ check: 'token', state: 'skipped', message: `needs ${missing.join(' and ')}` }]);
+  } else report(await partnerFindings(config, secrets, network));
+}
+
+function warningsOf({ warnings }: Network): Finding[] {
+  return warnings.map((message) => ({ check: 'network', state: 'warn', message }));
 }
 
 function secretsFindings(secrets: Secrets | PoSyncError): Finding[] {
@@ -88,8 +102,12 @@ async function redisFindings(config: Config, shell: Shell): Promise<Finding[]> {
   }
 }
 
-async function partnerFindings(config: Config, { clientId, clientSecret }: Secrets): Promise<Finding[]> {
-  await using http = openHttp({ connections: 1, connectTimeout: 5_000 });
+async function partnerFindings(
+  config: Config,
+  { clientId, clientSecret }: Secrets,
+  network: Network,
+): Promise<Finding[]> {
+  await using http = openHttp({ connections: 1, connectTimeout: 5_000, route: network.api });
   return await checkPartner({
     http,
     clock: systemClock,

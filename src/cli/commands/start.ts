@@ -1,5 +1,6 @@
 import { once as eventOnce } from 'node:events';
 import type { Config } from '../../config/config.ts';
+import { loadNetwork } from '../../config/network.ts';
 import { loadAdminTokens, loadSecrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf } from '../../core/errors.ts';
@@ -26,6 +27,7 @@ export type StartArgs = CommonArgs & { once: boolean; maxWait: number };
 export async function startCommand(args: StartArgs, shell: Shell): Promise<number> {
   const { config, warnings } = await openConfig(args, shell, { confirm: true });
   const secrets = await loadSecrets(config, shell.env);
+  const network = await loadNetwork(config, shell.env);
   const adminTokens = await loadAdminTokens(shell.env);
   const redaction = createRedaction();
   const live = canShowLive(shell, args)
@@ -36,17 +38,18 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     pretty: shell.isTTY && !args.json,
     colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
     stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
-    secrets: [secrets.clientSecret, ...(secrets.sources?.values() ?? []), ...adminTokens.values()],
+    secrets: [secrets.clientSecret, ...(secrets.sources?.values() ?? []), ...adminTokens.values(), ...network.secrets],
     redaction,
   });
   daemonStarting(log, { environment: config.environment, version: versionOf(), config: config.file });
-  for (const warning of [...warnings, ...secrets.warnings]) {
+  for (const warning of [...warnings, ...secrets.warnings, ...network.warnings]) {
     if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);
     else configWarning(log, warning);
   }
   const input = {
     config,
     secrets,
+    network,
     clock: systemClock,
     log,
     self: { pid: shell.pid, version: versionOf() },

@@ -1,5 +1,6 @@
 import type { ListedOrder } from '../../api/list.ts';
 import { openPartner, type Partner } from '../../api/partner.ts';
+import { loadNetwork } from '../../config/network.ts';
 import { loadSecrets } from '../../config/secrets.ts';
 import type { Variables } from '../../config/variables.ts';
 import { PoSyncError } from '../../core/errors.ts';
@@ -16,10 +17,13 @@ const TRY_AGAIN = 200;
 
 /**
  * Opens the API's list with the environment's own token. It is never read while a daemon reads it.
- * Throws like `loadSecrets`.
+ * Throws like `loadSecrets` and `loadNetwork`.
  */
 export async function openApiList(context: OperatorContext, env: Variables) {
-  const partner = openPartner(context, { secrets: await loadSecrets(context.config, env) });
+  const partner = openPartner(context, {
+    secrets: await loadSecrets(context.config, env),
+    network: await loadNetwork(context.config, env),
+  });
   return { read: readInTurn(context, partner), [Symbol.asyncDispose]: () => partner[Symbol.asyncDispose]() };
 }
 

@@ -1,0 +1,108 @@
+import { codeOf, PoSyncError } from './errors.ts';
+
+/** What a TLS failure means: its code for programs, what happened at `host`, and what to do. */
+type Meaning = { codes: RegExp; code: string; what: (host: string, error: Error) => string; remedy: string };
+
+/** Node's own codes come from checking the certificate, `ERR_SSL_…` from OpenSSL. */
+const MEANINGS: readonly Meaning[] = [
+  {
+    codes: /^CERT_HAS_EXPIRED$/,
+    code: 'tls-expired',
+    what: (host) => `the certificate of ${host} has expired.`,
+    remedy: 'Ask the owner of that server for a new certificate, and check the clock of this machine.',
+  },
+  {
+    codes: /^CERT_NOT_YET_VALID$/,
+    code: 'tls-not-yet-valid',
+    what: (host) => `the certificate of ${host} is not valid yet.`,
+    remedy: 'Check the clock of this machine, or ask the owner of that server.',
+  },
+  {
+    codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    code: 'tls-wrong-host',
+    what: (host, error) => `the certificate of ${host} is for another host (${namesIn(error)}).`,
+    remedy: 'Check the address. If the server is known by another name, set tls.serverName to that name.',
+  },
+  {
+    codes:
+      /^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED|INVALID_CA|CERT_SIGNATURE_FAILURE)$/,
+    code: 'tls-untrusted',
+    what: (host, error) => `the issuer of the certificate of ${host} is not trusted (${error.message}).`,
+    remedy: 'Set tls.caFile to the certificate of the private CA that issued it.',
+  },
+  {
+    codes: /(ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|VERSION_TOO_LOW)$/,
+    code: 'tls-version',
+    what: (host) => `${host} and po-sync have no TLS version in common.`,
+    remedy: 'Update that server, or lower tls.minVersion (TLSv1.2 is the lowest).',
+  },
+  {
+    codes: /(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/,
+    code: 'tls-not-spoken',
+    what: (host) => `${host} does not speak TLS at this port.`,
+    remedy: 'Check protocol and port of the address.',
+  },
+  {
+    codes:
+      /ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)$/,
+    code: 'tls-client-certificate',
+    what: (host, error) => `${host} refuses the TLS connection of this client (${alertOf(error)}).`,
+    remedy:
+      'Check tls.certFile and tls.keyFile: the server requires a valid client certificate of a CA that it trusts.',
+  },
+];
+
+/** Whether a code says that the way to a server failed: a proxy, or TLS. */
+export function isNetworkCode(code: string): boolean {
+  return /^(proxy|tls)-/.test(code);
+}
+
+const CLOSED = /before secure TLS connection was established/;
+
+/**
+ * A failure of a TLS handshake with `host` as PoSyncError `tls-…`; any other error unchanged.
+ */
+export function explainConnection(error: Error, host: string): Error {
+  if (error instanceof PoSyncError) return error;
+  if (CLOSED.test(error.message)) return closed(host, error);
+  const found = MEANINGS.find(({ codes }) => codes.test(codeOf(error) ?? ''));
+  if (found === undefined) return error;
+  return new PoSyncError(found.code, found.what(host, error), { remedy: found.remedy, cause: error });
+}
+
+function closed(host: string, cause: Error): PoSyncError {
+  return new PoSyncError('tls-refused', `${host} closed the connection during the TLS handshake.`, {
+    remedy: 'Check address and port. A server that requires a client certificate needs tls.certFile and tls.keyFile.',
+    cause,
+  });
+}
+
+/**
+ * Whether a server ended a connection because of the client's certificate. In TLS 1.3 the client learns this after its first
+ * bytes, but the server never reads them: only a handshake can fail in this way (RFC 8446 part 6.2).
+ */
+export function isCertificateAlert(error: Error): boolean {
+  return /ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_(REVOKED|EXPIRED|UNKNOWN|REQUIRED)|UNKNOWN_CA)$/.test(
+    codeOf(error) ?? '',
+  );
+}
+
+/** A connection through a proxy that ended before the answer. */
+export function tunnelLost(proxy: string, cause: Error): PoSyncError {
+  const message = `the connection through the proxy ${proxy} was lost: ${cause.message}.`;
+  return new PoSyncError('proxy-lost', message, {
+    remedy: 'Check the proxy: it or the API closed the connection.',
+    cause,
+  });
+}
+
+function namesIn(error: Error): string {
+  const cert = 'cert' in error && typeof error.cert === 'object' ? error.cert : undefined;
+  const names = cert && 'subjectaltname' in cert && typeof cert.subjectaltname === 'string' ? cert.subjectaltname : '';
+  return names.replace(/DNS:|IP Address:/g, '').slice(0, 200) || 'no name';
+}
+
+function alertOf(error: Error): string {
+  const [, alert = 'handshake failure'] = /ALERT_(\w+)$/.exec(codeOf(error) ?? '') ?? [];
+  return alert.toLowerCase().replaceAll('_', ' ');
+}

@@ -1,0 +1,118 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { codeOf, PoSyncError, toError } from './errors.ts';
+
+/** How TLS connections are made. Files are absolute paths to PEM; `caFile` replaces the public certificate authorities. */
+export type TlsSettings = {
+  caFile?: string;
+  certFile?: string;
+  keyFile?: string;
+  minVersion?: 'TLSv1.2' | 'TLSv1.3';
+  serverName?: string;
+};
+
+/** Options of `tls.connect`, the same object until a file changes. */
+export type TlsOptions = { secureContext: SecureContext; servername?: string };
+
+export type Tls = {
+  /** The options for a connection that begins now: changed files are read again. */
+  options(): TlsOptions;
+  /** Whether a client certificate is presented. */
+  hasCertificate: boolean;
+};
+
+const FILES = ['caFile', 'certFile', 'keyFile'] as const;
+
+type FileKey = (typeof FILES)[number];
+
+/**
+ * Reads the files and builds the options of new connections from them. Files that were replaced are read again before
+ * the next connection; while the new ones cannot be used, such as a certificate whose key is still the old one, the
+ * previous ones stay in use. Throws PoSyncError `tls-file-unreadable` or `tls-file-invalid`.
+ */
+export function openTls(settings: TlsSettings, passphrase?: string): Tls {
+  let signature = signatureOf(settings);
+  let options = build(settings, passphrase);
+  return {
+    hasCertificate: settings.certFile !== undefined,
+    options() {
+      try {
+        const now = signatureOf(settings);
+        if (now === signature) return options;
+        options = build(settings, passphrase);
+        signature = now;
+      } catch {
+        // The previous files stay in use, and the next connection tries again.
+      }
+      return options;
+    },
+  };
+}
+
+/** Certificates in a PEM file; the first of a client's file is its own. Throws like `openTls`. */
+export function certificatesIn(key: FileKey, file: string): X509Certificate[] {
+  const blocks = read(key, file).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  if (blocks === null) throw invalid(key, file, 'it contains no certificate in PEM');
+  try {
+    return blocks.map((block) => new X509Certificate(block));
+  } catch (error) {
+    throw invalid(key, file, toError(error).message);
+  }
+}
+
+function build(settings: TlsSettings, passphrase: string | undefined): TlsOptions {
+  const { caFile, certFile, keyFile, minVersion, serverName } = settings;
+  if (caFile !== undefined) certificatesIn('caFile', caFile);
+  if (certFile !== undefined) certificatesIn('certFile', certFile);
+  const ca = caFile === undefined ? {} : { ca: read('caFile', caFile) };
+  const cert = certFile === undefined ? {} : { cert: read('certFile', certFile) };
+  const key = keyFile === undefined ? {} : { key: read('keyFile', keyFile) };
+  try {
+    const secureContext = createSecureContext({
+      ...ca,
+      ...cert,
+      ...key,
+      ...(passphrase !== undefined && { passphrase }),
+      ...(minVersion !== undefined && { minVersion }),
+    });
+    return { secureContext, ...(serverName !== undefined && { servername: serverName }) };
+  } catch (error) {
+    throw invalid(
+      'keyFile',
+      keyFile ?? '',
+      `${toError(error).message}; does it belong to certFile, is the passphrase right?`,
+    );
+  }
+}
+
+function signatureOf(settings: TlsSettings): string {
+  return FILES.map((key) => {
+    const file = settings[key];
+    const stat = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
+    return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+  }).join('\n');
+}
+
+function read(key: FileKey, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new PoSyncError(
+      'tls-file-unreadable',
+      `tls.${key}: ${file} cannot be read (${codeOf(cause) ?? 'unknown error'}).`,
+      {
+        remedy: 'Correct the path, or give this user read permission.',
+        facts: { file },
+        cause,
+      },
+    );
+  }
+}
+
+function invalid(key: FileKey, file: string, how: string): PoSyncError {
+  return new PoSyncError('tls-file-invalid', `tls.${key}: ${file} cannot be used: ${how}.`, {
+    remedy: 'Use PEM files. An encrypted key needs its passphrase, as PO_SYNC_…_TLS_PASSPHRASE_FILE.',
+    facts: { file },
+  });
+}

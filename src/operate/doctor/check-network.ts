@@ -1,0 +1,124 @@
+import type { X509Certificate } from 'node:crypto';
+import { TLSSocket } from 'node:tls';
+import { type Config, environmentOf } from '../../config/config.ts';
+import type { TlsKeys } from '../../config/fields.ts';
+import type { Network } from '../../config/network.ts';
+import { isWebAddress } from '../../config/source-schema.ts';
+import { reasonOf, toError } from '../../core/errors.ts';
+import { createConnector, type Route } from '../../core/pool.ts';
+import { certificatesIn } from '../../core/tls-files.ts';
+import { proxyName } from '../../core/tunnel.ts';
+import { type Finding, failure } from './finding.ts';
+
+/** What a daemon connects to. */
+type Target = { called: string; address: string; route: Route; tls: TlsKeys | undefined };
+
+/** Milliseconds for one connection. */
+const TIMEOUT = 5_000;
+/** Milliseconds before its end at which a certificate is reported. */
+const SOON = 14 * 86_400_000;
+
+/**
+ * Checks the way to everything that the daemon calls: the proxy opens a tunnel, certificate files can be read and are
+ * valid, and servers present a trusted certificate for their host. `now` in milliseconds.
+ */
+export async function checkNetwork(config: Config, network: Network, now: number): Promise<Finding[]> {
+  const targets = targetsOf(config, network);
+  const files = targets.flatMap(({ called, tls }) => (tls ? fileFindings(called, tls, now) : []));
+  const checked = targets.filter(({ address }) => isWorthChecking(new URL(address), network));
+  return [...files, ...(await Promise.all(checked.map((target) => connectionFinding(target, network, now)))).flat()];
+}
+
+function targetsOf(config: Config, network: Network): Target[] {
+  const { baseUrl, authUrl, tls } = environmentOf(config);
+  const route = network.api;
+  const api: Target[] = [{ called: 'API', address: baseUrl, route, tls }];
+  if (new URL(authUrl).origin !== new URL(baseUrl).origin) {
+    api.push({ called: 'token endpoint', address: authUrl, route, tls: undefined });
+  }
+  const exports = config.sources.flatMap((source): Target[] => {
+    if (source.type !== 'export' || !isWebAddress(source.path)) return [];
+    const to = network.toSource(source);
+    return [{ called: `export ${source.name}`, address: source.path, route: to, tls: source.tls }];
+  });
+  const webhooks = config.notify.flatMap((notice): Target[] => {
+    if (notice.webhook === undefined) return [];
+    return [{ called: 'webhook', address: notice.webhook, route: network.toNotice(notice), tls: notice.tls }];
+  });
+  return [...api, ...exports, ...webhooks];
+}
+
+/** Without TLS and proxy, the call itself shows whether the server is there. */
+function isWorthChecking(address: URL, { proxyTo }: Network): boolean {
+  return address.protocol === 'https:' || proxyTo(address) !== undefined;
+}
+
+async function connectionFinding(
+  { called, address, route }: Target,
+  { proxyTo }: Network,
+  now: number,
+): Promise<Finding[]> {
+  const { origin, protocol, hostname, port, host } = new URL(address);
+  const proxy = proxyTo(new URL(origin));
+  const check = `way to ${called}`;
+  try {
+    const connector = createConnector(new URL(origin), TIMEOUT, route);
+    const bare = hostname.replace(/^\[|\]$/g, '');
+    const socket = await new Promise<NonNullable<Parameters<Parameters<typeof connector>[1]>[1]>>((resolve, reject) => {
+      connector({ hostname: bare, host, protocol, port }, (error, opened) =>
+        opened ? resolve(opened) : reject(toError(error)),
+      );
+    });
+    const tls = socket instanceof TLSSocket ? socket : undefined;
+    const certificate = tls?.getPeerX509Certificate();
+    const version = tls?.getProtocol() ?? 'no TLS';
+    socket.destroy();
+    const way = proxy === undefined ? '' : ` through the proxy ${proxyName(proxy)}`;
+    const message = `${host} answers${way}, ${version}`;
+    return certificate ? [ageFinding(check, message, certificate, now)] : [{ check, state: 'ok', message }];
+  } catch (error) {
+    const remedy = 'Check the address, the network and the firewall.';
+    const thrown = toError(error);
+    return [failure(check, thrown.message === '' ? new Error(reasonOf(thrown)) : thrown, remedy)];
+  }
+}
+
+function fileFindings(called: string, { caFile, certFile }: TlsKeys, now: number): Finding[] {
+  const files = [
+    ['caFile', caFile, `authorities of ${called}`],
+    ['certFile', certFile, `certificate for ${called}`],
+  ] as const;
+  return files.flatMap(([key, file, check]): Finding[] => {
+    if (file === undefined) return [];
+    try {
+      return certificatesIn(key, file).map((one) =>
+        ageFinding(check, `${file}: ${one.subject.replaceAll('\n', ', ')}`, one, now),
+      );
+    } catch (error) {
+      return [failure(check, error)];
+    }
+  });
+}
+
+function ageFinding(
+  check: string,
+  message: string,
+  { validFromDate, validToDate }: X509Certificate,
+  now: number,
+): Finding {
+  const end = validToDate.toISOString().slice(0, 10);
+  const remedy = 'Replace the certificate. po-sync reads new files without a restart.';
+  if (validToDate.getTime() <= now) return { check, state: 'fail', message: `${message}; expired on ${end}`, remedy };
+  if (validFromDate.getTime() > now) {
+    const begin = validFromDate.toISOString().slice(0, 10);
+    return {
+      check,
+      state: 'fail',
+      message: `${message}; not valid before ${begin}`,
+      remedy: 'Check the clock of this machine.',
+    };
+  }
+  if (validToDate.getTime() - now < SOON)
+    return { check, state: 'warn', message: `${message}; expires on ${end}`, remedy };
+  return { check, state: 'ok', message: `${message}; certificate valid until ${end}` };
+}
