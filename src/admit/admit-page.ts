@@ -10,6 +10,7 @@ import { discarded } from '../ledger/transitions/decision.ts';
 import { SWEEP_AFTER } from '../ledger/transitions/step.ts';
 import { orderNotAdmitted } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
+import { batchTitle } from '../order/batch.ts';
 import { fingerprintOf } from '../order/digest.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
@@ -103,8 +104,8 @@ async function admitRound(
 
 async function endedIn({ batches, store }: Admitting, batch: Batch, plans: readonly Plan[]): Promise<Ended[]> {
   const numbers = new Set(plans.flatMap(({ admission: one }) => (one.kind === 'conflict' ? [one.batchNo] : [])));
-  const names = new Map(await Promise.all([...numbers].map(async (no) => [no, await batches.nameOf(no)] as const)));
-  const origin = (batchNo: number) => originOf(batchNo, batch, names);
+  const titles = new Map(await Promise.all([...numbers].map(async (no) => [no, await titleOf(no, batches)] as const)));
+  const origin = (batchNo: number) => originOf(batchNo, batch, titles);
   return plans.flatMap((one) => {
     const { order, digest: fingerprint } = one;
     const result = planning.resultOf(one, store.time.now(), batch, origin);
@@ -211,9 +212,14 @@ async function enterGroup(
   return mine.length > 0 ? { job: jobOf(batch, job, mine), late } : { late };
 }
 
-function originOf(batchNo: number, { no }: Batch, names: ReadonlyMap<number, string | undefined>): string {
+async function titleOf(no: number, batches: Pick<Batches, 'nameOf' | 'find'>): Promise<string | undefined> {
+  const batch = await batches.nameOf(no);
+  return batch && batchTitle(batch, (await batches.find(batch))?.name);
+}
+
+function originOf(batchNo: number, { no }: Batch, titles: ReadonlyMap<number, string | undefined>): string {
   if (batchNo === 0) return 'at the API since before po-sync';
-  return batchNo === no ? 'earlier in this file' : `from batch ${names.get(batchNo) ?? 'unknown'}`;
+  return batchNo === no ? 'earlier in this file' : `from ${titles.get(batchNo) ?? 'an unknown batch'}`;
 }
 
 function shownBefore({ ordinal, number }: Ended, at: number): Counted {

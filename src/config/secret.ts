@@ -67,7 +67,7 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
   const file = env[`${name}_FILE`];
   if (direct !== undefined && file !== undefined) {
     throw new PoSyncError('secret-ambiguous', `${name} and ${name}_FILE are both set.`, {
-      remedy: 'Unset one of them.',
+      remedy: `Keep one of them: run unset ${name}, or unset ${name}_FILE.`,
     });
   }
   if (direct !== undefined) return { value: sound(direct, name) };

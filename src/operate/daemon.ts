@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
 import type { Network } from '../config/network.ts';
@@ -48,9 +49,14 @@ export type Daemon = AsyncDisposable &
 /** The daemon's own process. */
 export type Self = { pid: number; version: string };
 
-/** A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. */
-export type LivingDaemon = Self & { host: string; since: number; adminPort?: number };
+/**
+ * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how
+ * long it has sent no heartbeat, if one is overdue or its process is gone.
+ */
+export type LivingDaemon = Self & { host: string; since: number; adminPort?: number; silentMs?: number };
 
+/** A daemon without a heartbeat for this long, twice the time between two of them, may have been killed. */
+const OVERDUE = 6_000;
 /** A daemon that sent no heartbeat for this long is dead. */
 const ALIVE = 10_000;
 /** After this time its id is removed too. */
@@ -86,9 +92,22 @@ export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
 export async function livingDaemons({ redis, keys }: { redis: Redis; keys: Keys }): Promise<LivingDaemon[]> {
   const ids = await redis.zrange(keys.daemons, 0, '-1');
   if (ids.length === 0) return [];
-  const texts = await redis.mget(ids.map((id) => keys.daemon(id)));
-  const alive = texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as LivingDaemon]));
+  const [texts, left] = await Promise.all([
+    redis.mget(ids.map((id) => keys.daemon(id))),
+    Promise.all(ids.map((id) => redis.pttl(keys.daemon(id)))),
+  ]);
+  const alive = texts.flatMap((text, at) => {
+    if (text === null) return [];
+    const daemon = JSON.parse(text) as LivingDaemon;
+    const silentMs = Math.max(ALIVE - (left[at] ?? ALIVE), 0);
+    return [{ ...daemon, ...((silentMs > OVERDUE || isGone(daemon)) && { silentMs }) }];
+  });
   return alive.sort((a, b) => a.since - b.since);
+}
+
+/** Whether its process is missing, as far as this machine can see: after `kill -9` nobody withdraws the heartbeat. */
+function isGone({ host, pid }: LivingDaemon): boolean {
+  return host === hostname() && existsSync('/proc/self') && !existsSync(`/proc/${pid}`);
 }
 
 type BacklogDeps = {

@@ -35,6 +35,11 @@ function plain(text: string): string {
     .replace(/^[-.]+|[-.]+$/g, '');
 }
 
+/** A batch for people, `orders.csv (batch …)`; the name of its file is forgotten with the batch. */
+export function batchTitle(batch: string, file: string | undefined): string {
+  return file === undefined ? `batch ${batch}` : `${file} (batch ${batch})`;
+}
+
 /** When a batch was claimed, from its name, in milliseconds since 1970; undefined for other names. */
 export function claimTimeOf(batch: string): number | undefined {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-/.exec(batch) ?? [];

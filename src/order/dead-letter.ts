@@ -25,9 +25,9 @@ export type DeadLetter = {
   known?: Order;
   /**
    * `who`: the person who closed it, if not the order's own success did. `waitsIn`: the batch in which its rows need a
-   * person again, while they do.
+   * person again, while they do. `file`: the name of that batch's file, else of the file of `batch`.
    */
-  closed?: { at: string; by: string; batch?: string; who?: string; waitsIn?: string };
+  closed?: { at: string; by: string; batch?: string; who?: string; waitsIn?: string; file?: string };
 };
 
 /** The dead letter of `batch` that has the rows of an older one. */
@@ -48,6 +48,7 @@ export type Closing = {
   place?: string;
   successor?: Successor;
   waitsIn?: string;
+  file?: string;
 };
 
 /** The closings of one batch, by dead letter. */
@@ -67,13 +68,14 @@ export function closingFor(
 }
 
 /** What `dead-letters.json` says about a closing. */
-export function closedBy({ at, by, batch, who, waitsIn }: Closing): NonNullable<DeadLetter['closed']> {
+export function closedBy({ at, by, batch, who, waitsIn, file }: Closing): NonNullable<DeadLetter['closed']> {
   return {
     at,
     by,
     ...(batch === undefined ? {} : { batch }),
     ...(who === undefined ? {} : { who }),
     ...(waitsIn === undefined ? {} : { waitsIn }),
+    ...(file === undefined ? {} : { file }),
   };
 }
 

@@ -60,13 +60,15 @@ async function refreshOne(name: string, batches: Batches, reports: string): Prom
   }
 }
 
-/** The closings with the batches in which rows that came back need a person now. */
+/** The closings with the batches in which rows that came back need a person now, and with the names of their files. */
 async function withWaiting(closings: readonly Closing[], batches: Batches): Promise<Closing[]> {
   const known = new Map<string, Closings | undefined>();
+  const files = new Map<string, string | undefined>();
 
   async function closingsIn(batch: string): Promise<Closings | undefined> {
     if (!known.has(batch)) {
       const found = await batches.find(batch);
+      files.set(batch, found?.name);
       known.set(batch, found && closingsOf(await batches.closings(batch)));
     }
     return known.get(batch);
@@ -81,10 +83,18 @@ async function withWaiting(closings: readonly Closing[], batches: Batches): Prom
     return next === undefined ? batch : await waitsIn(next);
   }
 
+  async function fileOf(batch: string | undefined): Promise<string | undefined> {
+    if (batch === undefined) return undefined;
+    if (!files.has(batch)) files.set(batch, (await batches.find(batch))?.name);
+    return files.get(batch);
+  }
+
   const shown: Closing[] = [];
   for (const closing of closings) {
     const batch = await waitsIn(closing);
-    shown.push(batch === undefined ? closing : { ...closing, waitsIn: batch });
+    const file = await fileOf(batch ?? closing.batch);
+    const waits = batch === undefined ? closing : { ...closing, waitsIn: batch };
+    shown.push(file === undefined ? waits : { ...waits, file });
   }
   return shown;
 }

@@ -25,6 +25,7 @@ import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 import { countAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
+import { faultyLine } from './faulty-line.ts';
 import { createKnownContent } from './known-content.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
 import { reportOrders } from './report-orders.ts';
@@ -62,7 +63,7 @@ export function createReportAndPutAway(context: SettlementContext) {
       const isKnown = await batches.admitted(batch.batch, total, since, errorOf(error));
       return isKnown ? identity.sha256 : undefined;
     }
-    const report = { ...(await reportOf(batch, 'unreadable')), error: errorOf(error), ...identity };
+    const report = { ...(await reportOf(batch, 'unreadable')), error: await shownError(batch, error), ...identity };
     await writeAnswered({ folder: join(reports, batch.batch), report, shape: undefined, orders: nothing() }, config);
     await putAway(batch, 'failed', 1);
     return identity.sha256;
@@ -122,6 +123,19 @@ function errorOf({ code, message, remedy, facts }: PoSyncError): NonNullable<Rep
     ...(typeof line === 'number' ? { line } : {}),
     ...(typeof column === 'number' ? { column } : {}),
   };
+}
+
+/** An error with the text of the line that it names. */
+async function shownError(batch: Batch, thrown: PoSyncError): Promise<NonNullable<Report['error']>> {
+  const error = errorOf(thrown);
+  const { line, column } = error;
+  if (line === undefined) return error;
+  await using claim = await openClaim(batch);
+  // A courtesy: a file that cannot be read any more must not stop the report.
+  const text = await faultyLine(claim.path, { line, ...(column === undefined ? {} : { column }) }).catch(
+    () => undefined,
+  );
+  return text === undefined ? error : { ...error, text };
 }
 
 async function* nothing(): AsyncGenerator<never> {}

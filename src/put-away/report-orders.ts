@@ -3,6 +3,7 @@ import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { StoredResult } from '../ledger/entry.ts';
 import { createdTwice, type Ledger } from '../ledger/ledger.ts';
 import type { Known } from '../ledger/transitions/admission.ts';
+import { batchTitle } from '../order/batch.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
@@ -31,7 +32,7 @@ export async function* reportOrders(
 function createJoin(batch: Batch, deps: Deps) {
   const { batches, ledger, knownContent } = deps;
   const checkedAt = iso(batch.startedAt);
-  const names = new Map<number, string | undefined>();
+  const titles = new Map<number, string | undefined>();
 
   async function join(page: readonly CheckedOrder[]): Promise<ReportedOrder[]> {
     const ordinals = page.map(({ ordinal }) => ordinal);
@@ -68,9 +69,12 @@ function createJoin(batch: Batch, deps: Deps) {
 
   async function sameAs(known: Known | undefined): Promise<string> {
     const no = known?.kind === 'accepted' ? known.compact.batchNo : known?.kind === 'open' ? known.entry.batchNo : 0;
-    if (!names.has(no)) names.set(no, await batches.nameOf(no));
-    const name = names.get(no);
-    return name === undefined ? 'the API already had this order' : `the same order is in batch ${name}`;
+    if (!titles.has(no)) {
+      const name = await batches.nameOf(no);
+      titles.set(no, name && batchTitle(name, (await batches.find(name))?.name));
+    }
+    const title = titles.get(no);
+    return title === undefined ? 'the API already had this order' : `the same order is in ${title}`;
   }
 
   return join;

@@ -48,7 +48,8 @@ export async function refreshBeside(settledPath: string, folder: string, refresh
   if (day === undefined) return refresh();
   const copies: [name: string, copy: string][] = [];
   for (const name of await fixFilesIn(folder)) {
-    const copy = await findBeside(day.settled, fixSuffix(name), (path) => sameBytes(path, join(folder, name)));
+    const { path: besides, suffix } = fixPlace(day.settled, name);
+    const copy = await findBeside(besides, suffix, (path) => sameBytes(path, join(folder, name)));
     if (copy !== undefined) copies.push([name, copy]);
   }
   await refresh();
@@ -94,14 +95,23 @@ async function needFixFiles(folder: string): Promise<FixFileName[]> {
   });
 }
 
-/** What the copy of a fix file adds to the settled file's name. */
-function fixSuffix(name: string): string {
-  return `.fix${extname(name)}`;
+/** A fix file that came back, by its name: `orders.csv.fix.csv`, `orders.csv.fix2.xlsx`. */
+const CAME_BACK = /^(?<stem>.+)\.fix(?<round>[1-9]\d{0,3})?\.(?:csv|xlsx|json|ndjson)$/s;
+
+/**
+ * What the copy of a fix file adds to the settled file's name, or to the first file's when that is itself a fix file:
+ * `orders.csv.fix.csv`, then `orders.csv.fix2.csv`.
+ */
+function fixPlace(settledPath: string, name: string): { path: string; suffix: string } {
+  const { stem, round = '1' } = CAME_BACK.exec(basename(settledPath))?.groups ?? {};
+  if (stem === undefined) return { path: settledPath, suffix: `.fix${extname(name)}` };
+  return { path: join(dirname(settledPath), stem), suffix: `.fix${Number(round) + 1}${extname(name)}` };
 }
 
 function placeFixFile(settledPath: string, source: string): Promise<string> {
-  return placeBeside(settledPath, {
-    suffix: fixSuffix(source),
+  const { path: besides, suffix } = fixPlace(settledPath, source);
+  return placeBeside(besides, {
+    suffix,
     make: (temporary) => copyFile(source, temporary),
     isOurs: (path) => sameBytes(path, source),
   });
@@ -122,7 +132,8 @@ async function refreshPage(settledPath: string, folder: string, names: readonly 
   if (plain === undefined || copy === undefined) return;
   const fixes: PlacedFix[] = [];
   for (const name of names) {
-    const placed = await findBeside(settledPath, fixSuffix(name), async () => true);
+    const { path: besides, suffix } = fixPlace(settledPath, name);
+    const placed = await findBeside(besides, suffix, async () => true);
     fixes.push({ name, placedAs: basename(placed ?? name) });
   }
   await writeFileWhole(copy, [await pageFor(folder, fixes)]);

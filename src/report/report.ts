@@ -18,7 +18,8 @@ export type Report = {
   state: 'running' | 'held' | 'finished' | 'unreadable';
   /** Why the batch waits for a person to release it. */
   held?: { reason: string; since: string };
-  error?: { code: string; message: string; remedy?: string; line?: number; column?: number };
+  /** `text`: the line of the file that the error names, cut around its column. */
+  error?: { code: string; message: string; remedy?: string; line?: number; column?: number; text?: string };
   /** The batch of a later file with the same source and name that could be read; only for an unreadable file. */
   replacedBy?: string;
   counts: { records: number; orders: number } & OutcomeCounts;

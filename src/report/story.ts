@@ -1,3 +1,4 @@
+import { counted, orders } from '../core/format.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { Item } from '../order/order.ts';
 import type { DeadLetterKind, OrderResult } from '../order/outcome.ts';
@@ -8,14 +9,16 @@ export type Story = {
   firstAt: string | undefined;
   /** Dead letters that need a person. */
   open: number;
-  /** How many orders came back and need a person in a newer batch, by batch. */
-  waiting: Map<string, number>;
+  /** How many of them are rows without an order number. */
+  nameless: number;
+  /** How many orders came back and need a person in a newer batch, by batch; `file`: the name of its file, if known. */
+  waiting: Map<string, { count: number; file: string | undefined }>;
   groups: ErrorGroups;
 };
 
 /** A story without orders. */
 export function newStory(): Story {
-  return { firstAt: undefined, open: 0, waiting: new Map(), groups: new Map() };
+  return { firstAt: undefined, open: 0, nameless: 0, waiting: new Map(), groups: new Map() };
 }
 
 /** Adds an order's result and its dead letter, if it has one. */
@@ -34,8 +37,11 @@ export function addDeadLetter(story: Story, deadLetter: DeadLetter): void {
   addError(story.groups, deadLetter);
   const { closed } = deadLetter;
   if (closed === undefined) story.open += 1;
+  if (closed === undefined && isNameless(deadLetter)) story.nameless += 1;
   const batch = closed?.waitsIn;
-  if (batch !== undefined) story.waiting.set(batch, (story.waiting.get(batch) ?? 0) + 1);
+  if (batch !== undefined) {
+    story.waiting.set(batch, { count: (story.waiting.get(batch)?.count ?? 0) + 1, file: closed?.file });
+  }
 }
 
 /** One order of a group. Texts are as they were found. */
@@ -61,6 +67,8 @@ export type ErrorGroup = {
   code: string;
   message: string;
   count: number;
+  /** How many of them have no order number. */
+  nameless: number;
   /** How many of them were settled since. */
   closed: number;
   /** How many of them came back and need a person in a newer batch. */
@@ -82,6 +90,7 @@ const MOST_GROUPS = 200;
 export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   const group = groupOf(groups, deadLetter);
   group.count += 1;
+  if (isNameless(deadLetter)) group.nameless += 1;
   if (deadLetter.closed?.waitsIn !== undefined) group.waiting += 1;
   else if (deadLetter.closed !== undefined) group.closed += 1;
   if (deadLetter.firstAt < group.firstAt) group.firstAt = deadLetter.firstAt;
@@ -101,7 +110,19 @@ export function closedOf(groups: ErrorGroups, kind: DeadLetterKind): number {
 
 /** How many orders came back and need a person in a newer batch. */
 export function waitingOf({ waiting }: Story): number {
-  return waiting.values().reduce((sum, number) => sum + number, 0);
+  return waiting.values().reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Whether it is a row of a table that has no order number: it may belong to an order of other rows. */
+function isNameless({ purchaseOrderNumber, location }: DeadLetter): boolean {
+  return purchaseOrderNumber === '' && location.pointer === undefined;
+}
+
+/** How many of the dead letters that are open are rows without an order number, in words: `2 orders and 1 row …`. */
+export function openText(open: number, nameless: number): string {
+  const rows = `${counted(nameless, 'row')} without an order number`;
+  if (nameless === 0) return orders(open);
+  return open === nameless ? rows : `${orders(open - nameless)} and ${rows}`;
 }
 
 /** How many dead letters of a kind are open, and the numbers of the first of them. */
@@ -133,7 +154,7 @@ function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
 
 function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
   const { kind, firstAt, lastAt } = deadLetter;
-  return { kind, ...sample, count: 0, closed: 0, waiting: 0, firstAt, lastAt, orders: [] };
+  return { kind, ...sample, count: 0, nameless: 0, closed: 0, waiting: 0, firstAt, lastAt, orders: [] };
 }
 
 function affected(deadLetter: DeadLetter): AffectedOrder {

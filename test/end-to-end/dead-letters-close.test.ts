@@ -63,6 +63,7 @@ describe('a dead letter', () => {
       },
     ]);
     expect(await place.read(wrong, 'report.html')).toContain('<bdi class="item other">A × 1</bdi>');
+    expect(await place.read(wrong, 'report.html')).toContain('is accepted with other items, from a.csv (batch ');
     const { out } = await place.run(['explain', 'PO-1']);
     expect(out).toMatch(/conflict[^\n]*\n +in this file: {2}2 × A\n +already known: 1 × A\n/);
     const fix = await place.read(wrong, 'dead-letters.csv');
@@ -91,8 +92,10 @@ describe('a dead letter', () => {
     expect(await openNow(place)).toEqual([0, 0, 2]);
     const { out } = await place.run(['explain', 'PO-2']);
     expect(out).toContain(`its rows came back and still wait in batch ${second.batch}`);
-    expect(await place.read(first, 'report.html')).toContain('<h1>2 of 2 orders need you</h1>');
-    expect(await place.read(first, 'report.html')).toContain(`href="../${second.batch}/report.html"`);
+    expect(await place.read(first, 'report.html')).toContain('<h1>All 2 orders need you</h1>');
+    expect(await place.read(first, 'report.html')).toContain(
+      `<bdi>c.csv</bdi> (batch <a data-in-reports href="../${second.batch}/report.html">`,
+    );
 
     const again = await place.read(second, 'dead-letters.csv');
     await place.drop('d.csv', again.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1'));
@@ -162,6 +165,8 @@ it('the page of an unreadable file closes when a later file of the same name cou
   await place.run(['start', '--once']);
   const broken = await lastOf(place);
   expect(await place.read(broken, 'report.html')).toContain('<header class="care">');
+  expect(await place.read(broken, 'report.html')).toContain('<code class="line">PO-1,NEW,&quot;A,1</code>');
+  expect((await place.reportsNow())[0]).toMatchObject({ error: { line: 2, text: 'PO-1,NEW,"A,1' } });
   await place.drop('b.csv', table('PO-2,NEW,A,1'));
   await place.run(['start', '--once']);
   expect(await place.read(broken, 'report.html')).toContain('What to do next');

@@ -41,6 +41,28 @@ it('page and fix files are put next to the settled file', async () => {
   expect(await readFile(join(day, 'orders.csv.fix.csv'))).toEqual(await readFile(join(folder, 'dead-letters.csv')));
 });
 
+it('the fix file of a fix file that came back has the next number, not a longer name', async () => {
+  await settle('orders.csv.fix.csv');
+  await settle('other.csv.fix2.xlsx');
+  await settle('prefix.csv');
+  const names = (await readdir(day)).filter((name) => !name.endsWith('.html')).sort();
+  expect(names).toEqual(
+    [
+      'orders.csv.fix.csv',
+      'orders.csv.fix2.csv',
+      'orders.csv.fix2.xlsx',
+      'other.csv.fix2.xlsx',
+      'other.csv.fix3.csv',
+      'other.csv.fix3.xlsx',
+      'prefix.csv',
+      'prefix.csv.fix.csv',
+      'prefix.csv.fix.xlsx',
+    ].sort(),
+  );
+  const page = await readFile(join(day, 'other.csv.fix2.xlsx.result.html'), 'utf8');
+  expect(page).toContain('href="other.csv.fix3.xlsx"');
+});
+
 it('without open dead letters only the page is put there', async () => {
   await settle('orders.csv', accepted);
   expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.result.html']);

@@ -37,20 +37,36 @@ export function liveLines({ now, pause, batches }: LiveState, format: Format): s
   );
   const more = batches.length - shown.length;
   return [
-    ...(pause === undefined ? [] : [pauseParts(pause, now)]),
+    ...(pause === undefined ? [] : pauseParts(pause, now, format.columns)),
     ...lines,
     ...(more === 0 ? [] : [[{ tone: 'quiet' as const, text: `and ${count(more)} more; po-sync batches list` }]]),
   ].map((parts) => fitted(parts, format));
 }
 
-function pauseParts(pause: ShownPause, now: number): Part[] {
-  return [
-    { tone: 'bad', text: 'paused' },
-    {
-      tone: 'plain',
-      text: `for ${duration(Math.max(0, now - pause.since))} (${pauseEndText(pause, now)}): ${printable(pause.reason)}`,
-    },
-  ];
+/** Most lines of a reason. */
+const REASON_LINES = 3;
+
+/** The pause and, on the same line if it fits and else below, its complete reason. */
+function pauseParts(pause: ShownPause, now: number, columns: number): Part[][] {
+  const text = `for ${duration(Math.max(0, now - pause.since))} (${pauseEndText(pause, now)})`;
+  const reason = printable(pause.reason);
+  const head: Part = { tone: 'bad', text: 'paused' };
+  const isShort = textWidth(`paused  ${text}: ${reason}`) < columns;
+  if (isShort) return [[head, { tone: 'plain', text: `${text}: ${reason}` }]];
+  const lines = wrapped(reason, columns - 3).slice(0, REASON_LINES);
+  return [[head, { tone: 'plain', text }], ...lines.map((line): Part[] => [{ tone: 'plain', text: `  ${line}` }])];
+}
+
+/** A text in lines, broken between words. */
+function wrapped(text: string, columns: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? '';
+    const longer = last === '' ? word : `${last} ${word}`;
+    if (last === '' || textWidth(longer) <= columns) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 type Line = { batch: Batch; head: Part; progress: Part; facts: Part[] };

@@ -1,6 +1,6 @@
 import { count, orders, outcomeWord } from '../../core/format.ts';
 import { type AffectedOrder, byWeight, type ErrorGroup, type Story } from '../story.ts';
-import { batchLink, type Html, html, reportLink, timeText, visible } from './html.ts';
+import { fileAndBatch, type Html, html, reportLink, timeText, visible } from './html.ts';
 
 /** Maximum number of rows on the page, so that a browser shows it quickly. */
 const MOST_ROWS = 2000;
@@ -33,13 +33,19 @@ function groupCard(group: ErrorGroup, most: number): Html {
   const columns = columnsOf(rows);
   const isSettled = group.closed === group.count;
   return html`<article class="group${isSettled ? ' settled' : ''}">
-<header><p class="tally"><b>${count(group.count)}</b> ${group.count === 1 ? 'order' : 'orders'} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span>${settledTag(group)}</p>
+<header><p class="tally"><b>${count(group.count)}</b> ${nounOf(group)} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span>${settledTag(group)}</p>
 <h3>${sampleOf(group)}</h3>
 <p class="soft"><code>${visible(group.code, MOST_NAME)}</code> ${seen(group)}</p></header>
 ${listing(first, columns)}
 ${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
 ${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${reportLink(ENTRY_LIST)}.</p>` : undefined}
 </article>`;
+}
+
+/** What a group counts. Rows without a number cannot be counted as orders: several may belong to one. */
+function nounOf({ count: total, nameless }: ErrorGroup): string {
+  if (nameless === total) return total === 1 ? 'row without an order number' : 'rows without an order number';
+  return total === 1 ? 'order' : 'orders';
 }
 
 function settledTag(group: ErrorGroup): Html | undefined {
@@ -100,10 +106,10 @@ function itemList(items: readonly string[], others: readonly string[]): Html {
 /** Who or what settled a dead letter, and when. */
 function settled({ closed }: AffectedOrder): Html | undefined {
   if (closed === undefined) return html`<span class="soft">open</span>`;
-  const { at, by, who, batch, waitsIn } = closed;
-  if (waitsIn !== undefined) return html`<b>still open</b> in batch ${batchLink(waitsIn)}, where its rows came back`;
-  const source = who === undefined ? (batch === undefined ? '' : ` in batch ${batch}`) : ` by ${who}`;
-  return html`${visible(`${wordFor(by)}${source}`, 300)}, ${timeText(at)}`;
+  const { at, by, who, batch, waitsIn, file } = closed;
+  if (waitsIn !== undefined) return html`<b>still open</b> in ${fileAndBatch(file, waitsIn)}, where its rows came back`;
+  if (who !== undefined) return html`${visible(`${wordFor(by)} by ${who}`, 300)}, ${timeText(at)}`;
+  return html`${visible(wordFor(by), 300)}${batch === undefined ? undefined : html` in ${fileAndBatch(file, batch)}`}, ${timeText(at)}`;
 }
 
 function wordFor(by: string): string {
@@ -132,7 +138,7 @@ function prose(text: string, longest: number): Html | undefined {
 /** A table, or a compact list when line and number are the only columns. */
 function listing(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
   if (columns.length > 2) return table(rows, columns);
-  return html`<ul class="orders">${rows.map((row) => html`<li><span class="soft">line ${row.line}</span> ${data(visible(row.number, MOST_NAME))}</li>\n`)}</ul>`;
+  return html`<ul class="orders">${rows.map((row) => html`<li><span class="soft">line ${row.line}</span> ${row.number === '' ? undefined : data(visible(row.number, MOST_NAME))}</li>\n`)}</ul>`;
 }
 
 function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {

@@ -44,8 +44,15 @@ export function reportLink(name: string): Html {
   return html`<a data-in-report href="${name}">${name}</a>`;
 }
 
+/** The file of another batch, by its name where that is known, with a link to its report. */
+export function fileAndBatch(file: string | undefined, batch: string): Html {
+  return file === undefined
+    ? html`batch ${batchLink(batch)}`
+    : html`<bdi>${visible(file, 120)}</bdi> (batch ${batchLink(batch)})`;
+}
+
 /** A link to the report of another batch. */
-export function batchLink(batch: string): Html {
+function batchLink(batch: string): Html {
   return html`<a data-in-reports href="../${encodeURIComponent(batch)}/report.html">${batch}</a>`;
 }
 

@@ -1,8 +1,8 @@
 import { count, orders } from '../../core/format.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
-import { openOf, type Story } from '../story.ts';
-import { batchLink, fixLink, type Html, html } from './html.ts';
+import { openOf, openText, type Story } from '../story.ts';
+import { fileAndBatch, fixLink, type Html, html } from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
 const NUMBERS_SHOWN = 3;
@@ -63,12 +63,13 @@ function stepsForUnreadable({ error, inbox, replacedBy }: Report): Html[] {
   return [html`${remedy}`, html`${drop}Orders that the API already has are not sent again.`];
 }
 
-function stepsForDeadLetters(report: Report, { groups }: Story, fixFiles: readonly string[]): Html[] {
+function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFiles: readonly string[]): Html[] {
   const open = (kind: DeadLetterKind) => openOf(groups, kind);
   const toCorrect = open('invalid').count + open('refused').count;
   const [conflicts, failed, doubts] = [open('conflict'), open('failed'), open('inDoubt')];
   const steps: (Html | undefined)[] = [
-    toCorrect > 0 ? correct(toCorrect, report, fixFiles) : undefined,
+    toCorrect > 0 ? correct(openText(toCorrect, nameless), report, fixFiles) : undefined,
+    nameless > 0 ? repeatNumbers() : undefined,
     conflicts.count > 0 ? conflict(conflicts, report, toCorrect > 0 ? [] : fixFiles) : undefined,
     failed.count > 0 ? retry(failed.count, report.batch) : undefined,
     doubts.count > 0 ? decide(doubts) : undefined,
@@ -85,13 +86,18 @@ function stepsElsewhere({ waiting }: Story): Html[] {
   return batches
     .slice(0, BATCHES_SHOWN)
     .map(
-      ([batch, number]) =>
-        html`<b>Continue with the newer report.</b> ${orders(number)} came back and still ${number === 1 ? 'waits' : 'wait'} in batch ${batchLink(batch)}. Use the fix file of that batch, not an older one.`,
+      ([batch, { count: number, file }]) =>
+        html`<b>Continue with the newer report.</b> ${orders(number)} came back and still ${number === 1 ? 'waits' : 'wait'} in ${fileAndBatch(file, batch)}. Use the fix file of that report, not an older one.`,
     );
 }
 
-function correct(number: number, report: Report, fixFiles: readonly string[]): Html {
-  return html`<b>Correct ${orders(number)}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Orders that the API already has are not sent again.`;
+/** Merged cells, and lists that show a number only in its first row. */
+function repeatNumbers(): Html {
+  return html`<b>Enter the order number in every row.</b> Where it is only in the first row of an order, as with merged cells, repeat it in the rows below. If all your files are like that, ask your operator to set <code>fillDown</code> in the mapping.`;
+}
+
+function correct(what: string, report: Report, fixFiles: readonly string[]): Html {
+  return html`<b>Correct ${what}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Orders that the API already has are not sent again.`;
 }
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { count, orders, size } from '../../core/format.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
-import { type Story, waitingOf } from '../story.ts';
+import { openText, type Story, waitingOf } from '../story.ts';
 import { countsSection } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
 import { batchMark, type Html, html, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
@@ -75,7 +75,7 @@ function problem({ error }: Report): Html | undefined {
     error.line === undefined ? '' : `line ${count(error.line)}`,
     error.column === undefined ? '' : `column ${count(error.column)}`,
   ].filter((part) => part !== '');
-  return html`<p class="problem">${error.message} <span class="soft"><code>${error.code}</code>${place.length === 0 ? '' : ` · ${place.join(', ')}`}</span></p>`;
+  return html`<p class="problem">${error.message} <span class="soft"><code>${error.code}</code>${place.length === 0 ? '' : ` · ${place.join(', ')}`}</span>${error.text === undefined ? undefined : html`<code class="line">${visible(error.text, 200)}</code>`}</p>`;
 }
 
 function warnings(report: Report): Html | undefined {
@@ -168,7 +168,7 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   const waiting = waitingOf(story);
   const open = story.open + waiting;
   if (open > 0) {
-    const verdict = `${count(open)} of ${orders(total)} ${open === 1 ? 'needs' : 'need'} you`;
+    const verdict = verdictOfOpen(open, story.nameless, total);
     const lead = total === open ? '' : 'The others are done.';
     return { mood: 'care', verdict, lead: waiting === 0 ? lead : `${lead} ${whereTheyWait(waiting, open)}`.trim() };
   }
@@ -179,6 +179,13 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   }
   const lead = story.groups.size > 0 ? 'Every order that needed a person has been settled since.' : '';
   return { mood: 'well', verdict: 'Nothing here needs you', lead };
+}
+
+/** Rows without a number are not counted as orders: several may belong to one. */
+function verdictOfOpen(open: number, nameless: number, total: number): string {
+  if (nameless > 0) return `${openText(open, nameless)} ${open === 1 ? 'needs' : 'need'} you`;
+  if (open === total) return total === 1 ? 'The order needs you' : `All ${orders(total)} need you`;
+  return `${count(open)} of ${orders(total)} ${open === 1 ? 'needs' : 'need'} you`;
 }
 
 function whereTheyWait(waiting: number, open: number): string {

@@ -66,6 +66,14 @@ const STATUS: Status = {
 const plain = createPaint({ isTTY: false, env: {} });
 
 describe('the status', () => {
+  it('shows how long a daemon has sent no sign of life', () => {
+    const [daemon] = STATUS.daemons;
+    const status = { ...STATUS, daemons: daemon ? [{ ...daemon, silentMs: 7_000 }] : [] };
+    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
+      'host-a:4711 for 2 h (0.1.0), no sign of life for 7 s\n',
+    );
+  });
+
   it('is readable without color', () => {
     expect(statusText(STATUS, { paint: plain, columns: undefined })).toBe(
       [

@@ -101,6 +101,22 @@ describe('a batch in progress', () => {
     expect(linesOf({ pause })).toEqual(['paused  for 1 s (until po-sync resume): paused by mia']);
   });
 
+  it('has its complete reason on a narrow terminal', () => {
+    const reason =
+      'the API cannot be reached: the order could not be sent: connect ECONNREFUSED 127.0.0.1:8181; check the address in the configuration';
+    const pause = { code: 'http', reason, since: 199_000, nextTryAt: 205_000 };
+    const lines = linesOf({ pause }, 80);
+    expect(lines[0]).toBe('paused  for 1 s (ends automatically, next try in 5 s)');
+    expect(
+      lines
+        .slice(1)
+        .map((line) => line.trim())
+        .join(' '),
+    ).toBe(reason);
+    for (const line of lines) expect(textWidth(line)).toBeLessThan(80);
+    expect(linesOf({ pause: { ...pause, reason: 'word '.repeat(200) } }, 80)).toHaveLength(4);
+  });
+
   it('is only counted if there are too many', () => {
     const batches = Array.from({ length: 12 }, (_, i) => ({ batch: batchOf({ batch: `b${i}` }), pace: undefined }));
     expect(linesOf({ batches })).toHaveLength(9);

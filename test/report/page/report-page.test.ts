@@ -28,6 +28,13 @@ describe('the first line says how the batch is', () => {
   const cases: [string, ReportedOrder[], Partial<Report>, string][] = [
     ['all accepted', [done(order(2)), done(order(3))], {}, 'All 2 orders were accepted'],
     ['one accepted', [done(order(2))], {}, 'The order was accepted'],
+    ['the only one needs a person', [dead(order(2), 'refused', '400', 'No')], {}, 'The order needs you'],
+    [
+      'all need a person',
+      [dead(order(2), 'refused', '400', 'No'), dead(order(3), 'refused', '400', 'No')],
+      {},
+      'All 2 orders need you',
+    ],
     ['one needs a person', [done(order(2)), dead(order(3), 'refused', '400', 'No')], {}, '1 of 2 orders needs you'],
     ['duplicates only', [done(order(2), 'duplicate')], {}, 'Nothing here needs you'],
     ['no orders', [], {}, 'This file has no orders'],
@@ -60,6 +67,24 @@ it('errors are grouped by signature, the largest group first', () => {
   expect(second).toBeGreaterThan(first);
   expect(text).toContain('MENGE: The quantity must be a whole number above zero.');
   expect(text).toContain('400 · seen 2026-11-21 07:15:04 UTC');
+});
+
+it('rows without a number are not counted as orders, and a person learns where to enter it', () => {
+  const missing = (line: number) => problem(line, { field: 'PO_NO', code: 'missing', value: '', message: 'is empty' });
+  const orders = [
+    wrong(rows(2, ['PO-2', 'A', '1']), problem(2, { code: 'row-in-doubt' })),
+    wrong(rows(3, ['', 'B', '1']), missing(3)),
+    wrong(rows(4, ['', 'C', '1']), missing(4)),
+  ];
+  const text = textOf(pageOf([done(order(5)), ...orders]));
+  expect(text).toContain('1 order and 2 rows without an order number need you');
+  expect(text).toContain('Correct 1 order and 2 rows without an order number.');
+  expect(text).toContain('2 rows without an order number invalid');
+  expect(text).toContain('Enter the order number in every row.');
+  expect(text).not.toContain('(empty)');
+  expect(textOf(pageOf([done(order(5)), orders[1] ?? done(order(3))]))).toContain(
+    '1 row without an order number needs you',
+  );
 });
 
 it('a group shows its first 50 orders and says where the others are', () => {
@@ -169,6 +194,13 @@ describe('an unreadable file', () => {
     expect(text).toContain('Drop CSV, JSON or XLSX. The inbox is /srv/inbox . Orders that the API already has');
   });
 
+  it('shows the line that its error names', () => {
+    const named = { ...error, line: 3, text: 'U-2,"A 12" pipe,<4>' };
+    const page = pageOf([], { state: 'unreadable', format: null, error: named });
+    expect(page).toContain('<code class="line">U-2,&quot;A 12&quot; pipe,&lt;4&gt;</code>');
+    expect(pageOf([], { state: 'unreadable', error })).not.toContain('<code class="line">');
+  });
+
   it('is to be dropped again when its remedy does not say so', () => {
     const text = textOf(pageOf([], { state: 'unreadable', error: { ...error, remedy: 'Set encoding.' } }));
     expect(text).toContain('Set encoding. Drop the complete file again into the inbox.');
@@ -209,11 +241,16 @@ describe('settled dead letters', () => {
         closed(2, { at: AT, by: 'discarded', who: 'anna' }),
         closed(3, { at: AT, by: 'accepted', batch: 'B-7' }),
         closed(4, undefined),
+        closed(5, { at: AT, by: 'accepted', batch: 'B-8', file: 'b.csv' }),
+        closed(6, { at: AT, by: 'fixed', batch: 'B-9', waitsIn: 'B-9', file: 'c.csv' }),
       ]),
     );
     expect(text).toContain('2 PO-2 discarded by anna, 2026-11-21 07:15:04 UTC');
-    expect(text).toContain('3 PO-3 accepted in batch B-7, 2026-11-21 07:15:04 UTC');
+    expect(text).toContain('3 PO-3 accepted in batch B-7 , 2026-11-21 07:15:04 UTC');
     expect(text).toContain('4 PO-4 open');
+    expect(text).toContain('5 PO-5 accepted in b.csv (batch B-8 ), 2026-11-21 07:15:04 UTC');
+    expect(text).toContain('6 PO-6 still open in c.csv (batch B-9 ), where its rows came back');
+    expect(text).toContain('1 order came back and still waits in c.csv (batch B-9 ).');
   });
 
   it('are not drawn as open ones', () => {
