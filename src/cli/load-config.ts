@@ -5,8 +5,9 @@ import path from 'node:path';
 import type { Config, Mapping, Source } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { type ConfigProblem, nearest, sentenceOf } from '../config/problem.ts';
+import { readSecret, secretFilesFrom } from '../config/secret.ts';
 import { loadRedisSecrets } from '../config/secrets.ts';
-import { requireConfirmation, type Variables, variable } from '../config/variables.ts';
+import { REDIS_URL, requireConfirmation, type Variables, variable } from '../config/variables.ts';
 import { systemClock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
@@ -95,21 +96,33 @@ export const PROGRAM_ROOT = path.resolve(import.meta.dirname, '..', '..');
  * Loads the configuration that command line and variables select. `needs.confirm`: the command changes something in
  * the environment, so a protected one must be confirmed.
  * Throws PoSyncError `config-missing`, `config-unreadable`, `config-invalid` (one line for each problem),
- * `confirmation-missing`.
+ * `confirmation-missing`, or one of `readSecret` for the address of Redis.
  */
 export async function openConfig(
   args: Omit<CommonArgs, 'json'>,
   shell: Pick<Shell, 'env' | 'cwd'>,
   needs: { confirm: boolean },
 ): Promise<{ config: Config; warnings: string[] }> {
-  const { env, cwd } = shell;
+  const { cwd } = shell;
+  const { env, doubts } = await withRedisUrl(shell);
   const { text, file, warnings } = await readConfigFile({ flag: args.config, env, cwd, programRoot: PROGRAM_ROOT });
   const chosen = args.environment === undefined ? {} : { environment: args.environment };
   const loaded = loadConfig({ text, file, env, ...chosen });
   const name = shortest(file, cwd);
   if (!loaded.ok) throw invalid(file, name, loaded.problems);
   if (needs.confirm) requireConfirmation(loaded.config, args.confirm, env);
-  return { config: loaded.config, warnings: [...warnings, ...loaded.warnings.map((it) => sentenceOf(it, name))] };
+  return {
+    config: loaded.config,
+    warnings: [...warnings, ...doubts, ...loaded.warnings.map((it) => sentenceOf(it, name))],
+  };
+}
+
+/** The variables, with the address of Redis from the file that `PO_SYNC_REDIS_URL_FILE` names. Throws as `readSecret`. */
+async function withRedisUrl({ env, cwd }: Pick<Shell, 'env' | 'cwd'>): Promise<{ env: Variables; doubts: string[] }> {
+  if (variable(env, `${REDIS_URL}_FILE`) === undefined) return { env, doubts: [] };
+  const given = { ...env, [REDIS_URL]: variable(env, REDIS_URL) };
+  const found = await readSecret(REDIS_URL, given, secretFilesFrom(cwd));
+  return { env: { ...env, [REDIS_URL]: found?.value }, doubts: found?.warning === undefined ? [] : [found.warning] };
 }
 
 function invalid(file: string, name: string, problems: readonly ConfigProblem[]): PoSyncError {

@@ -47,6 +47,20 @@ export function withoutCredentials(text: string): string {
   return text.replace(/:\/\/[^/?#\s]*@/g, '://[redacted]@').replace(/([?&]password=)[^&\s]*/g, '$1[redacted]');
 }
 
+/** The password in an address of Redis, as it is written there and decoded; none for another text. */
+export function passwordsIn(address: string): string[] {
+  const written = [/:\/\/[^/?#\s:]*:([^/?#\s]*)@/.exec(address)?.[1], /[?&]password=([^&\s]*)/.exec(address)?.[1]];
+  return written.flatMap((text) => (text === undefined || text === '' ? [] : [text, decoded(text)]));
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function shortened(text: string): string {
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { passwordsIn } from '../config/problem.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { createRedaction } from '../log/redaction.ts';
 import { optionsFor, type PlaceOptions, placeText, type RedisAddress, type RedisPlace } from './address.ts';
 
 /** A connection; one type for the entire program. */
@@ -51,7 +53,8 @@ type ConnectOptions = {
 export async function connectRedis(where: string | RedisPlace, options: ConnectOptions = {}): Promise<Redis> {
   const place = typeof where === 'string' ? { address: { url: where } } : where;
   const { address } = place;
-  const trouble = createTrouble(options.onTrouble);
+  const redact = withoutPasswords(place);
+  const trouble = createTrouble((error) => options.onTrouble?.(redact(error)));
   let readOnly = 0;
   let isGivenUp = false;
   const redis = createRedis(address.url, {
@@ -75,7 +78,7 @@ export async function connectRedis(where: string | RedisPlace, options: ConnectO
     showFriendlyErrorStack: false,
   });
   redis.on('error', (error: unknown) => trouble.report(toError(error)));
-  await reach(redis, address, options, trouble.last);
+  await reach(redis, place, options, trouble.last);
   onAbort(options.signal, async () => {
     await untilAway(redis);
     isGivenUp = true;
@@ -92,6 +95,17 @@ function createRedis(url: string | undefined, options: PlaceOptions): Redis {
 
 function isPassing(error: Error, { cluster }: RedisAddress): boolean {
   return TAKES_NO_WRITES.test(error.message) || (cluster !== undefined && REDIRECTS.test(error.message));
+}
+
+/** Takes the passwords out of what Redis says: a proxy may repeat the command that it refuses. */
+function withoutPasswords({ address, credentials }: RedisPlace): (error: Error) => Error {
+  const redaction = createRedaction();
+  for (const password of passwordsIn(address.url ?? '')) redaction.hideSecret(password);
+  for (const one of [credentials?.password, credentials?.sentinelPassword]) redaction.hideSecret(one?.reveal() ?? '');
+  return (error) => {
+    const message = redaction.redact(error.message);
+    return message === error.message ? error : new Error(message);
+  };
 }
 
 function onAbort(signal: AbortSignal | undefined, act: () => Promise<void>): void {
@@ -133,15 +147,17 @@ function createTrouble(onTrouble: ((error: Error) => void) | undefined) {
   };
 }
 
-async function reach(redis: Redis, address: RedisAddress, options: ConnectOptions, last: () => Error): Promise<void> {
+async function reach(redis: Redis, place: RedisPlace, options: ConnectOptions, last: () => Error): Promise<void> {
+  const { address } = place;
+  const redact = withoutPasswords(place);
   const { probe, within, signal } = options;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unreachable(address, last())), within ?? REACHABLE_WITHIN);
+    timer = setTimeout(() => reject(unreachable(address, redact(last()))), within ?? REACHABLE_WITHIN);
   });
   const refused = new Promise<never>((_, reject) => {
     redis.on('error', (error: unknown) => {
-      if (REFUSED.test(toError(error).message)) reject(redisRefused(address, error));
+      if (REFUSED.test(toError(error).message)) reject(redisRefused(address, redact(toError(error))));
     });
   });
   const interrupted = new Promise<never>((_, reject) => {
@@ -153,7 +169,7 @@ async function reach(redis: Redis, address: RedisAddress, options: ConnectOption
   } catch (error) {
     redis.disconnect();
     if (error instanceof PoSyncError) throw error;
-    throw redisRefused(address, error);
+    throw redisRefused(address, redact(toError(error)));
   } finally {
     clearTimeout(timer);
   }

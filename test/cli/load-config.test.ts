@@ -96,3 +96,29 @@ it('a protected environment must be confirmed if the command changes something',
   await expect(open(undefined, false)).resolves.toBeDefined();
   await expect(open('staging', true)).resolves.toBeDefined();
 });
+
+describe('the file of PO_SYNC_REDIS_URL_FILE', () => {
+  const url = 'redis://:canary@127.0.0.1:6380/2';
+
+  it('holds the address of Redis, and a file that everybody can read is a warning', async () => {
+    await using folder = await folderWith({ 'po.yaml': LEAST, url: `${url}\n` });
+    await chmod(path.join(folder.path, 'url'), 0o644);
+    const env = { PO_SYNC_REDIS_URL_FILE: 'url', PO_SYNC_REDIS_URL: '' };
+    const { config, warnings } = await openConfig(
+      { config: 'po.yaml' },
+      fakeShell({ cwd: folder.path, env }),
+      NO_CONFIRM,
+    );
+    expect(config.redis.url).toBe(url);
+    expect(warnings).toEqual([expect.stringContaining('chmod 600')]);
+  });
+
+  it.each([
+    ['secret-unreadable', { PO_SYNC_REDIS_URL_FILE: 'no' }],
+    ['secret-ambiguous', { PO_SYNC_REDIS_URL_FILE: 'url', PO_SYNC_REDIS_URL: url }],
+  ])('is one error: %s', async (code, env) => {
+    await using folder = await folderWith({ 'po.yaml': LEAST, url });
+    const refusal = openConfig({ config: 'po.yaml' }, fakeShell({ cwd: folder.path, env }), NO_CONFIRM);
+    await expect(refusal).rejects.toMatchObject({ code });
+  });
+});

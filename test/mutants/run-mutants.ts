@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MUTANTS, type Mutant } from './mutants.ts';
@@ -19,6 +19,8 @@ type Judged = { mutant: Mutant; verdict: Verdict; seconds: number };
 /** A copy of what git knows or would add, on the packages of this checkout. */
 async function copyTree(): Promise<AsyncDisposable & { folder: string }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-mutants-'));
+  // Some tests run it as another user.
+  await chmod(folder, 0o755);
   const list = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
   const names = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' }).split('\0').filter(Boolean);
   for (const name of names) {

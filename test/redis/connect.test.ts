@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
@@ -69,4 +71,23 @@ it('a unix socket works, with the database of its address', async () => {
   await other.redis.select(3);
   expect(await other.redis.get(probe)).toBe('here');
   await redis.quit();
+});
+
+it.each(['WRONGPASS', 'ERR', 'NOAUTH'])('a Redis that repeats the password in %s is cited without it', async (code) => {
+  const password = 'canary/redis+pass=1';
+  // Answers every command with an error that repeats what it read, as proxies do.
+  const chatty = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => socket.write(`-${code} ${bytes.toString().replaceAll(/[\r\n]+/g, ' ')}\r\n`));
+  }).listen(0, '127.0.0.1');
+  await once(chatty, 'listening');
+  const address = chatty.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const troubles: string[] = [];
+  const url = `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/0`;
+  const onTrouble = (error: Error) => void troubles.push(error.message);
+  const refused = await connectRedis(url, { onTrouble, within: 600 }).catch((error: unknown) => error);
+  chatty.close();
+  expect(String(refused)).toContain('[redacted]');
+  expect(`${refused} ${troubles.join(' ')}`).not.toContain('canary');
 });

@@ -1,7 +1,9 @@
 import { once as eventOnce } from 'node:events';
 import type { Config } from '../../config/config.ts';
 import { loadNetwork } from '../../config/network.ts';
-import { loadAdminTokens, loadSecrets } from '../../config/secrets.ts';
+import { passwordsIn } from '../../config/problem.ts';
+import { Secret } from '../../config/secret.ts';
+import { loadAdminTokens, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
@@ -38,7 +40,13 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     pretty: shell.isTTY && !args.json,
     colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
     stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
-    secrets: [secrets.clientSecret, ...(secrets.sources?.values() ?? []), ...adminTokens.values(), ...network.secrets],
+    secrets: [
+      secrets.clientSecret,
+      ...(secrets.sources?.values() ?? []),
+      ...adminTokens.values(),
+      ...network.secrets,
+      ...redisPasswords(config, secrets),
+    ],
     redaction,
   });
   daemonStarting(log, { environment: config.environment, version: versionOf(), config: config.file });
@@ -65,6 +73,11 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     daemonStopped(log, { environment: config.environment });
     return args.once ? interruptedBy(shell.signal) : 0;
   }
+}
+
+function redisPasswords({ redis }: Config, { redis: login }: Secrets): Secret[] {
+  const inAddress = passwordsIn(redis.url ?? '').map((password) => new Secret(password));
+  return [...inAddress, login?.password, login?.sentinelPassword].filter((one) => one !== undefined);
 }
 
 function interruptedBy(signal: AbortSignal): number {
