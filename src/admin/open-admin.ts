@@ -2,12 +2,15 @@ import type { Partner } from '../api/partner.ts';
 import { readModelTrouble, signInFailed } from '../log/events/daemon.ts';
 import type { DaemonInput } from '../operate/daemon.ts';
 import type { OperatorContext } from '../operate/operator-context.ts';
+import type { ClaimedFile } from '../order/batch.ts';
 import type { Context } from '../redis/store.ts';
 import { actRoutes } from './api/act-routes.ts';
 import { createApiContext } from './api/api-context.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
+import { fixRoutes } from './api/fix-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
+import { fixPageRoutes } from './dashboard/fix-page.ts';
 import { assetRoute, pageRoutes } from './dashboard/page-routes.ts';
 import { createReadiness } from './endpoints.ts';
 import { createGuard } from './http/guard.ts';
@@ -20,7 +23,7 @@ import { type Admin, startAdmin } from './start-admin.ts';
 /** The parts of the daemon that people see and act on. */
 type Parts = Pick<OperatorContext, 'queue' | 'breaker'> & {
   book: Pick<OperatorContext, 'ledger' | 'batches'>;
-  sources: { healthy(): boolean };
+  sources: { healthy(): boolean; take(file: ClaimedFile): Promise<void> };
   partner: Pick<Partner, 'list'>;
 };
 
@@ -42,7 +45,7 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
   const guard = createGuard({ host, publicUrl, tokens, sessions, onFailure: () => signInFailed(log) });
   const { queue, breaker, book, sources } = parts;
   const { ledger, batches } = book;
-  const api = createApiContext({ ...context, ledger, batches, queue, breaker }, parts.partner);
+  const api = createApiContext({ ...context, ledger, batches, queue, breaker }, parts);
   const folders = { data: config.data, reports: config.reports.path };
   const admin = await startAdmin({
     host,
@@ -57,8 +60,10 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
       ...statusRoutes(api),
       ...batchRoutes(api),
       ...deadLetterRoutes(api),
+      ...fixRoutes(api),
       ...actRoutes(api),
       ...pageRoutes(api),
+      ...fixPageRoutes(api),
     ],
   });
   const recording = pace.record(queue, context.clock, (error) => readModelTrouble(log, { reason: error.message }));

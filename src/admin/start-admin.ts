@@ -9,6 +9,7 @@ import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { type Checks, healthRoutes } from './endpoints.ts';
 import { cookieOf, createGuard, type Guard } from './http/guard.ts';
 import { matchPath, problemReply, type Reply, type Route, readBody } from './http/route.ts';
+import { signedOutPage } from './http/sign-in.ts';
 
 export type AdminOptions = {
   host: string;
@@ -91,7 +92,12 @@ function answering(routes: readonly Route[], guard: Guard): (request: IncomingMe
     const principal = await guard.identify(request);
     if (principal !== undefined && 'status' in principal) return principal;
     const refusal = guard.refuseRole(principal, found?.route ?? here[0]?.route);
-    if (refusal) return refusal.status === 401 && asksForPage(request, url) ? toLogin(url) : refusal;
+    if (refusal?.status === 401 && asksForPage(request, url)) return toLogin(url);
+    // What a person entered survives the end of their session. On loopback they are a reader then.
+    if (refusal !== undefined && found?.route.body === 'sheet') {
+      return signedOutPage(url, (await readBody(request, 'sheet')) as Record<string, string>, refusal.status);
+    }
+    if (refusal) return refusal;
     if (found === undefined) return here.length === 0 ? notFound() : wrongMethod(here.map(({ route }) => route));
     const body = await readBody(request, found.route.body);
     return found.route.handle({ url, params: found.params, body, principal, cookie: cookieOf(request.headers) });

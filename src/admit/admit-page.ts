@@ -120,7 +120,7 @@ async function count(line: Admitting, batch: Batch, ended: readonly Ended[]): Pr
   const { store, ledger, knownInvalid } = line;
   const at = store.time.now();
   const bad = ended.filter(({ result }) => needsPerson(result.outcome));
-  const were = batch.kind === 'inbox' ? [] : await knownInvalid.wereKnown(batch.source, bad);
+  const were = batch.kind !== 'export' ? [] : await knownInvalid.wereKnown(batch.source, bad);
   const old = new Set(bad.filter((_, i) => were[i]));
   const fresh = bad.filter((one) => !old.has(one));
   await ledger.count(
@@ -129,7 +129,7 @@ async function count(line: Admitting, batch: Batch, ended: readonly Ended[]): Pr
     ended.map((one) => (old.has(one) ? shownBefore(one, at) : one)),
   );
   logDead(line, batch, fresh);
-  if (batch.kind !== 'inbox') await knownInvalid.remember(batch.source, fresh);
+  if (batch.kind === 'export') await knownInvalid.remember(batch.source, fresh);
 }
 
 /** Every order that needs a person has a line in the log. */

@@ -114,6 +114,12 @@ export async function writeWhole(file: string, text: string, { mode = 0o666 } = 
   await syncFolder(path.dirname(file));
 }
 
+/** Makes the content of a file durable. */
+export async function syncFile(file: string): Promise<void> {
+  await using handle = await open(file, 'r+');
+  await handle.sync();
+}
+
 /** Makes the names in a folder durable. Some network shares cannot do this; there only the rename applies. */
 export async function syncFolder(folder: string): Promise<void> {
   await using handle = await open(folder, 'r');

@@ -9,7 +9,8 @@ import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { folderError, openOwnFolder } from './folders.ts';
 import { doneFileOf } from './names.ts';
 
-const PROCESSING = 'processing';
+/** The folder of an inbox that contains claimed files. */
+export const PROCESSING = 'processing';
 /** A younger empty folder may belong to a claim in progress. Milliseconds. */
 const YOUNG = 60_000;
 
@@ -80,7 +81,8 @@ export async function leftCopies(spool: string, source: string): Promise<Claimed
   return filesIn(spool, source, 'export');
 }
 
-async function filesIn(folder: string, source: string, kind: ClaimedFile['kind']): Promise<ClaimedFile[]> {
+/** The files in the folders of batches below `folder`, the oldest batch first. Removes old empty folders. */
+export async function filesIn(folder: string, source: string, kind: ClaimedFile['kind']): Promise<ClaimedFile[]> {
   const batches = (await entriesOf(folder)).filter((entry) => entry.isDirectory()).map(({ name }) => name);
   const claimed = await Promise.all(
     batches.sort().map(async (batch): Promise<ClaimedFile[]> => {

@@ -37,10 +37,10 @@ async function createAndOpen(folder: string, shown: string, inbox: string): Prom
 /**
  * Opens the folder of a claimed file: the returned path leads to the file in exactly that folder. Whoever may write to
  * an inbox can replace `processing` or a folder in it by a link, and would have a private file sent, or moved to `done`.
- * A copy of an export is below `data`, where nobody else comes. PoSyncError `file-missing`, `folder-is-link`.
+ * Other files are below `data`, where nobody else comes. PoSyncError `file-missing`, `folder-is-link`.
  */
 export async function openClaim({ kind, path: file }: Pick<ClaimedFile, 'kind' | 'path'>): Promise<OpenFolder> {
-  if (kind === 'export') return { path: file, [Symbol.asyncDispose]: async () => undefined };
+  if (kind !== 'inbox') return { path: file, [Symbol.asyncDispose]: async () => undefined };
   const batch = path.dirname(file);
   const processing = path.dirname(batch);
   const names = [path.basename(processing), path.basename(batch)];

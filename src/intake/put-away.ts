@@ -3,7 +3,7 @@ import { copyFile, link, lstat, open, readdir, rename, rm, rmdir, stat, unlink }
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { draftPath } from '../core/regular-file.ts';
+import { draftPath, syncFile } from '../core/regular-file.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { openClaim, openOwnFolder } from './folders.ts';
 import { uniqueName } from './names.ts';
@@ -108,11 +108,6 @@ async function moveAcross(from: PathLike, to: string): Promise<void> {
     await rm(draft, { force: true });
   }
   await unlink(from);
-}
-
-async function syncFile(file: string): Promise<void> {
-  await using handle = await open(file, 'r+');
-  await handle.sync();
 }
 
 async function removeFolder(folder: string): Promise<void> {

@@ -6,6 +6,7 @@ import { isWebAddress } from '../config/source-schema.ts';
 import { leftClaims, leftCopies } from './claim.ts';
 import { markInbox } from './environment-marker.ts';
 import { createExport } from './export.ts';
+import { leftOnDesk } from './hand-in.ts';
 import { createInbox } from './inbox.ts';
 import { type ClaimedFileReader, createClaimedFileReader, type ReadingDeps } from './read-claimed.ts';
 import { openWebExport, validatorsIn } from './web-export.ts';
@@ -40,7 +41,8 @@ export async function openSources(deps: SourcesDeps) {
   async function reclaim(): Promise<void> {
     const claims = await Promise.all(inboxes.map(leftClaims));
     const copies = await Promise.all(exports.map(({ name }) => leftCopies(spoolOf(config, name), name)));
-    const files = [...claims, ...copies].flat();
+    const handedIn = await Promise.all(exports.map(({ name }) => leftOnDesk(config, name)));
+    const files = [...claims, ...copies, ...handedIn].flat();
     reader.keepOnly(new Set(files.map(({ batch }) => batch)));
     for (const file of files) await reader.resume(file);
   }
@@ -49,6 +51,8 @@ export async function openSources(deps: SourcesDeps) {
     start: async (): Promise<void> => {
       for (const watcher of watchers) await watcher.start();
     },
+    /** Reads a file that was handed in. */
+    take: reader.readCopy,
     /** Resumes claimed files that nobody reads: of a daemon that died, or of ours before Redis lost its memory. */
     reclaim,
     /** Hands over every file that is present now; resolves when the last one is claimed. */

@@ -114,7 +114,7 @@ export type OperatorAction = {
   at: number;
   /** The user's name on the machine where the command ran. */
   who: string;
-  what: 'retried' | 'asked again' | 'confirmed' | 'resent' | 'discarded' | 'cancelled' | 'rebuilt';
+  what: 'retried' | 'asked again' | 'confirmed' | 'resent' | 'discarded' | 'cancelled' | 'rebuilt' | 'corrected';
 };
 
 /**

@@ -77,6 +77,8 @@ export function createLedger(deps: LedgerDeps) {
     count: createCount(deps),
     /** What people did with an order, oldest first. */
     operatorActions: (number: string) => actionsOf(redis, keys.operatorActions(number)),
+    /** Adds to the history of an order what a person did without a change of its entry: their file changes that. */
+    note: (number: string, action: OperatorAction) => noteAction(redis, keys.operatorActions(number), action),
     followers: createFollowers({ redis, keys, identity }),
     listedTwice: createListedTwice({ redis, keys }),
     respelled: createRespelled({ redis, keys, lookup }),
@@ -128,6 +130,13 @@ function createLookup(redis: Redis, keys: Keys) {
 
 async function actionsOf(redis: Redis, key: string): Promise<OperatorAction[]> {
   return (await redis.lrange(key, 0, -1)).map((text) => JSON.parse(text) as OperatorAction);
+}
+
+/** Actions of an order that are kept; `commit.lua` keeps as many. */
+const ACTIONS = 20;
+
+async function noteAction(redis: Redis, key: string, action: OperatorAction): Promise<void> {
+  await redis.multi().rpush(key, JSON.stringify(action)).ltrim(key, -ACTIONS, -1).exec();
 }
 
 /** When the sweeper or the verifier looks after an order. */

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 /**
  * A file that was taken from a source, until its batch is finished.
- * `path` is where its bytes are: in an inbox's `processing/<batch>/`, or the copy of an export in the spool.
+ * `path` is where its bytes are: in an inbox's `processing/<batch>/`, the copy of an export in the spool, or for `desk`,
+ * a file that a person handed in for an export, below `data`.
  */
 export type ClaimedFile = {
   batch: string;
   source: string;
-  kind: 'inbox' | 'export';
+  kind: 'inbox' | 'export' | 'desk';
   /** The file's name as it was dropped. */
   name: string;
   path: string;

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ControlDocument, document, matchesDocument } from '../support/control-document.ts';
 import { CLIENT_SECRET } from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
 
-const DOCS = path.resolve(import.meta.dirname, '../../docs');
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 
 let place: Workplace;
@@ -20,41 +19,8 @@ async function get(route: string, expected = 200): Promise<Json> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${route}`);
   const body = (await answer.json()) as Json;
   expect([route, answer.status, answer.status === expected ? '' : body['code']]).toEqual([route, expected, '']);
-  if (expected === 200) await matchesDocument(route, body);
+  if (expected === 200) matchesDocument('GET', route, 200, body);
   return body;
-}
-
-type Operation = { responses: { 200?: { content: { 'application/json': { schema: object } } } } };
-type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, object> } };
-
-const document = JSON.parse(await readFile(path.join(DOCS, 'control-api.json'), 'utf8')) as Document;
-const ajv = new Ajv2020({ allErrors: true, strict: false });
-ajv.addSchema(
-  JSON.parse(await readFile(path.join(DOCS, 'command-output.schema.json'), 'utf8')),
-  'command-output.schema.json',
-);
-ajv.addSchema(document, 'control-api.json');
-
-/** The operation of a request: the template whose steps fit. */
-function templateOf(route: string): string {
-  const steps = `/${route.split('?', 1)[0]}`.split('/');
-  const fits = (template: string) => {
-    const wanted = template.split('/');
-    return wanted.length === steps.length && wanted.every((step, i) => step.startsWith('{') || step === steps[i]);
-  };
-  const [found] = Object.keys(document.paths)
-    .filter(fits)
-    .sort((a, b) => a.split('{').length - b.split('{').length);
-  if (found === undefined) throw new Error(`${route} is not documented`);
-  return found;
-}
-
-async function matchesDocument(route: string, body: unknown): Promise<void> {
-  const place = `/paths/${templateOf(route).replaceAll('~', '~0').replaceAll('/', '~1')}/get/responses/200/content/application~1json/schema`;
-  const check = ajv.getSchema(`control-api.json#${place}`);
-  if (!check) throw new Error(`${route} has no schema`);
-  void check(body);
-  expect([route, check.errors ?? []]).toEqual([route, []]);
 }
 
 beforeAll(async () => {
@@ -255,10 +221,10 @@ describe('mistakes', () => {
 });
 
 it('every documented path exists, and every path of the API is documented', async () => {
-  const served = (await get('openapi.json')) as unknown as Document;
+  const served = (await get('openapi.json')) as unknown as ControlDocument;
   expect(served).toEqual(document);
   const source = await Promise.all(
-    ['api/status-routes', 'api/batch-routes', 'api/dead-letter-routes', 'http/sign-in'].map((name) =>
+    ['api/status-routes', 'api/batch-routes', 'api/dead-letter-routes', 'api/fix-routes', 'http/sign-in'].map((name) =>
       readFile(path.resolve(import.meta.dirname, `../../src/admin/${name}.ts`), 'utf8'),
     ),
   );

@@ -66,7 +66,7 @@ function readRequest(body: unknown): Omit<Request, 'on'> {
 }
 
 /** To the page of the form, which shows what happened. Never to another host. */
-function leadBack(back: string | undefined, note: string): Reply {
+export function leadBack(back: string | undefined, note: string): Reply {
   const page = new URL(back?.startsWith('/') ? `http://admin${back}` : 'http://admin/');
   page.searchParams.set('note', note);
   // A path that begins with two slashes would be another host.

@@ -42,17 +42,28 @@ export async function runAct(
   principal: Principal | undefined,
   api: ApiContext,
 ): Promise<Done> {
+  const act: Act = ACTS[name];
+  return acting(name, request, principal, api, (context) => act(context, request, api));
+}
+
+/** Runs what a person asked for under a name, and records it. PoSyncError `confirmation-missing`, and those of `act`. */
+export async function acting<Result extends { text: string }>(
+  what: string,
+  { on, confirm }: Request,
+  principal: Principal | undefined,
+  api: ApiContext,
+  act: (context: OperatorContext) => Promise<Result>,
+): Promise<Result> {
   const context = api.operatorOf(principal);
   const { environment, environments } = context.config;
-  if (environments[environment]?.protected && !HARMLESS.includes(name) && request.confirm !== environment) {
+  if (environments[environment]?.protected && !HARMLESS.includes(what) && confirm !== environment) {
     throw new PoSyncError('confirmation-missing', `${environment} is protected.`, {
       remedy: `Enter ${environment} to confirm.`,
     });
   }
-  const act: Act = ACTS[name];
-  const record = (result: string) => recordAction(context, { what: name, on: request.on || environment, result });
+  const record = (result: string) => recordAction(context, { what, on: on || environment, result });
   try {
-    const done = await act(context, request, api).finally(api.outdate);
+    const done = await act(context).finally(api.outdate);
     await record(done.text);
     return done;
   } catch (error) {

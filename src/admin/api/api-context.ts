@@ -3,7 +3,9 @@ import type { Partner } from '../../api/partner.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
+import { createCorrections } from '../../operate/desk/corrections.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
+import type { ClaimedFile } from '../../order/batch.ts';
 import type { Principal, Route } from '../http/route.ts';
 import { createPaceSeries, type PaceSeries } from '../pace/pace-series.ts';
 import { createReadModel } from '../read-model/read-model.ts';
@@ -17,8 +19,11 @@ export type ApiContext = ReturnType<typeof createApiContext>;
 /** Milliseconds that an answer of Redis may take; a Redis that is away never answers. */
 const TIME_LIMIT = 5_000;
 
+/** The partner's list, and intake for files that people hand in. */
+type Outside = { partner: Pick<Partner, 'list'>; sources: { take(file: ClaimedFile): Promise<void> } };
+
 /** What the routes of the control API share. */
-export function createApiContext(base: Omit<OperatorContext, 'operator'>, partner: Pick<Partner, 'list'>) {
+export function createApiContext(base: Omit<OperatorContext, 'operator'>, { partner, sources }: Outside) {
   const { store } = base;
   const model = createReadModel(base);
   const away = watchAway(base);
@@ -66,6 +71,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, partne
     base,
     operatorOf,
     readList,
+    corrections: createCorrections(base, sources.take),
     outdate: readSnapshot.outdate,
     notes: createNotes(),
     snapshot,

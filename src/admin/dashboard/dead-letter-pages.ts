@@ -3,6 +3,7 @@ import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { type FullLetter, readLetter, readLetterGroups, readLetterPage } from '../api/dead-letter-routes.ts';
+import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import {
   actForm,
@@ -67,9 +68,11 @@ ${nextLink(url, page.next)}`;
 }
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
-export async function deadLetterPage({ api, params, mayOperate, back, confirm }: PageRequest): Promise<Content> {
+export async function deadLetterPage(request: PageRequest, entered?: Entered): Promise<Content> {
+  const { api, params, mayOperate, back, confirm } = request;
   const letter = await readLetter(api, params['id'] ?? '');
   const { purchaseOrderNumber: number, kind, closed, problems = [] } = letter;
+  const fix = await fixSection(request, letter, entered);
   const wrong = problems.map((one) => [
     cell(one.line),
     html`${one.field}`,
@@ -81,8 +84,9 @@ ${closed ? html`<p class="box good">Closed: ${closed.by}${closed.who === undefin
 ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${contents(letter)}
-${mayOperate && !closed ? actions(letter, back, confirm) : undefined}`;
-  return { title: `${number} ${outcomeWord(kind)}`, body };
+${fix.body}
+${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, confirm) : undefined}`;
+  return { title: `${number} ${outcomeWord(kind)}`, body, refresh: fix.refresh };
 }
 
 function factsOf({
@@ -166,6 +170,6 @@ function actions(
           act(resolve, 'The API does not have it: send again', as('resend')),
         ]
       : [];
-  const fix = html`<p>To correct it, download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and drop it into the inbox.</p>`;
-  return html`<h2>What to do</h2>${kind === 'inDoubt' ? undefined : fix}<div class="acts">${sends}${settles}${kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard')}</div>`;
+  const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and drop it into the inbox.</p>`;
+  return html`<h2>Other ways</h2>${kind === 'inDoubt' ? undefined : fix}<div class="acts">${sends}${settles}${kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard')}</div>`;
 }

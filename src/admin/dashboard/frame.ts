@@ -13,8 +13,17 @@ export type PageRequest = {
   confirm: string | undefined;
 };
 
-/** A page. `live`: the address of the JSON that its `data-live` elements show. `scripts`: those of this page. */
-export type Content = { title: string; body: Html; live?: string; scripts?: readonly string[] };
+/**
+ * A page. `live`: the address of the JSON that its `data-live` elements show. `scripts`: those of this page. `refresh`:
+ * seconds until it is loaded again.
+ */
+export type Content = {
+  title: string;
+  body: Html;
+  live?: string;
+  scripts?: readonly string[];
+  refresh?: number | undefined;
+};
 
 /** A complete page. */
 type Page = {

@@ -38,7 +38,8 @@ export function pageRoutes(api: ApiContext): Route[] {
   return PAGES.map(([path, render]) => ({ method: 'GET', path, handle: (request) => showPage(api, request, render) }));
 }
 
-async function showPage(api: ApiContext, request: AdminRequest, render: Render): Promise<Reply> {
+/** A page for the person of a request. */
+export async function showPage(api: ApiContext, request: AdminRequest, render: Render, status = 200): Promise<Reply> {
   const { environment, environments } = api.base.config;
   const isProtected = environments[environment]?.protected === true;
   const principal: Principal = request.principal ?? { role: 'read', who: '' };
@@ -57,7 +58,8 @@ async function showPage(api: ApiContext, request: AdminRequest, render: Render):
     const scripts = ['live.js', ...(page.scripts ?? [])];
     const shown = note && html`<p class="note ${note.isGood ? 'good' : 'bad'}" role="status">${note.text}</p>`;
     const body = html`${shown}<div data-source="${page.live}">${page.body}</div>`;
-    return framePage({ title: page.title, body, header, path: url.pathname, scripts });
+    const reply = framePage({ title: page.title, body, header, path: url.pathname, scripts }, status);
+    return page.refresh === undefined ? reply : { ...reply, headers: { refresh: String(page.refresh) } };
   } catch (thrown) {
     const { status } = problemReply(thrown);
     const error = toError(thrown);

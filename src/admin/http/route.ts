@@ -30,18 +30,20 @@ export type Route = {
   path: string;
   /** Who may ask: by default `read` for GET, `operate` for the others. `nobody`: no login is needed. */
   needs?: AdminRole | 'nobody';
-  /** What the body is; without it the body is ignored. `form`: a login without JavaScript. */
+  /** What the body is; without it the body is ignored. `form`: a form without JavaScript; `sheet`:
+   * one with many fields. */
   body?: BodyKind;
   handle(request: AdminRequest): Promise<Reply> | Reply;
 };
 
-type BodyKind = 'json' | 'bytes' | 'form';
+export type BodyKind = 'json' | 'bytes' | 'form' | 'sheet';
 
 /** Content type and most bytes of each kind of body. */
 const BODIES: Record<BodyKind, { type: string; most: number }> = {
   json: { type: 'application/json', most: 1024 * 1024 },
   bytes: { type: 'application/octet-stream', most: 1024 * 1024 },
   form: { type: 'application/x-www-form-urlencoded', most: 8 * 1024 },
+  sheet: { type: 'application/x-www-form-urlencoded', most: 1024 * 1024 },
 };
 
 /** A JSON document as an answer. */
@@ -127,7 +129,7 @@ export async function readBody(request: IncomingMessage, kind: BodyKind | undefi
   }
   const body = Buffer.concat(pieces);
   if (kind === 'bytes') return body;
-  if (kind === 'form') return Object.fromEntries(new URLSearchParams(body.toString('utf8')));
+  if (kind === 'form' || kind === 'sheet') return Object.fromEntries(new URLSearchParams(body.toString('utf8')));
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown;
   } catch {

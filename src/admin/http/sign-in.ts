@@ -124,3 +124,18 @@ function openPage(): Reply {
 <noscript><p class="bad">This link needs JavaScript. Without it, sign in at <a href="/login">/login</a> with a token.</p></noscript>`;
   return framePage({ title: 'Opening the dashboard', body, scripts: ['open.js'] });
 }
+
+/** A form that was sent after the session ended, with what its sender entered, to be sent again. */
+export function signedOutPage(
+  { pathname, search }: URL,
+  fields: Readonly<Record<string, string>>,
+  status: number,
+): Reply {
+  const kept = Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`,
+  );
+  const body = html`<h1>Sign in to continue</h1>
+<p>You are not signed in with the role operate, perhaps because your session has ended. Nothing was changed, and what you entered is kept on this page. <a href="/login" target="_blank">Sign in in another tab</a>, or open a new link of <code>po-sync dashboard</code>. Then continue here.</p>
+<form method="post" action="${pathname + search}">${kept}<button>Continue</button></form>`;
+  return framePage({ title: 'Sign in to continue', body }, status);
+}

@@ -1,10 +1,9 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { checkFile } from '../../operate/orders/check-file.ts';
 import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
-import { inspectFile } from '../../parse/inspect.ts';
-import { type HowToReadDeps, howToRead, unknownBatchWarning } from '../../validate/how-to-read.ts';
-import { readOrders } from '../../validate/read-orders.ts';
+import { type HowToReadDeps, unknownBatchWarning } from '../../validate/how-to-read.ts';
 import { type CommonArgs, configIfAny, openOperatorContext, sourceNamed } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import {
@@ -77,25 +76,32 @@ async function checkOrders(
   { config, source, signal, previewer }: Readings,
   printer: FilePrinter,
 ): Promise<CheckedFile> {
+  const checked: CheckedFile = { orders: 0, invalid: 0 };
+  let preview: ReturnType<Previewer['file']> | undefined;
   // Batches are found by their reports, because `check` does not ask Redis.
   const batches = { find: () => Promise.resolve(undefined) };
-  const { mapping, originals, unknownBatch, refusal } = await howToRead(file, source ?? '', { config, batches });
-  if (refusal !== undefined) throw refusal;
-  const inspection = await inspectFile(file, mapping, { signal, originals });
-  const unknown = unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
-  printer.onFormat(inspection.shape.format, inspection.records, [...unknown, ...inspection.warnings]);
-  const checked: CheckedFile = { orders: 0, invalid: 0 };
-  const preview = previewer?.file({ again: inspection.isFixFile });
-  for await (const order of readOrders(file, inspection, { signal })) {
-    checked.orders += 1;
-    await preview?.add(order);
-    if (order.valid) {
-      checked.first ??= order.order;
-      continue;
-    }
-    checked.invalid += 1;
-    for (const problem of order.problems) printer.onProblem(problem, order.number);
-  }
+  await checkFile(
+    { path: file, source: source ?? '' },
+    { config, batches, signal },
+    {
+      inspected({ shape, records, warnings, isFixFile }, unknownBatch) {
+        const unknown =
+          unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
+        printer.onFormat(shape.format, records, [...unknown, ...warnings]);
+        preview = previewer?.file({ again: isFixFile });
+      },
+      async order(order) {
+        checked.orders += 1;
+        await preview?.add(order);
+        if (order.valid) {
+          checked.first ??= order.order;
+          return;
+        }
+        checked.invalid += 1;
+        for (const problem of order.problems) printer.onProblem(problem, order.number);
+      },
+    },
+  );
   return preview ? { ...checked, preview: { ...(await preview.done()), list: previewer?.trouble ?? 'ok' } } : checked;
 }
 

@@ -20,12 +20,14 @@ export type Batch = {
   batch: string;
   no: number;
   source: string;
-  kind: 'inbox' | 'export';
+  kind: ClaimedFile['kind'];
   name: string;
   path: string;
   state: BatchState;
   startedAt: number;
   lastAt: number;
+  /** The person who handed it in at the admin port. */
+  by?: string;
   /** What the first pass found. */
   inspection?: {
     sha256: string;
@@ -142,6 +144,11 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
     }
   }
 
+  /** A person hands its file in, before it begins. */
+  async function handedIn(batch: string, who: string): Promise<void> {
+    await redis.hset(keys.batch(batch), { by: who });
+  }
+
   /** The first pass read the file to its end. */
   async function inspected(batch: string, inspection: NonNullable<Batch['inspection']>): Promise<void> {
     await redis.hset(keys.batch(batch), { inspection: JSON.stringify(inspection) });
@@ -172,7 +179,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
       .exec();
   }
 
-  return { begin, inspected, admitting, putAway, done };
+  return { begin, handedIn, inspected, admitting, putAway, done };
 }
 
 /** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
@@ -228,12 +235,13 @@ function decode(fields: Record<string, string>): Batch {
     batch: fields['batch'] ?? '',
     no: Number(fields['no']),
     source: fields['source'] ?? '',
-    kind: fields['kind'] === 'export' ? 'export' : 'inbox',
+    kind: fields['kind'] === 'export' || fields['kind'] === 'desk' ? fields['kind'] : 'inbox',
     name: fields['name'] ?? '',
     path: fields['path'] ?? '',
     state: fields['state'] === 'done' ? 'done' : fields['state'] === 'open' ? 'open' : 'reading',
     startedAt: Number(fields['startedAt']),
     lastAt: Number(fields['lastAt']),
+    ...(fields['by'] === undefined ? {} : { by: fields['by'] }),
     ...(fields['inspection'] === undefined
       ? {}
       : { inspection: JSON.parse(fields['inspection']) as NonNullable<Batch['inspection']> }),

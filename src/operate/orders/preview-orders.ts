@@ -1,7 +1,9 @@
 import type { ListedOrder } from '../../api/list.ts';
 import type { Variables } from '../../config/variables.ts';
 import { PoSyncError } from '../../core/errors.ts';
-import { isSameContent, UNSHOWN } from '../../ledger/entry.ts';
+import { existingOf } from '../../ledger/adopt.ts';
+import { isSameContent } from '../../ledger/entry.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { admit, type Known } from '../../ledger/transitions/admission.ts';
 import { digestOf } from '../../order/digest.ts';
 import { type CheckedOrder, createPager, type ValidOrder } from '../../order/order.ts';
@@ -14,12 +16,17 @@ export type Preview = { new: number; duplicate: number; conflict: number; waitin
   conflicts: string[];
 };
 
+/** An order of the file and what would become of it. `isNew`: the ledger does not know its number. */
+export type Verdict = { number: string; digest: string; verdict: Exclude<keyof Preview, 'conflicts'>; isNew: boolean };
+
+/** Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. */
+export type CompareFile = (
+  facts: { again: boolean },
+  onVerdict?: (found: Verdict) => void,
+) => { add(order: CheckedOrder): Promise<void>; done(): Promise<Preview> };
+
 /** Compares orders with the ledger and the API's list. `trouble`: why the list could not be read. */
-export type Previewer = {
-  trouble: string | undefined;
-  /** `again`: the file is a fix file, whose orders are sent deliberately. */
-  file(facts: { again: boolean }): { add(order: CheckedOrder): Promise<void>; done(): Promise<Preview> };
-};
+export type Previewer = { trouble: string | undefined; file: CompareFile };
 
 const PAGE = 500;
 const CONFLICTS_SHOWN = 20;
@@ -28,41 +35,21 @@ const CONFLICTS_SHOWN = 20;
 type Digests = Map<string, string>;
 
 /**
- * Reads the API's list and builds the comparison. It changes nothing and sends no order. Several files are compared as
- * if the first had been delivered. Throws like `openApiList` if the credentials are missing.
+ * Reads the API's list and builds the comparison. It changes nothing and sends no order. Throws like `openApiList` if the
+ * credentials are missing.
  */
 export async function createPreviewer(context: OperatorContext, env: Variables): Promise<Previewer> {
   const listed: Digests = new Map();
   const trouble = await readList(listed, context, env);
+  return { trouble, file: createComparison(context.ledger, listed) };
+}
+
+/**
+ * Builds the comparison with the ledger and the listed orders, by number. Several files are compared as if the first had
+ * been delivered.
+ */
+export function createComparison(ledger: Pick<Ledger, 'lookup'>, listed: ReadonlyMap<string, string>): CompareFile {
   const before: Digests = new Map();
-
-  return {
-    trouble,
-    file({ again }) {
-      const found: Preview = { new: 0, duplicate: 0, conflict: 0, waiting: 0, invalid: 0, conflicts: [] };
-      const pager = createPager(PAGE);
-      return {
-        async add(order) {
-          for (const page of pager.add(order)) await addPage(page, again, found);
-        },
-        async done() {
-          await addPage(pager.rest(), again, found);
-          return found;
-        },
-      };
-    },
-  };
-
-  async function addPage(page: readonly CheckedOrder[], again: boolean, found: Preview): Promise<void> {
-    const valid = page.filter((one): one is ValidOrder => one.valid);
-    found.invalid += page.length - valid.length;
-    const known = await context.ledger.lookup(valid.map(({ number }) => number));
-    for (const [i, { number, order }] of valid.entries()) {
-      const verdict = verdictOf(number, digestOf(order), known[i] ?? { kind: 'nothing' }, again);
-      found[verdict] += 1;
-      if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(number);
-    }
-  }
 
   function verdictOf(number: string, digest: string, known: Known, again: boolean) {
     const other = before.get(number) ?? listed.get(number);
@@ -84,12 +71,40 @@ export async function createPreviewer(context: OperatorContext, env: Variables):
         return admission.entry.state === 'conflict' ? 'conflict' : 'waiting';
     }
   }
+
+  return ({ again }, onVerdict) => {
+    const found: Preview = { new: 0, duplicate: 0, conflict: 0, waiting: 0, invalid: 0, conflicts: [] };
+    const pager = createPager(PAGE);
+
+    async function addPage(page: readonly CheckedOrder[]): Promise<void> {
+      const valid = page.filter((one): one is ValidOrder => one.valid);
+      const known = await ledger.lookup(valid.map(({ number }) => number));
+      let next = 0;
+      for (const one of page) {
+        const digest = one.valid ? digestOf(one.order) : '';
+        const of = (one.valid ? known[next++] : undefined) ?? { kind: 'nothing' };
+        const verdict = one.valid ? verdictOf(one.number, digest, of, again) : 'invalid';
+        found[verdict] += 1;
+        if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(one.number);
+        onVerdict?.({ number: one.number, digest, verdict, isNew: of.kind === 'nothing' });
+      }
+    }
+
+    return {
+      async add(order) {
+        for (const page of pager.add(order)) await addPage(page);
+      },
+      async done() {
+        await addPage(pager.rest());
+        return found;
+      },
+    };
+  };
 }
 
 /** Returns why the list could not be read. */
 async function readList(listed: Digests, context: OperatorContext, env: Variables): Promise<string | undefined> {
-  const add = ({ purchaseOrderNumber, items }: ListedOrder) =>
-    void listed.set(purchaseOrderNumber, items === undefined ? UNSHOWN : digestOf({ items }));
+  const add = (order: ListedOrder) => void listed.set(order.purchaseOrderNumber, existingOf(order).digest);
   try {
     await using list = await openApiList(context, env);
     const end = await list.read(add);

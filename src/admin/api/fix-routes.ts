@@ -1,0 +1,143 @@
+import { PoSyncError } from '../../core/errors.ts';
+import { counted } from '../../core/format.ts';
+import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
+import {
+  type Correctable,
+  type Correction,
+  type CorrectionResult,
+  type CorrectionState,
+  stateOf,
+} from '../../operate/desk/corrections.ts';
+import type { CorrectedRow } from '../../operate/desk/fix-rows.ts';
+import { type AdminRequest, jsonReply, type Principal, type Route } from '../http/route.ts';
+import { acting } from './acts.ts';
+import type { ApiContext } from './api-context.ts';
+import { type FullLetter, readLetter } from './dead-letter-routes.ts';
+import { readQuery } from './query.ts';
+
+/** The rows of a dead letter, and what a person makes of them. */
+export function fixRoutes(api: ApiContext): Route[] {
+  const routes: Route[] = [
+    {
+      method: 'GET',
+      path: '/api/v1/dead-letters/:id/rows',
+      async handle({ url, params }) {
+        readQuery(url, []);
+        const letter = await readLetter(api, params['id'] ?? '');
+        return jsonReply(200, rowsJson(await api.corrections.open(letter)));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/dead-letters/:id/corrections',
+      async handle({ url, params }) {
+        readQuery(url, []);
+        const items = await readCorrections(api, await readLetter(api, params['id'] ?? ''));
+        return jsonReply(200, { items });
+      },
+    },
+    { method: 'POST', path: '/api/v1/dead-letters/:id/fix', body: 'json', handle: (request) => fix(api, request) },
+  ];
+  return routes.map(api.needingRedis);
+}
+
+async function fix(api: ApiContext, { params, body, principal }: AdminRequest) {
+  const letter = await readLetter(api, params['id'] ?? '');
+  const { version, corrected, dryRun, confirm } = readFix(body);
+  if (dryRun) {
+    const checked = await api.corrections.check(letter, await api.corrections.open(letter), corrected);
+    return jsonReply(200, { sent: false, ...checked });
+  }
+  const { checked, sent } = await sendCorrection(api, letter, { version, corrected, confirm }, principal);
+  if (sent === undefined) return jsonReply(200, { sent: false, ...checked });
+  const address = `/api/v1/batches/${encodeURIComponent(sent.batch)}`;
+  return jsonReply(201, { sent: true, ...checked, batch: sent.batch, address }, { location: address });
+}
+
+type Sending = { version: string; corrected: readonly CorrectedRow[]; confirm?: string | undefined };
+
+/** Sends a correction for a person and records it. PoSyncError as `send` of the corrections. */
+export async function sendCorrection(
+  api: ApiContext,
+  letter: FullLetter,
+  { version, corrected, confirm }: Sending,
+  principal: Principal | undefined,
+): Promise<CorrectionResult> {
+  const request = { on: letter.id, ...(confirm === undefined ? {} : { confirm }) };
+  return acting('fix', request, principal, api, async (context) => {
+    const result = await api.corrections.send(letter, { version, corrected }, context.operator);
+    return { ...result, text: resultText(result) };
+  });
+}
+
+/** What a correction led to, in a sentence. */
+export function resultText({ checked, sent }: CorrectionResult): string {
+  if (sent !== undefined) return `The correction is sent as batch ${sent.batch}.`;
+  const { trouble, orders } = checked;
+  if (trouble !== undefined) return `Not sent: ${trouble}`;
+  const wrong = orders.flatMap(({ problems }) => problems).length;
+  if (wrong > 0) return `Not sent: ${counted(wrong, 'problem')} left.`;
+  return `Not sent: ${orders.map(({ number, verdict }) => `${number} is ${verdict}`).join(', ')}.`;
+}
+
+function rowsJson({ rows, version }: Correctable) {
+  const shown = rows.rows.map(({ place, code, message, cells }) => ({ place, code, message, cells }));
+  return { version, rows: shown };
+}
+
+/** A correction with what became of it. `left`: its open dead letters. */
+export type CorrectionView = Correction & {
+  state: CorrectionState;
+  accepted: number;
+  left: { id: string; purchaseOrderNumber: string; message: string }[];
+};
+
+/** The corrections of a dead letter, oldest first. */
+export async function readCorrections(
+  api: ApiContext,
+  letter: Pick<FoundDeadLetter, 'batch' | 'location'>,
+): Promise<CorrectionView[]> {
+  const { letters } = await api.tables();
+  const sent = await api.corrections.history(letter);
+  return Promise.all(
+    sent.map(async (one): Promise<CorrectionView> => {
+      const batch = await api.base.batches.find(one.batch);
+      const { items } = await letters.page({ batch: one.batch }, 10);
+      const left = items.map(({ id, purchaseOrderNumber, message }) => ({ id, purchaseOrderNumber, message }));
+      const state = stateOf(one, batch, api.base.store.time.now());
+      return { ...one, state, accepted: (batch?.counts.accepted ?? 0) + (batch?.counts.duplicate ?? 0), left };
+    }),
+  );
+}
+
+/** PoSyncError `body-wrong`. */
+function readFix(body: unknown) {
+  const { version, rows, dryRun, confirm, ...others } = objectIn(body);
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw wrong(`Unknown field ${unknown.slice(0, 40)}.`);
+  if (!Array.isArray(rows)) throw wrong('rows must be a list.');
+  const corrected = rows.map((row): CorrectedRow => {
+    const { values, confirmed = false, ...rest } = objectIn(row);
+    const isRow = Array.isArray(values) && values.every((value) => typeof value === 'string');
+    if (!isRow || typeof confirmed !== 'boolean' || Object.keys(rest).length > 0) {
+      throw wrong('Each row must have values, a list of texts, and may have confirmed.');
+    }
+    return { values: values as string[], confirmed };
+  });
+  if (dryRun !== undefined && typeof dryRun !== 'boolean') throw wrong('dryRun must be true or false.');
+  return {
+    version: typeof version === 'string' ? version : '',
+    corrected,
+    dryRun: dryRun === true,
+    confirm: typeof confirm === 'string' ? confirm : undefined,
+  };
+}
+
+function objectIn(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw wrong('The body and its rows must be objects.');
+}
+
+function wrong(message: string): PoSyncError {
+  return new PoSyncError('body-wrong', message);
+}

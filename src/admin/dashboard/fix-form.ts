@@ -1,0 +1,178 @@
+import { PoSyncError } from '../../core/errors.ts';
+import { iso } from '../../core/format.ts';
+import type { CellProblem, CheckedCorrection } from '../../operate/desk/check-correction.ts';
+import type { Correctable } from '../../operate/desk/corrections.ts';
+import type { CorrectedRow, FixCell, FixRow } from '../../operate/desk/fix-rows.ts';
+import { placeText } from '../../order/fixing.ts';
+import { problemText } from '../../order/record.ts';
+import { escapeHidden } from '../../order/text.ts';
+import { type Html, html, timeText, visible } from '../../report/page/html.ts';
+import type { FullLetter } from '../api/dead-letter-routes.ts';
+import { type CorrectionView, readCorrections } from '../api/fix-routes.ts';
+import type { PageRequest } from './frame.ts';
+import { badge, batchPath, link, table } from './parts.ts';
+
+/** What a person entered, and what came of it. */
+export type Entered = { corrected: readonly CorrectedRow[]; checked?: CheckedCorrection; trouble?: string };
+
+/** The part of a dead letter's page in which its cells are corrected. `refresh`: seconds until it shows more. */
+export type FixSection = { body: Html | undefined; refresh?: number };
+
+/** The cells of a dead letter's rows as a form, after the corrections that were sent before. */
+export async function fixSection(
+  { api, mayOperate, confirm }: PageRequest,
+  letter: FullLetter,
+  entered?: Entered,
+): Promise<FixSection> {
+  const sent = await readCorrections(api, letter);
+  const before = sent.length === 0 ? undefined : correctionsTable(sent);
+  if (sent.at(-1)?.state === 'under-way') return { body: before, refresh: 1 };
+  if (!mayOperate || letter.closed || letter.kind === 'inDoubt') return { body: before };
+  const found = await api.corrections.open(letter).catch(whyNot);
+  const body =
+    found instanceof PoSyncError
+      ? html`<h2>Correct it</h2><p>${found.message} ${found.remedy}</p>`
+      : html`<h2 id="correct">Correct it</h2>${result(entered)}${form(letter, found, entered, confirm)}`;
+  return { body: html`${before}${body}` };
+}
+
+function whyNot(error: unknown): PoSyncError {
+  if (error instanceof PoSyncError) return error;
+  throw error;
+}
+
+function correctionsTable(sent: readonly CorrectionView[]): Html {
+  const rows = sent.map((one) => [
+    timeText(iso(one.at)),
+    html`${one.who}`,
+    link(batchPath(one.batch), one.batch),
+    resultOf(one),
+  ]);
+  return html`<h2>Corrections</h2>${table('Corrections', ['sent', 'by', 'batch', 'result'], rows)}`;
+}
+
+function resultOf({ state, accepted, left }: CorrectionView): Html {
+  if (state === 'under-way') return badge('quiet', 'is being sent');
+  if (state === 'lost') return badge('bad', 'did not arrive');
+  const rest = left.map(
+    ({ id, purchaseOrderNumber: number, message }) =>
+      html`<div>${link(`/dead-letters/${encodeURIComponent(id)}`, number || 'the order')} still needs a person: ${message}</div>`,
+  );
+  if (rest.length > 0) return html`${rest}`;
+  return accepted > 0 ? badge('good', 'accepted') : badge('quiet', 'settled');
+}
+
+function result(entered: Entered | undefined): Html | undefined {
+  if (entered?.trouble !== undefined) return html`<p class="box bad" role="alert">${entered.trouble}</p>`;
+  if (entered?.checked === undefined) return undefined;
+  const { isReady, trouble, orders } = entered.checked;
+  if (trouble !== undefined) return html`<p class="box bad" role="alert">Not sent. ${trouble}</p>`;
+  const words = orders.map(({ number, verdict }) => html`<div>${number || 'An order'}: ${VERDICTS[verdict]}</div>`);
+  return html`<div class="box ${isReady ? 'good' : 'bad'}" role="${isReady ? 'status' : 'alert'}">${isReady ? '' : 'Not sent. '}${words}</div>`;
+}
+
+const VERDICTS: Record<CheckedCorrection['orders'][number]['verdict'], string> = {
+  new: 'every check passes. It can be sent.',
+  duplicate: 'the same order is accepted or in progress. Nothing is sent; the dead letter is closed.',
+  conflict: 'the number belongs to another order with other content. Change the number or the content.',
+  waiting: 'a dead letter with the same content waits for a person.',
+  invalid: 'some cells must be corrected first.',
+};
+
+function form(
+  letter: FullLetter,
+  { rows: { rows }, version }: Correctable,
+  entered: Entered | undefined,
+  confirm: string | undefined,
+): Html {
+  const found = entered?.checked?.orders.flatMap(({ problems }) => problems) ?? known(letter, rows);
+  const parts = rows.map((row, i) =>
+    rowPart(
+      row,
+      i,
+      entered?.corrected[i],
+      found.filter((one) => one.row === i),
+    ),
+  );
+  const field =
+    confirm === undefined
+      ? undefined
+      : html`<label>Enter ${confirm} to confirm sending <input name="confirm" autocomplete="off"></label>`;
+  return html`<form method="post" action="/dead-letters/${encodeURIComponent(letter.id)}/fix#correct" class="sheet">
+<input type="hidden" name="version" value="${version}">
+<p>Change what is wrong, as in the fix file. Checking changes nothing. Sending uses the same checks as a fix file that is dropped.</p>
+${parts}
+<div class="acts">${field}<button name="do" value="check">Check</button><button name="do" value="send" class="main">Send the correction</button></div>
+</form>`;
+}
+
+function rowPart(row: FixRow, index: number, entered: CorrectedRow | undefined, found: readonly CellProblem[]): Html {
+  const named = row.cells.map(({ name }) => plain(name));
+  const own = found.filter(({ field }) => field === '' || !named.includes(plain(field)));
+  const general = own.map(({ message }) => html`<p class="bad">${message}</p>`);
+  const cells = row.cells.map((cell, i) => {
+    const wrong = found.filter(({ field }) => field !== '' && plain(field) === plain(cell.name));
+    // Of columns with the same name, only the first is sent.
+    const isFirst = named.indexOf(plain(cell.name)) === i;
+    return cellPart(cell, {
+      id: `v.${index}.${i}`,
+      now: entered?.values[i] ?? cell.value,
+      wrong: isFirst ? wrong : [],
+    });
+  });
+  const id = `ok.${index}`;
+  const checked = entered?.confirmed ? html` checked` : undefined;
+  return html`<fieldset><legend>${row.place}</legend>${general}
+<div class="cells">${cells}</div>
+<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> The values of this row are right as they are, also where they can be read in two ways</label>
+</fieldset>`;
+}
+
+type Entry = { id: string; now: string; wrong: readonly CellProblem[] };
+
+/** Characters that a field can hold. Longer values are changed in the fix file. */
+const LONGEST = 1000;
+
+function cellPart({ name, value }: FixCell, { id, now, wrong }: Entry): Html {
+  const notes = [
+    ...wrong.map(({ message }) => html`<span class="bad">${message}</span>`),
+    ...(now === value ? [] : [html`<span class="quiet">was: ${value === '' ? '(empty)' : value}</span>`]),
+  ];
+  const described = notes.length === 0 ? undefined : html` aria-describedby="${id}.note"`;
+  const invalid = wrong.length === 0 ? undefined : html` aria-invalid="true"`;
+  const fixed = value.length > LONGEST ? html` readonly` : undefined;
+  const note = notes.length === 0 ? undefined : html`<small id="${id}.note">${notes}</small>`;
+  return html`<div class="cell"><label for="${id}">${name || 'behind the last column'}</label>
+<input id="${id}" name="${id}" value="${now}" autocomplete="off" spellcheck="false"${described}${invalid}${fixed}>${note}</div>`;
+}
+
+function plain(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** What the dead letter says about its cells, before somebody changed one. */
+function known({ problems = [] }: FullLetter, rows: readonly FixRow[]): CellProblem[] {
+  return problems.map((problem) => {
+    const at = problem.pointer;
+    const inRow = ({ place }: FixRow) =>
+      at === undefined ? place === placeText({ line: problem.line }) : at === place || at.startsWith(`${place}/`);
+    const row = Math.max(0, rows.findIndex(inRow));
+    const field = at === undefined ? problem.field : at.slice((rows[row]?.place ?? '').length + 1);
+    return { row, field, message: at === undefined ? problemText({ ...problem, field: '' }) : problem.message };
+  });
+}
+
+/** The rows that a form brings back, in the order of the dead letter's rows. */
+export function readEntered({ rows: { rows } }: Correctable, fields: Readonly<Record<string, string>>): CorrectedRow[] {
+  return rows.map(({ cells }, row) => ({
+    values: cells.map(({ value }, i) => entered(value, fields[`v.${row}.${i}`])),
+    confirmed: fields[`ok.${row}`] !== undefined,
+  }));
+}
+
+/** A page shows hidden characters as escapes, and cuts long texts: what came back unchanged is the value itself. */
+function entered(was: string, now: string | undefined): string {
+  if (now === undefined || now === visible(was)) return was;
+  const hidden = new Set(Array.from(was).filter((character) => escapeHidden(character) !== character));
+  return [...hidden].reduce((text, character) => text.replaceAll(escapeHidden(character), character), now);
+}

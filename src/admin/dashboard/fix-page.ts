@@ -1,0 +1,44 @@
+import { PoSyncError } from '../../core/errors.ts';
+import { leadBack } from '../api/act-routes.ts';
+import type { ApiContext } from '../api/api-context.ts';
+import { readLetter } from '../api/dead-letter-routes.ts';
+import { resultText, sendCorrection } from '../api/fix-routes.ts';
+import { type AdminRequest, problemReply, type Reply, type Route } from '../http/route.ts';
+import { deadLetterPage } from './dead-letter-pages.ts';
+import { type Entered, readEntered } from './fix-form.ts';
+import { showPage } from './page-routes.ts';
+
+/** The form that corrects the cells of a dead letter: checks or sends them, and shows what came of it. */
+export function fixPageRoutes(api: ApiContext): Route[] {
+  return [
+    api.needingRedis({
+      method: 'POST',
+      path: '/dead-letters/:id/fix',
+      body: 'sheet',
+      handle: (request) => submit(api, request),
+    }),
+  ];
+}
+
+async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
+  const { do: act, version = '', confirm, ...fields } = request.body as Record<string, string>;
+  const path = `/dead-letters/${encodeURIComponent(request.params['id'] ?? '')}`;
+  const url = new URL(path, request.url);
+  const show = (entered?: Entered, status = 200) =>
+    showPage(api, { ...request, url }, (page) => deadLetterPage(page, entered), status);
+  let corrected: Entered['corrected'] = [];
+  try {
+    const letter = await readLetter(api, request.params['id'] ?? '');
+    const found = await api.corrections.open(letter);
+    corrected = readEntered(found, fields);
+    if (act !== 'send')
+      return await show({ corrected, checked: await api.corrections.check(letter, found, corrected) });
+    const result = await sendCorrection(api, letter, { version, corrected, confirm }, request.principal);
+    if (result.sent === undefined) return await show({ corrected, checked: result.checked }, 422);
+    return leadBack(path, api.notes.keep({ text: resultText(result), isGood: true }));
+  } catch (error) {
+    if (!(error instanceof PoSyncError) || error.code === 'redis-away') throw error;
+    const trouble = [error.message, error.remedy].filter(Boolean).join(' ');
+    return show({ corrected, trouble }, problemReply(error).status);
+  }
+}

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import type { Source } from '../../config/config.ts';
+import { PoSyncError } from '../../core/errors.ts';
+import { handIn } from '../../intake/hand-in.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
+import type { ClaimedFile } from '../../order/batch.ts';
+import { placeText } from '../../order/fixing.ts';
+import type { FoundDeadLetter } from '../dead-letters/dead-letters-in-progress.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import { type CheckedCorrection, checkCorrection } from './check-correction.ts';
+import { type CorrectedRow, type FixRows, readFixRows } from './fix-rows.ts';
+import { cleanName, openPrivateFile } from './private-file.ts';
+
+/** A correction that somebody sent: the batch that brought it, and who sent it when (Redis time). */
+export type Correction = { batch: string; who: string; at: number };
+
+/** A dead letter for correcting: its rows, and earlier corrections. `version` changes when either does. */
+export type Correctable = { rows: FixRows; corrections: readonly Correction[]; version: string };
+
+/** What became of a correction: sent in a batch, or why not. */
+export type CorrectionResult = { checked: CheckedCorrection; sent?: Correction };
+
+type DeskContext = Omit<OperatorContext, 'operator'>;
+type Take = (file: ClaimedFile) => Promise<void>;
+
+/**
+ * Corrects dead letters at the admin port. A correction is a fix file of the order's rows: it is handed in and read like
+ * one that was dropped, with the same checks and history.
+ */
+export function createCorrections(context: DeskContext, take: Take) {
+  const { config, store, batches, ledger } = context;
+  const { time } = store;
+  const chain = createChain(store);
+
+  /** PoSyncError `dead-letter-closed`, and those of `readFixRows`. */
+  async function open(letter: FoundDeadLetter): Promise<Correctable> {
+    if (letter.closed !== undefined) throw closed(letter);
+    const shape = (await batches.find(letter.batch))?.inspection?.shape;
+    if (shape === undefined) throw new PoSyncError('rows-unknown', 'The batch of this dead letter is no longer known.');
+    const rows = await readFixRows(letter, shape, config.reports.path);
+    const corrections = await chain.read(letter);
+    const text = `${rows.version} ${corrections.at(-1)?.batch ?? ''}`;
+    return { rows, corrections, version: createHash('sha256').update(text).digest('hex').slice(0, 16) };
+  }
+
+  /** What the daemon would make of corrected rows. Changes nothing. */
+  async function check(letter: FoundDeadLetter, { rows }: Correctable, corrected: readonly CorrectedRow[]) {
+    refuseOtherRows(rows, corrected);
+    await using file = await openPrivateFile(nameOf(letter, rows), config, rows.write(corrected));
+    return await checkCorrection({ path: file.path, source: letter.source }, context);
+  }
+
+  /**
+   * Sends corrected rows, unless a check fails. `version`: what the person saw. PoSyncError `dead-letter-changed`,
+   * `correction-under-way`, `source-gone`.
+   */
+  async function send(
+    letter: FoundDeadLetter,
+    { version, corrected }: { version: string; corrected: readonly CorrectedRow[] },
+    operator: OperatorContext['operator'],
+  ): Promise<CorrectionResult> {
+    const found = await open(letter);
+    const last = found.corrections.at(-1);
+    if (last && stateOf(last, await batches.find(last.batch), time.now()) === 'under-way') throw underWay(last);
+    if (found.version !== version) throw changed();
+    refuseOtherRows(found.rows, corrected);
+    const source = sourceOf(letter, config.sources);
+    await using file = await openPrivateFile(nameOf(letter, found.rows), config, found.rows.write(corrected));
+    const checked = await checkCorrection({ path: file.path, source: letter.source }, context);
+    if (!checked.isReady) return { checked };
+    const at = time.now();
+    const sent = { batch: '', who: operator.who, at };
+    const claimed = await handIn({ name: file.name, from: file.path }, source, { config, at: new Date(at) }, announce);
+    await take(claimed);
+    return { checked, sent };
+
+    async function announce(batch: string): Promise<void> {
+      sent.batch = batch;
+      if (!(await chain.add(letter, last, sent))) throw changed();
+      await batches.handedIn(batch, operator.who);
+      const numbers = new Set([letter.purchaseOrderNumber, ...checked.orders.map(({ number }) => number)]);
+      for (const number of numbers) if (number !== '') await ledger.note(number, operator.did('corrected'));
+    }
+  }
+
+  return { open, check, send, history: chain.read };
+}
+
+/** The fix file goes where the batch came from: its source names the mapping of dead letters that it leaves. */
+function sourceOf({ source }: FoundDeadLetter, sources: readonly Source[]): Source {
+  const found = sources.find(({ name }) => name === source);
+  if (found !== undefined) return found;
+  throw new PoSyncError('source-gone', `The configuration no longer has the source ${source}.`, {
+    remedy: 'Drop the corrected fix file into an inbox.',
+  });
+}
+
+/** `orders.line-7.fix.csv` */
+function nameOf({ file, location }: FoundDeadLetter, { ending }: FixRows): string {
+  const stem = file.replace(/(?:\.[A-Za-z0-9]{1,8}){1,2}$/, '').replace(/\.(?:line|at)-[\w-]+(?:\.fix.*)?$/, '');
+  const place = placeText(location).replace(/[^A-Za-z0-9]+/g, '-');
+  const at = place.startsWith('-') ? `at${place}` : place;
+  return cleanName(`${stem.slice(0, 60)}.${at.slice(0, 30)}${ending}`);
+}
+
+function refuseOtherRows({ rows }: FixRows, corrected: readonly CorrectedRow[]): void {
+  const fits =
+    rows.length === corrected.length && rows.every(({ cells }, i) => cells.length === corrected[i]?.values.length);
+  if (fits) return;
+  throw new PoSyncError('rows-invalid', 'The rows and cells are not those of this dead letter.', {
+    remedy: 'Read the rows again.',
+  });
+}
+
+/** Milliseconds after which a batch that did not begin will not. */
+const BEGINS_WITHIN = 60_000;
+
+/** What became of a correction; `lost`: its batch never began. */
+export type CorrectionState = 'under-way' | 'done' | 'lost';
+
+/** `batch`: that of the correction, if it is known. `now`: Redis time. */
+export function stateOf({ at }: Correction, batch: Pick<Batch, 'state'> | undefined, now: number): CorrectionState {
+  if (batch === undefined) return now - at < BEGINS_WITHIN ? 'under-way' : 'lost';
+  return batch.state === 'done' ? 'done' : 'under-way';
+}
+
+function underWay({ who, batch }: Correction): PoSyncError {
+  return new PoSyncError('correction-under-way', `${who} has sent a correction, which is not finished.`, {
+    remedy: `Wait for batch ${batch}.`,
+    facts: { batch },
+  });
+}
+
+function changed(): PoSyncError {
+  return new PoSyncError('dead-letter-changed', 'This dead letter was changed since its rows were read.', {
+    remedy: 'Read it again, and compare your correction with what is there now.',
+  });
+}
+
+function closed({ closed: end }: FoundDeadLetter): PoSyncError {
+  return new PoSyncError('dead-letter-closed', `This dead letter was closed: ${end?.by}.`, {
+    remedy: 'Nothing is to be corrected.',
+  });
+}
+
+/** Corrections of a dead letter that are read at most. */
+const MOST = 100;
+
+/**
+ * The corrections of each dead letter, one after the other. Each names the one before it, and only the first that does is
+ * kept: of two people who correct the same dead letter, one is told that it changed.
+ */
+function createChain({ redis, keys }: DeskContext['store']) {
+  const fieldOf = ({ location }: Pick<FoundDeadLetter, 'location'>, previous: string) =>
+    `desk ${placeText(location)} after ${previous}`;
+
+  async function read(letter: Pick<FoundDeadLetter, 'batch' | 'location'>): Promise<Correction[]> {
+    const found: Correction[] = [];
+    while (found.length < MOST) {
+      const text = await redis.hget(keys.corrected(letter.batch), fieldOf(letter, found.at(-1)?.batch ?? ''));
+      if (text === null) break;
+      found.push(JSON.parse(text) as Correction);
+    }
+    return found;
+  }
+
+  async function add(letter: FoundDeadLetter, previous: Correction | undefined, next: Correction): Promise<boolean> {
+    const field = fieldOf(letter, previous?.batch ?? '');
+    return (await redis.hsetnx(keys.corrected(letter.batch), field, JSON.stringify(next))) === 1;
+  }
+
+  return { read, add };
+}

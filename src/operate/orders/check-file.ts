@@ -1,0 +1,31 @@
+import type { CheckedOrder } from '../../order/order.ts';
+import { inspectFile } from '../../parse/inspect.ts';
+import type { Inspection } from '../../parse/inspection.ts';
+import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
+import { readOrders } from '../../validate/read-orders.ts';
+
+/** A file to check, and the source whose mapping reads it; a fix file is read with the mapping of its batch. */
+export type FileToCheck = { path: string; source: string };
+
+/** What a check meets. `unknownBatch`: the batch that a fix file names, but that is not known. */
+export type CheckEvents = {
+  inspected?(inspection: Inspection, unknownBatch: string | undefined): void;
+  order(order: CheckedOrder): Promise<void> | void;
+};
+
+/**
+ * Reads, maps and checks a file as a daemon does, and reports each order. Sends nothing. Throws like `inspectFile`, or
+ * the reason why a file must not be read.
+ */
+export async function checkFile(
+  { path, source }: FileToCheck,
+  { signal, ...deps }: HowToReadDeps & { signal: AbortSignal },
+  on: CheckEvents,
+): Promise<Inspection> {
+  const { mapping, originals, unknownBatch, refusal } = await howToRead(path, source, deps);
+  if (refusal !== undefined) throw refusal;
+  const inspection = await inspectFile(path, mapping, { signal, originals });
+  on.inspected?.(inspection, unknownBatch);
+  for await (const order of readOrders(path, inspection, { signal })) await on.order(order);
+  return inspection;
+}

@@ -1,0 +1,241 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Operator, openOperator } from '../support/operator.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+
+let place: Workplace;
+let person: Operator;
+
+type Row = { place: string; message: string; cells: { name: string; value: string }[] };
+type Rows = { version: string; rows: Row[] };
+
+beforeAll(async () => {
+  const faults = [{ kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] }];
+  place = await openWorkplace({ faults: { faults } });
+  person = await openOperator(place, place.start(['start']));
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+/** Drops a file, waits for its report, and returns the ids of its dead letters by order number. */
+async function drop(name: string, content: string | Buffer): Promise<Map<string, string>> {
+  const before = (await place.reportsNow()).length;
+  await place.drop(name, content);
+  const report = await until('the report', async () => {
+    const reports = await place.reportsNow();
+    return reports.length > before ? reports.find(({ file, finishedAt }) => file === name && finishedAt) : undefined;
+  });
+  return await until('the dead letters', async () => {
+    const { body } = await person.call('GET', `/dead-letters?batch=${report.batch}`);
+    const items = (body['items'] ?? []) as { id: string; purchaseOrderNumber: string }[];
+    return items.length === report.open && items.every(({ id }) => !id.includes('#'))
+      ? new Map(items.map(({ id, purchaseOrderNumber }) => [purchaseOrderNumber, id]))
+      : undefined;
+  });
+}
+
+const pathOf = (id: string | undefined) => `/dead-letters/${encodeURIComponent(id ?? '')}`;
+
+async function rowsOf(id: string | undefined): Promise<Rows> {
+  const { status, body } = await person.call('GET', `${pathOf(id)}/rows`);
+  expect([status, body['code']]).toEqual([200, undefined]);
+  return body as unknown as Rows;
+}
+
+/** The values of the rows, some of them replaced by name. */
+function changed({ rows }: Rows, values: Record<string, string>, confirmed = false) {
+  return rows.map(({ cells }) => ({ values: cells.map(({ name, value }) => values[name] ?? value), confirmed }));
+}
+
+it('a corrected cell is checked, sent as a fix file, accepted, and closes the dead letter with its author', async () => {
+  const id = (await drop('orders.csv', `${HEAD},note\nPO-1,NEW,B,none,"=1+1, ""a"""\nPO-1,NEW,C,2,x\n`)).get('PO-1');
+  const rows = await rowsOf(id);
+  expect(rows.rows.map(({ place: at }) => at)).toEqual(['line 2', 'line 3']);
+  expect(rows.rows[0]?.cells.map(({ value }) => value)).toEqual(['PO-1', 'NEW', 'B', 'none', '=1+1, "a"']);
+  expect(rows.rows[0]?.message).toContain('quantity');
+
+  const dry = await person.call('POST', `${pathOf(id)}/fix`, { rows: changed(rows, { quantity: '0' }), dryRun: true });
+  expect(dry.body).toMatchObject({ sent: false, isReady: false, orders: [{ number: 'PO-1', verdict: 'invalid' }] });
+  expect(dry.body['orders']).toMatchObject([{ problems: [{ row: 0, field: 'quantity' }, { row: 1 }] }]);
+
+  const [first = { values: [], confirmed: false }, second = first] = changed(rows, {});
+  const good = [{ ...first, values: first.values.with(3, '7') }, second];
+  const sent = await person.call('POST', `${pathOf(id)}/fix`, { version: rows.version, rows: good });
+  expect([sent.status, sent.body['sent']]).toEqual([201, true]);
+  await until('the order', () => place.stored().get('PO-1') === 1);
+  const letter = await until('the closing', async () => {
+    const { body } = await person.call('GET', pathOf(id));
+    return body['closed'] === undefined ? undefined : body;
+  });
+  expect(letter['closed']).toMatchObject({ by: 'accepted', batch: sent.body['batch'] });
+  const { body: history } = await person.call('GET', '/order?number=PO-1');
+  expect(history['operatorActions']).toMatchObject([{ what: 'corrected', who: expect.any(String) }]);
+  expect(place.stored().size).toBe(1);
+});
+
+/** The fields of the correction form of a page, as a browser would send them. */
+function fieldsIn(text: string): Record<string, string> {
+  const [, form = ''] = /<form method="post" action="[^"]*\/fix#correct"[^>]*>(.*?)<\/form>/s.exec(text) ?? [];
+  const inputs = [...form.matchAll(/<input (?![^>]*checkbox)[^>]*?name="([^"]*)"(?: value="([^"]*)")?/g)];
+  return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, plain(value)]));
+}
+
+const plain = (text: string) =>
+  text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
+it('the page checks and sends cells without JavaScript, keeps what was entered, and shows no markup of data', async () => {
+  const evil = '<img src=x onerror=alert(1)>\u202e';
+  const id = (await drop('evil.csv', `${HEAD},note\nPO-11,NEW,B,none,"${evil}"\n`)).get('PO-11');
+  const { text } = await person.page(pathOf(id));
+  expect(text).not.toMatch(/<img|\u202e/);
+  const fields = fieldsIn(text);
+  expect(fields['v.0.4']).toBe('<img src=x onerror=alert(1)>\\u202e');
+  expect(text).toMatch(/name="v\.0\.3" value="none"[^>]* aria-invalid="true"/);
+
+  const half = await person.submit(`${pathOf(id)}/fix`, { ...fields, 'v.0.3': '-1', do: 'send' });
+  const again = await half.text();
+  expect([half.status, fieldsIn(again)['v.0.3'], /was: none/.test(again), /Not sent/.test(again)]).toEqual([
+    422,
+    '-1',
+    true,
+    true,
+  ]);
+  const checked = await person.submit(`${pathOf(id)}/fix`, { ...fields, 'v.0.3': '3', do: 'check' });
+  expect(await checked.text()).toContain('It can be sent.');
+  expect(place.stored().has('PO-11')).toBe(false);
+  const sent = await person.submit(`${pathOf(id)}/fix`, { ...fields, 'v.0.3': '3', do: 'send' });
+  expect(sent.status).toBe(303);
+  await until('the closing', async () => {
+    const page = (await person.page(pathOf(id))).text;
+    expect(page).toContain('Corrections');
+    return page.includes('Closed: accepted') && page.includes('>accepted</span>');
+  });
+  // The note came back as it was, without the escape that the page shows.
+  const report = (await place.reportsNow()).find(({ file }) => file === 'evil.line-2.fix.csv');
+  expect(report).toMatchObject({ state: 'finished', counts: { accepted: 1, orders: 1 }, source: 'inbox' });
+});
+
+it('of two people, and of a double submit, one sends; a stale page is told, with what was entered', async () => {
+  const id = (await drop('two.csv', `${HEAD}\nPO-21,NEW,B,none\n`)).get('PO-21');
+  const rows = await rowsOf(id);
+  const body = { version: rows.version, rows: changed(rows, { quantity: '4' }) };
+  const answers = await Promise.all([1, 2, 3].map(() => person.call('POST', `${pathOf(id)}/fix`, body)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+  await until('the order', () => place.stored().get('PO-21'));
+  const late = await person.submit(`${pathOf(id)}/fix`, { version: rows.version, 'v.0.3': '9', do: 'send' });
+  expect(late.status).toBe(409);
+  expect(place.stored().get('PO-21')).toBe(1);
+});
+
+it('a correction that still needs a person closes the old dead letter and leads to the new one', async () => {
+  const id = (await drop('again.csv', `${HEAD}\nPO-3,NEW,X-9,1\n`)).get('PO-3');
+  const rows = await rowsOf(id);
+  const sent = await person.call('POST', `${pathOf(id)}/fix`, {
+    version: rows.version,
+    rows: changed(rows, { quantity: '2' }),
+  });
+  expect(sent.status).toBe(201);
+  const next = await until('the result', async () => {
+    const { body } = await person.call('GET', `${pathOf(id)}/corrections`);
+    const [one] = body['items'] as { state: string; left: { id: string; message: string }[] }[];
+    return one?.state === 'done' && one.left[0] !== undefined && !one.left[0].id.includes('#')
+      ? one.left[0]
+      : undefined;
+  });
+  expect(next).toMatchObject({ purchaseOrderNumber: 'PO-3', message: 'articleCode X-9 is invalid' });
+  await until('the closing', async () => (await person.call('GET', pathOf(id))).body['closed'] !== undefined);
+  expect((await rowsOf(next.id)).rows[0]?.cells.map(({ value }) => value)).toEqual(['PO-3', 'NEW', 'X-9', '2']);
+  const old = await person.call('GET', `${pathOf(id)}/rows`);
+  expect([old.status, old.body['code']]).toEqual([409, 'dead-letter-closed']);
+});
+
+it('cells of a JSON order keep their types, and a missing value can be added', async () => {
+  const orders = [
+    {
+      purchaseOrderNumber: '0071',
+      orderState: 'NEW',
+      items: [{ articleCode: '007', quantity: 1.5 }, { articleCode: 'B' }],
+    },
+  ];
+  const id = (await drop('orders.json', JSON.stringify(orders))).get('0071');
+  const rows = await rowsOf(id);
+  const names = rows.rows[0]?.cells.map(({ name, value }) => `${name}=${value}`);
+  expect(names).toEqual([
+    'purchaseOrderNumber=0071',
+    'orderState=NEW',
+    'items/0/articleCode=007',
+    'items/0/quantity=1.5',
+    'items/1/articleCode=B',
+    'items/1/quantity=',
+  ]);
+  const sent = await person.call('POST', `${pathOf(id)}/fix`, {
+    version: rows.version,
+    rows: changed(rows, { 'items/0/quantity': '2', 'items/1/quantity': '3' }),
+  });
+  expect(sent.body).toMatchObject({ sent: true });
+  await until('the order', () => place.stored().get('0071'));
+});
+
+it('a session that ended loses nothing that was entered', async () => {
+  const answer = await fetch(`http://127.0.0.1:${person.port}${pathOf('x~line 2')}/fix`, {
+    method: 'POST',
+    headers: {
+      'sec-fetch-site': 'same-origin',
+      accept: 'text/html',
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: new URLSearchParams({ 'v.0.0': '"><b>7' }).toString(),
+  });
+  const text = await answer.text();
+  expect([answer.status, text.includes('<b>')]).toEqual([403, false]);
+  expect(text).toContain('<input type="hidden" name="v.0.0" value="&quot;&gt;&lt;b&gt;7">');
+  expect(text).toContain(`action="${pathOf('x~line 2')}/fix"`);
+});
+
+it('wrong corrections are refused with a code', async () => {
+  const id = (await drop('wrong.csv', `${HEAD}\nPO-31,NEW,B,none\n`)).get('PO-31');
+  for (const [body, code] of [
+    [{}, 'body-wrong'],
+    [{ rows: [{ values: [1] }] }, 'body-wrong'],
+    [{ rows: [], version: 'x' }, 'dead-letter-changed'],
+    [{ rows: [{ values: ['a'] }], dryRun: true }, 'rows-invalid'],
+    [{ rows: [], frob: 1 }, 'body-wrong'],
+  ]) {
+    expect((await person.call('POST', `${pathOf(id)}/fix`, body)).body['code']).toBe(code);
+  }
+});
+
+it('a dead letter of an export is corrected with the mapping of the export, without an inbox', async () => {
+  const source =
+    '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }\nmappings:\n  erp: { fields: { purchaseOrderNumber: PO_NO, articleCode: MATNR, quantity: MENGE }, defaults: { orderState: NEW } }';
+  await using other = await openWorkplace({ source });
+  const anna = await openOperator(other, other.start(['start']));
+  await writeFile(path.join(other.folder, 'erp.csv'), 'PO_NO,MATNR,MENGE\nPO-1,B,none\n');
+  const id = await until('the dead letter', async () => {
+    const { body } = await anna.call('GET', '/dead-letters');
+    return ((body['items'] ?? []) as { id: string }[]).find((one) => !one.id.includes('#'))?.id;
+  });
+  const { body: rows } = await anna.call('GET', `${pathOf(id)}/rows`);
+  const sent = await anna.call('POST', `${pathOf(id)}/fix`, {
+    version: rows['version'],
+    rows: [{ values: ['PO-1', 'B', '5'] }],
+  });
+  expect(sent.body).toMatchObject({ sent: true, orders: [{ number: 'PO-1', verdict: 'new' }] });
+  await until('the order', () => other.stored().get('PO-1'));
+  const report = await until('the report', async () =>
+    (await other.reportsNow()).find(({ state, file }) => state === 'finished' && file === 'erp.line-2.fix.csv'),
+  );
+  expect(report.source).toBe('erp');
+  await until(
+    'the desk is empty',
+    async () => (await readdir(path.join(other.folder, 'data', 'desk', 'erp'))).length === 0,
+  );
+});

@@ -1,0 +1,58 @@
+import { matchesDocument } from './control-document.ts';
+import { until } from './until.ts';
+import type { Running, Workplace } from './workplace.ts';
+
+/** A person who is signed in at the dashboard of a daemon. `call` sends JSON as the dashboard's own page does. */
+export type Operator = {
+  port: number;
+  cookie: string;
+  /** The one-time link that was not used. */
+  link(): Promise<string>;
+  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** A page's text. */
+  page(path: string): Promise<{ status: number; text: string }>;
+  /** Submits a form as a browser does, without following where it leads. */
+  submit(path: string, fields: Record<string, string>): Promise<Response>;
+};
+
+/** Waits for the daemon and signs in by the link of `po-sync dashboard`. */
+export async function openOperator(place: Workplace, daemon: Running): Promise<Operator> {
+  const port = Number(await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]));
+  const origin = `http://127.0.0.1:${port}`;
+  const own = { 'sec-fetch-site': 'same-origin' };
+  const link = () =>
+    until('the link', async () => {
+      return (JSON.parse((await place.run(['dashboard', '--json'])).out) as { url?: string }).url;
+    });
+  const answer = await fetch(`${origin}/api/v1/session`, {
+    method: 'POST',
+    headers: { ...own, 'content-type': 'application/json' },
+    body: JSON.stringify({ code: (await link()).split('#')[1] }),
+  });
+  const cookie = answer.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+  return {
+    port,
+    cookie,
+    link,
+    async call(method, path, body) {
+      const type = body === undefined ? {} : { 'content-type': 'application/json' };
+      const init = body === undefined ? {} : { body: JSON.stringify(body) };
+      const reply = await fetch(`${origin}/api/v1${path}`, { method, headers: { ...own, ...type, cookie }, ...init });
+      const found = (await reply.json()) as Record<string, unknown>;
+      if (reply.ok) matchesDocument(method, path.slice(1), reply.status, found);
+      return { status: reply.status, body: found };
+    },
+    async page(path) {
+      const reply = await fetch(`${origin}${path}`, { headers: { accept: 'text/html', cookie } });
+      return { status: reply.status, text: await reply.text() };
+    },
+    submit(path, fields) {
+      return fetch(`${origin}${path}`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { ...own, cookie, accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(fields).toString(),
+      });
+    },
+  };
+}
