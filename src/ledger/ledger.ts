@@ -14,6 +14,7 @@ import {
 } from './entry.ts';
 import { createFollowers } from './followers.ts';
 import { type LedgerIdentity, runCounting } from './identity.ts';
+import { createOperatorActions } from './operator-actions.ts';
 import type { Known } from './transitions/admission.ts';
 import { type Step, SWEEP_AFTER } from './transitions/step.ts';
 
@@ -75,10 +76,7 @@ export function createLedger(deps: LedgerDeps) {
     enter,
     take,
     count: createCount(deps),
-    /** What people did with an order, oldest first. */
-    operatorActions: (number: string) => actionsOf(redis, keys.operatorActions(number)),
-    /** Adds to the history of an order what a person did without a change of its entry: their file changes that. */
-    note: (number: string, action: OperatorAction) => noteAction(redis, keys.operatorActions(number), action),
+    ...createOperatorActions({ redis, keys }),
     followers: createFollowers({ redis, keys, identity }),
     listedTwice: createListedTwice({ redis, keys }),
     respelled: createRespelled({ redis, keys, lookup }),
@@ -126,17 +124,6 @@ function createLookup(redis: Redis, keys: Keys) {
   }
 
   return lookup;
-}
-
-async function actionsOf(redis: Redis, key: string): Promise<OperatorAction[]> {
-  return (await redis.lrange(key, 0, -1)).map((text) => JSON.parse(text) as OperatorAction);
-}
-
-/** Actions of an order that are kept; `commit.lua` keeps as many. */
-const ACTIONS = 20;
-
-async function noteAction(redis: Redis, key: string, action: OperatorAction): Promise<void> {
-  await redis.multi().rpush(key, JSON.stringify(action)).ltrim(key, -ACTIONS, -1).exec();
 }
 
 /** When the sweeper or the verifier looks after an order. */

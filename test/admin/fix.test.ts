@@ -123,7 +123,7 @@ it('the page checks and sends cells without JavaScript, keeps what was entered, 
   expect(report).toMatchObject({ state: 'finished', counts: { accepted: 1, orders: 1 }, source: 'inbox' });
 });
 
-it('of two people, and of a double submit, one sends; a stale page is told, with what was entered', async () => {
+it('of two people, and of a double submit, one sends; a stale page shows why not', async () => {
   const id = (await drop('two.csv', `${HEAD}\nPO-21,NEW,B,none\n`)).get('PO-21');
   const rows = await rowsOf(id);
   const body = { version: rows.version, rows: changed(rows, { quantity: '4' }) };

@@ -1,5 +1,4 @@
 import type { ClaimedFile } from '../../order/batch.ts';
-import type { Closing } from '../../order/dead-letter.ts';
 import { countSettled, noOutcomes, OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import type { FileShape } from '../../order/record.ts';
 import type { Redis } from '../../redis/connect.ts';
@@ -7,6 +6,7 @@ import type { Keys } from '../../redis/keys.ts';
 import { type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, runScript } from '../../redis/script.ts';
 import type { StoredResult } from '../entry.ts';
+import { createAftermath } from './aftermath.ts';
 import { type BatchError, type ControlDeps, changeOf, createBatchControl } from './batch-control.ts';
 
 /** Milliseconds until the lease of a daemon that died expires. */
@@ -180,42 +180,6 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
   }
 
   return { begin, handedIn, inspected, admitting, putAway, done };
-}
-
-/** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
-function createAftermath(redis: Redis, keys: Keys) {
-  /** Settled batches whose dead letters were closed since their report was written. */
-  const toRefresh = (): Promise<string[]> => redis.smembers(keys.refresh);
-
-  /** How dead letters of a batch were closed. */
-  async function closings(batch: string): Promise<Closing[]> {
-    const texts = await redis.hvals(keys.closed(batch));
-    return texts.map((text) => JSON.parse(text) as Closing);
-  }
-
-  /** The report shows so many closings; one that came meanwhile asks again. `later`: reports that depend on it. */
-  async function refreshed(batch: string, shown: number, later: readonly string[]): Promise<void> {
-    if (later.length > 0) await redis.sadd(keys.refresh, ...later);
-    await redis.srem(keys.refresh, batch);
-    if ((await redis.hlen(keys.closed(batch))) > shown) await redis.sadd(keys.refresh, batch);
-  }
-
-  /** The older batches whose dead letters need a person again in this one. */
-  const origins = (batch: string): Promise<string[]> => redis.smembers(keys.cameFrom(batch));
-
-  /** Forgets a batch that is done and whose report expired. What it sent stays in the ledger. */
-  async function forget(batch: string): Promise<void> {
-    await redis
-      .multi()
-      .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
-      .del(keys.corrected(batch), keys.cameFrom(batch))
-      .zrem(keys.batches, batch)
-      .hdel(keys.unreadable, batch)
-      .xadd(keys.changes, ...changeOf(batch))
-      .exec();
-  }
-
-  return { toRefresh, closings, refreshed, origins, forget };
 }
 
 /** How many orders a batch has, as admitted or, before that, as the first pass counted them; undefined while unknown. */

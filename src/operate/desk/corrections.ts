@@ -148,7 +148,7 @@ const MOST = 100;
 
 /**
  * The corrections of each dead letter, one after the other. Each names the one before it, and only the first that does is
- * kept: of two people who correct the same dead letter, one is told that it changed.
+ * kept: of two people who correct the same dead letter, the second gets an error.
  */
 function createChain({ redis, keys }: DeskContext['store']) {
   const fieldOf = ({ location }: Pick<FoundDeadLetter, 'location'>, previous: string) =>

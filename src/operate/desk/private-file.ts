@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { codeOf } from '../../core/errors.ts';
 
-/** A file that only po-sync can read, in a folder of its own. Disposing removes both. */
+/** A file that only po-sync can read, in a separate folder. Disposing removes both. */
 export type PrivateFile = AsyncDisposable & { path: string; name: string };
 
 type Where = Pick<Config, 'data'>;
