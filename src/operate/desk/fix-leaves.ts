@@ -29,7 +29,8 @@ function* walk(value: unknown, pointer: string, depth: number): Generator<Leaf> 
 }
 
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (sourceOfNumber(value) ?? (value === null ? '' : String(value)));
+  if (typeof value === 'string') return value;
+  return sourceOfNumber(value) ?? (typeof value === 'boolean' ? String(value) : '');
 }
 
 /** Fields of the API that items of an order in the API's own form lack. */
