@@ -1,5 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { html } from '../../report/page/html.ts';
+import { type Html, html } from '../../report/page/html.ts';
 import { framePage } from '../dashboard/frame.ts';
 import type { Guard } from './guard.ts';
 import { jsonReply, type Principal, problemReply, type Reply, type Route } from './route.ts';
@@ -126,16 +126,24 @@ function openPage(): Reply {
 }
 
 /** A form that was sent after the session ended, with what its sender entered, to be sent again. */
-export function signedOutPage(
+export function signedOutPage(url: URL, fields: Fields, status: number): Reply {
+  const why = html`You are not signed in with the role operate, perhaps because your session has ended. <a href="/login" target="_blank">Sign in in another tab</a>, or open a new link of <code>po-sync dashboard</code>. Then continue here.`;
+  return keptPage(url, fields, { title: 'Sign in to continue', why, status });
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+/** A form that could not be handled now: what was entered is kept on the page. */
+export function keptPage(
   { pathname, search }: URL,
-  fields: Readonly<Record<string, string>>,
-  status: number,
+  fields: Fields,
+  { title, why, status }: { title: string; why: Html; status: number },
 ): Reply {
   const kept = Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`,
   );
-  const body = html`<h1>Sign in to continue</h1>
-<p>You are not signed in with the role operate, perhaps because your session has ended. Nothing was changed, and what you entered is kept on this page. <a href="/login" target="_blank">Sign in in another tab</a>, or open a new link of <code>po-sync dashboard</code>. Then continue here.</p>
+  const body = html`<h1>${title}</h1>
+<p>Nothing was changed, and what you entered is kept on this page. ${why}</p>
 <form method="post" action="${pathname + search}">${kept}<button>Continue</button></form>`;
-  return framePage({ title: 'Sign in to continue', body }, status);
+  return framePage({ title, body }, status);
 }
