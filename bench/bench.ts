@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { compareWith } from './against.ts';
 import { type Options, readOptions } from './options.ts';
 import { type Form, keepResult, lookAround, type Result } from './result.ts';
+import { dashboard } from './rows/dashboard.ts';
 import { firstPost } from './rows/first-post.ts';
 import { idle } from './rows/idle.ts';
 import { intake } from './rows/intake.ts';
@@ -28,6 +29,7 @@ const ROWS: readonly Row[] = [
   idle,
   startUp,
   intake,
+  dashboard,
   sandbox,
 ];
 

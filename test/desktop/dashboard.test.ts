@@ -1,7 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
+import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
-import { openBrowser } from './browser.ts';
+import { openBrowser, type Shown } from './browser.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 it('a one-time link signs in; the page follows a pause, ends it by its button, and its policy stops nothing', async () => {
   await using place = await openWorkplace();
@@ -31,3 +37,90 @@ it('a one-time link signs in; the page follows a pause, ends it by its button, a
   expect(page.complaints).toEqual([]);
   expect(page.requests.filter((url) => !url.startsWith(new URL(link).origin) && !url.startsWith('data:'))).toEqual([]);
 });
+
+const shows = (page: Shown, text: string) =>
+  until(`the page shows ${text}`, () =>
+    page.evaluate<boolean>(`document.body.innerText.includes(${JSON.stringify(text)})`),
+  );
+
+/** What the plots show: their pixels, and what a screen reader says. */
+const PLOTS = `[...document.querySelectorAll('.plots canvas')].map((canvas) => [
+  canvas.toDataURL(),
+  canvas.getAttribute('aria-label'),
+])`;
+
+it('the plots move while a batch runs, and the page says so while Redis or the daemon is away, and recovers', async () => {
+  await using redis = await startTestRedis();
+  await using place = await openWorkplace({ redis: redis.url });
+  const daemon = place.start(['start']);
+  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  await using browser = await openBrowser();
+  const page = await browser.show(`http://127.0.0.1:${port}/?minutes=5`, { width: 1200, height: 900 });
+  const plots = () => page.evaluate<[pixels: string, label: string][]>(PLOTS);
+  const before = await until('three plots', async () => {
+    const found = await plots();
+    return found.length === 3 && found.every(([, label]) => label !== null) && found;
+  });
+  expect(before[0]?.[1]).toMatch(/^Orders per second: (?:0|–) and (?:0|–) at the end$/);
+  const orders = csvOf(300).replaceAll('PO-', 'FIRST-');
+  await place.drop('orders.csv', orders);
+  await until('accepted orders', async () =>
+    /^(?!0|–)/.test(await page.evaluate('document.querySelector("[data-pace]").textContent')),
+  );
+  // Loading the page again, because a batch ended, draws them again.
+  const after = await until('the plots moved', async () => {
+    const found = await plots();
+    return /^Answer time of the API, ms: [\d.]+ and [\d.]+ at the end$/.test(found[1]?.[1] ?? '') && found;
+  });
+  for (const i of [0, 1, 2]) expect(after[i]?.[0], String(i)).not.toBe(before[i]?.[0]);
+
+  await redis.kill();
+  await shows(page, 'Redis is away');
+  await redis.restart();
+  await shows(page, 'Delivering');
+  await until('plots after the page was loaded again', async () => (await plots()).length === 3);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  await shows(page, 'No connection to this daemon');
+  expect(page.complaints.filter((one) => !/Failed to load resource/.test(one))).toEqual([]);
+});
+
+it('no page has a serious fault for people who use a screen reader or a keyboard, in either theme', async () => {
+  const faults = [{ kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] }];
+  await using place = await openWorkplace({ faults: { faults } });
+  const daemon = place.start(['start']);
+  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  await place.drop('orders.csv', `${[HEAD, 'PO-1,NEW,A,1', 'PO-3,NEW,X-9,1', 'PO-4,NEW,B,none'].join('\n')}\n`);
+  const batch = await until('the report', async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch);
+  const link = (JSON.parse((await place.run(['dashboard', '--json'])).out) as { url: string }).url;
+  await using browser = await openBrowser();
+  const first = await browser.show(link, { width: 1200, height: 900 });
+  await shows(first, 'may operate');
+  const listed = await first.evaluate<string[]>("[...document.querySelectorAll('nav a')].map((one) => one.pathname)");
+  const id = encodeURIComponent(`${batch}~line 3`);
+  const pages = [
+    ...listed,
+    `/batches/${batch}`,
+    `/dead-letters/${id}`,
+    '/order?number=PO-3',
+    '/order?number=none',
+    '/login',
+  ];
+  expect(pages.length).toBeGreaterThan(9);
+  const found: unknown[] = [];
+  for (const path of pages) {
+    for (const dark of [false, true]) {
+      const width = path === '/' && dark ? 390 : 1200;
+      const page = await browser.show(`http://127.0.0.1:${port}${path}`, { width, height: 900, dark });
+      await until('the page is built', () => page.evaluate<boolean>("!document.body.innerText.includes('One moment')"));
+      // The policy of the page allows no script of ours; the protocol of the browser does.
+      await page.evaluate(`${AXE}; axe.run().then((result) => { window.found = result.violations; }); 0`);
+      const violations = await until('axe', () => page.evaluate<Violation[] | undefined>('window.found'));
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      found.push(...serious.map(({ id, nodes }) => [path, dark, id, nodes.map(({ html }) => html)]));
+    }
+  }
+  expect(found).toEqual([]);
+});
+
+type Violation = { id: string; impact: string; nodes: { html: string }[] };
