@@ -34,8 +34,12 @@ async function copyTree(): Promise<AsyncDisposable & { folder: string }> {
 
 type Outcome = { kind: 'green' | 'red' | 'cannot load'; failedFiles: readonly string[] };
 
-/** Runs test files of a copy. */
-async function runTests(folder: string, tests: readonly string[], ...flags: string[]): Promise<Outcome> {
+/** Runs test files of a copy, at most `timeout` milliseconds; 0: without a limit. */
+async function runTests(
+  folder: string,
+  tests: readonly string[],
+  { timeout, flags = [] }: { timeout: number; flags?: readonly string[] },
+): Promise<Outcome> {
   const report = path.join(folder, 'mutant.json');
   await rm(report, { force: true });
   const vitest = path.join(folder, 'node_modules', 'vitest', 'vitest.mjs');
@@ -50,9 +54,7 @@ async function runTests(folder: string, tests: readonly string[], ...flags: stri
     ...tests,
   ];
   const failed = await new Promise<boolean>((resolve) => {
-    execFile(process.execPath, args, { cwd: folder, timeout: PATIENCE, maxBuffer: 1e9 }, (error) =>
-      resolve(error !== null),
-    );
+    execFile(process.execPath, args, { cwd: folder, timeout, maxBuffer: 1e9 }, (error) => resolve(error !== null));
   });
   if (!failed) return { kind: 'green', failedFiles: [] };
   const text = await readFile(report, 'utf8').catch(() => undefined);
@@ -75,7 +77,7 @@ async function judge(mutant: Mutant, folder: string): Promise<Judged> {
     file,
     text.replace(mutant.find, () => mutant.replace),
   );
-  const { kind } = await runTests(folder, mutant.tests, '--bail=1');
+  const { kind } = await runTests(folder, mutant.tests, { timeout: PATIENCE, flags: ['--bail=1'] });
   const verdict = kind === 'green' ? 'survived' : kind;
   await writeFile(file, text);
   return { mutant, verdict, seconds: Math.round((performance.now() - began) / 1000) };
@@ -94,7 +96,7 @@ const folders = [];
 for (let n = 0; n < COPIES; n += 1) folders.push(copies.use(await copyTree()).folder);
 
 const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))];
-const { failedFiles } = await runTests(folders[0] ?? '', tests);
+const { failedFiles } = await runTests(folders[0] ?? '', tests, { timeout: 0 });
 const isRedBefore = (mutant: Mutant) => mutant.tests.some((test) => failedFiles.includes(test));
 
 const judged: Judged[] = [];
