@@ -212,7 +212,7 @@ function report({ on, context }: Line, step: Step, { batch, order }: Entry): voi
   orderDead(context.log, { batch, order: purchaseOrderNumber, outcome, reason: answer?.message ?? '' });
 }
 
-/** What an attempt says about its order, for the ledger. `now` is Redis time in milliseconds. */
+/** What an attempt says about its order, for the ledger. `now` is ledger time in milliseconds. */
 function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
   switch (seen.kind) {
     case 'accepted':

@@ -3,7 +3,7 @@ import type { Store } from '../redis/store.ts';
 
 /**
  * Why delivery of an environment is paused. `code` is stable; only a person or a task ends a pause
- * that is `held`; any other ends automatically: one order is tried at `nextTryAt`. Times are Redis time in milliseconds.
+ * that is `held`; any other ends automatically: one order is tried at `nextTryAt`. Times are ledger time in milliseconds.
  */
 export type Pause = { code: string; reason: string; since: number; held: boolean; nextTryAt?: number };
 

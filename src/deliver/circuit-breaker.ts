@@ -69,7 +69,7 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     refresh: view.refresh,
     troubles: view.troubles,
     current: view.current,
-    /** Until when the API asked every order to wait, as far as known; 0: never. Redis time in milliseconds. */
+    /** Until when the API asked every order to wait, as far as known; 0: never. ledger time in milliseconds. */
     slowUntil,
     ...createAcceptances(deps, view),
     ...createHolds(deps, view, () => run('try')),

@@ -18,7 +18,8 @@ const SHORT_WAIT = 250;
 export type Sign = {
   seen: Seen;
   pass: Pass;
-  token: BearerToken /** When its intent was made, Redis time. */;
+  token: BearerToken;
+  /** When its intent was made, ledger time. */
   began: number;
 };
 

@@ -10,7 +10,7 @@ import { discarded } from './transitions/decision.ts';
 /** An open dead letter: its batch, and the field in the batch's `closed` that would close it. */
 export type OpenDeadLetter = { batch: string; field: string };
 
-/** A later batch has the rows of a dead letter; `successor` needs a person there. `at` is Redis time in milliseconds. */
+/** A later batch has the rows of a dead letter; `successor` needs a person there. `at` is ledger time in milliseconds. */
 export type FixedBy = { at: number; batch: string; successor?: Successor };
 
 /** Dead letters of one number in one batch, with the fields they are kept by, and who or what closes them. */

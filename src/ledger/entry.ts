@@ -16,7 +16,7 @@ export type Listed = { digest: string; items?: readonly Item[] };
 
 /**
  * What the ledger knows about an order until it is settled, and about a dead letter until it is closed.
- * Times are milliseconds of the Redis clock.
+ * Times are ledger time in milliseconds.
  */
 export type Entry = {
   /** Grows with each change. A change is committed only over the version it was decided on. */
@@ -75,7 +75,7 @@ export function isSameContent(known: string, digest: string): boolean {
 }
 
 /**
- * The version of an entry after a change at `at`, Redis time. It grows with every change. Because it follows the clock,
+ * The version of an entry after a change at `at`, ledger time. It grows with every change. Because it follows the clock,
  * no version occurs twice, not even after Redis was restored from an older file.
  */
 export function versionAfter(version: number, at: number): number {
@@ -109,7 +109,7 @@ export function decodeCompact(text: string): Compact {
   };
 }
 
-/** What a person did with an order, for its history. `at` is Redis time in milliseconds. */
+/** What a person did with an order, for its history. `at` is ledger time in milliseconds. */
 export type OperatorAction = {
   at: number;
   /** The user's name on the machine where the command ran. */
@@ -134,7 +134,7 @@ export type StoredResult = {
   known?: { items: readonly Item[] };
 };
 
-/** An intent that reaches Redis later than this after it was made, by Redis' clock, does not count. Milliseconds. */
+/** An intent that reaches Redis later than this after it was made does not count. Milliseconds. */
 export const INTENT_TRAVELS = 2_000;
 
 /** How old an intent may be when its first byte is written, in milliseconds. A process that was suspended longer must not write. */

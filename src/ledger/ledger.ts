@@ -30,7 +30,7 @@ type LedgerDeps = {
   redis: Redis;
   keys: Keys;
   identity: LedgerIdentity;
-  /** Called when orders of a batch were counted with an outcome, at a Redis time in milliseconds. */
+  /** Called when orders of a batch were counted with an outcome, at a ledger time in milliseconds. */
   onOutcome?: (batch: string, outcome: Outcome, orders: number, at: number) => void;
 };
 

@@ -82,7 +82,7 @@ export function createVerifier(input: VerifierDeps) {
   return { tick };
 }
 
-/** When the next list may be read, Redis time in milliseconds; 0: now. */
+/** When the next list may be read, ledger time in milliseconds; 0: now. */
 export async function nextListAt({ redis, keys }: { redis: Redis; keys: Keys }): Promise<number> {
   return Number((await redis.hget(keys.verification, 'notBefore')) ?? 0);
 }

@@ -15,7 +15,7 @@ export type Verdict =
    */
   | { kind: 'postponed'; answer: Answer; until: number; turnedAway?: boolean };
 
-/** Everything that can happen to an order in the ledger. `at` is Redis time in milliseconds. */
+/** Everything that can happen to an order in the ledger. `at` is ledger time in milliseconds. */
 export type LedgerEvent =
   /** An attempt is about to be sent; after `deadline` nothing of it is in flight. */
   | { kind: 'begin'; at: number; deadline: number }
@@ -61,7 +61,7 @@ export type Decision =
 /** A duplicate that waits for the order it repeats: it shares that order's outcome, or takes its place. */
 export type Follower = { batch: string; batchNo: number; ordinal: number; place: Place };
 
-/** What follows. `due`: when the sweeper processes the order; `doubt`: when the list may be read; both Redis time. */
+/** What follows. `due`: when the sweeper processes the order; `doubt`: when the list may be read; both ledger time. */
 export type Step =
   | { kind: 'ignore' }
   | { kind: 'move'; entry: Entry; due?: number; doubt?: number }
