@@ -62,7 +62,15 @@ export default defineConfig({
           maxWorkers: 5,
         },
       },
-      { test: { ...common, name: 'process', maxWorkers: 3, include: ['test/process/**/*.test.ts', ...LONG] } },
+      {
+        test: {
+          ...common,
+          name: 'process',
+          globalSetup: ['test/support/shared-redis.setup.ts', 'test/faults/failover.setup.ts'],
+          maxWorkers: 3,
+          include: ['test/process/**/*.test.ts', ...LONG],
+        },
+      },
       {
         test: {
           ...common,
@@ -90,6 +98,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'faults',
+          globalSetup: ['test/support/shared-redis.setup.ts', 'test/faults/failover.setup.ts'],
           include: ['test/faults/**/*.test.ts'],
           testTimeout: 1_800_000,
           maxWorkers: 1,

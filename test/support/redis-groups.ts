@@ -8,7 +8,7 @@ import type { RedisSecrets } from '../../src/config/secrets.ts';
 import { findRedisServer } from '../../src/redis/private-server/server-process.ts';
 import { freePort } from './free-port.ts';
 import { makeTempFolder } from './temp-folder.ts';
-import { LOGIN, startTestRedis, type TestRedis } from './test-redis.ts';
+import { DOCUMENTED_USER, LOGIN, startTestRedis, type TestRedis } from './test-redis.ts';
 import { until } from './until.ts';
 
 /** Several servers of which one is the primary for all keys of an environment. */
@@ -16,8 +16,6 @@ export type RedisGroup = AsyncDisposable & {
   servers: readonly TestRedis[];
   /** `redis:` of a configuration, as YAML. */
   yaml: string;
-  /** What else a daemon needs. */
-  env: Record<string, string>;
   /** The server that takes writes for `key`, by what the others say. */
   primary(key: string): Promise<TestRedis>;
 };
@@ -27,14 +25,15 @@ const REPLICATES = { masteruser: 'replica', masterauth: PASSWORD };
 /** Its own user, so that a test can cut replication and leave everybody else alone. */
 const REPLICA_USER = `user replica on >${PASSWORD} +psync +replconf +ping`;
 
-const [username = '', password = ''] = LOGIN.slice(0, -1).split(':');
-
 /** User and password, where the address has no place for them. */
-export const LOGIN_SECRETS: RedisSecrets = LOGIN === '' ? {} : { username, password: new Secret(password) };
+export const LOGIN_SECRETS: RedisSecrets =
+  LOGIN === '' ? {} : { username: DOCUMENTED_USER.username, password: new Secret(DOCUMENTED_USER.password) };
 
-/** The same as variables. */
-const LOGIN_VARIABLES: Record<string, string> =
-  LOGIN === '' ? {} : { PO_SYNC_REDIS_USERNAME: username, PO_SYNC_REDIS_PASSWORD: password };
+/** The same user as variables. */
+export const LOGIN_VARIABLES = {
+  PO_SYNC_REDIS_USERNAME: DOCUMENTED_USER.username,
+  PO_SYNC_REDIS_PASSWORD: DOCUMENTED_USER.password,
+};
 
 /** From now on, what the primary confirms reaches no replica. */
 export async function cutReplication(primary: TestRedis): Promise<void> {
@@ -77,7 +76,6 @@ export async function startSentinelGroup(): Promise<RedisGroup> {
   return {
     servers,
     yaml: `{ sentinels: [${sentinels.map(({ port }) => `'127.0.0.1:${port}'`).join(', ')}], master: orders }`,
-    env: LOGIN_VARIABLES,
     primary: async () => {
       const answer = await sentinels[0]?.redis.call('SENTINEL', 'get-master-addr-by-name', 'orders');
       const port = Array.isArray(answer) ? Number(answer[1]) : 0;
@@ -161,7 +159,6 @@ export async function startClusterGroup(): Promise<RedisGroup> {
   return {
     servers,
     yaml: `{ cluster: [${servers.map(({ port }) => `'127.0.0.1:${port}'`).join(', ')}] }`,
-    env: LOGIN_VARIABLES,
     primary: async (key) => {
       for (const server of servers) {
         if (await ownsKey(server, key)) return server;

@@ -26,15 +26,23 @@ export type TestRedis = AsyncDisposable & {
 
 const PASSWORD = 'password-of-the-documented-user';
 
+/** The user that docs/operations/redis.md describes; every Redis of a test has it. */
+export const DOCUMENTED_USER = { username: 'po-sync', password: PASSWORD };
+
 /** Of the user that the tests use, at the place in an address where it belongs. */
 export const LOGIN = process.env['REDIS_ACL'] === undefined ? '' : `po-sync:${PASSWORD}@`;
+
+/** What tests do over a connection of the program; `test/redis/acl.test.ts` holds that the program itself does not. */
+const OF_TESTS = ['flushall', 'flushdb', 'keys', 'config', 'dbsize', 'decr', 'replicaof', 'shutdown', 'wait']
+  .map((name) => `+${name}`)
+  .join(' ');
 
 /** The line of an ACL file that docs/operations/redis.md shows. */
 async function documentedUser(): Promise<string> {
   const page = path.resolve(import.meta.dirname, '../../docs/operations/redis.md');
   const found = /^user po-sync on >PASSWORD .*$/m.exec(await readFile(page, 'utf8'))?.[0];
   if (found === undefined) throw new Error(`${page} shows no user`);
-  return found.replace('>PASSWORD', `>${PASSWORD}`);
+  return `${found.replace('>PASSWORD', `>${PASSWORD}`)} ${OF_TESTS}`;
 }
 
 /** A real Redis on a free loopback port, as durable as the private one; gone with its folder when disposed. */

@@ -48,6 +48,10 @@ type WorkplaceOptions = {
   environment?: string;
   /** The address of a Redis, or `private`; a database of the shared one when absent. */
   redis?: string;
+  /** `redis:` of the configuration as YAML, instead of `redis`. */
+  redisYaml?: string;
+  /** More variables of its processes. */
+  env?: Record<string, string>;
   /** What `spawn` starts; `bin/po-sync` of this checkout when absent. */
   launcher?: string;
 };
@@ -63,7 +67,7 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
   const { environment = 'staging' } = options;
   const onEvent = (event: SandboxEvent) => void events.push(event);
   const api = stack.use(await openSandbox({ environment, onEvent, ...faults, ...options.sandbox }));
-  const redis = options.redis ?? (await openDatabase());
+  const redis = options.redis ?? (options.redisYaml === undefined ? await openDatabase() : '');
   const [inbox, reports, config] = ['inbox', 'reports', 'po-sync.yaml'].map((name) => path.join(folder, name)) as [
     string,
     string,
@@ -86,7 +90,7 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
   const placeOf = (env: Record<string, string>) => ({
     cwd: folder,
     ...(options.launcher === undefined ? {} : { launcher: options.launcher }),
-    env: { ...credentials(environment.toUpperCase()), PO_SYNC_ADMIN_PORT: '0', ...env },
+    env: { ...credentials(environment.toUpperCase()), PO_SYNC_ADMIN_PORT: '0', ...options.env, ...env },
   });
 
   stack.defer(async () => {
@@ -144,10 +148,10 @@ export function credentials(environment: string): Record<string, string> {
 const INBOX = '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }';
 
 function configOf({ environment, baseUrl, authUrl }: OpenSandbox, options: WorkplaceOptions): string {
-  const { more = '', delivery = '', pace = PACE, source = INBOX, redis } = options;
+  const { more = '', delivery = '', pace = PACE, source = INBOX, redis, redisYaml = `{ url: '${redis}' }` } = options;
   return `environment: ${environment}
 data: data
-${redis === 'private' ? '' : `redis: { url: '${redis}' }\n`}environments:
+${redis === 'private' ? '' : `redis: ${redisYaml}\n`}environments:
   ${environment}: { baseUrl: '${baseUrl}', authUrl: '${authUrl}' }
 sources:
   ${source}
