@@ -195,7 +195,7 @@ export async function openOperatorContext(
   await using resources = new AsyncDisposableStack();
   const clock = systemClock;
   const log = createLog({ level: 'silent', pretty: false, stream: shell.streams.err });
-  const { credentials } = await loadRedisSecrets(shell.env);
+  const { credentials } = await loadRedisSecrets(config, shell.env);
   const store = resources.use(await openStore(config, { clock, log, signal: shell.signal, credentials }));
   const { redis, keys, time } = store;
   const owner = randomUUID();

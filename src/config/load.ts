@@ -83,7 +83,7 @@ function resolveConfig(settings: Settings, { file, environment, overrides }: Cir
     file,
     environment,
     data: absolute(settings.data),
-    redis: overrides.redisUrl === undefined ? settings.redis : { url: overrides.redisUrl },
+    redis: resolveRedis(settings.redis, overrides.redisUrl, absolute),
     environments: Object.fromEntries(
       Object.entries(settings.environments).map(([name, one]) => [name, { ...one, ...resolveTls(one, absolute) }]),
     ),
@@ -96,6 +96,13 @@ function resolveConfig(settings: Settings, { file, environment, overrides }: Cir
     })),
     admin: { ...settings.admin, port: overrides.adminPort ?? settings.admin.port },
   });
+}
+
+/** Without TLS in the address that the variable gives, the keys of TLS mean nothing. */
+function resolveRedis(redis: Settings['redis'], url: string | undefined, absolute: (written: string) => string) {
+  const secure = resolveTls(redis, absolute);
+  if (url === undefined) return { ...redis, ...secure };
+  return { url, ...(url.startsWith('rediss:') && secure) };
 }
 
 function resolveSource(source: SourceSettings, absolute: (written: string) => string): Source {

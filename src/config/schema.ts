@@ -79,8 +79,12 @@ const redisSchema = z
     sentinels: redisNodes.exactOptional().describe('Sentinels as host:port, instead of url.'),
     master: line.exactOptional().describe('The name of the primary that the Sentinels monitor.'),
     cluster: redisNodes.exactOptional().describe('Some nodes of a Redis Cluster as host:port, instead of url.'),
+    tls,
   })
-  .superRefine(({ url, sentinels, master, cluster }, context) => {
+  .superRefine(({ url, sentinels, master, cluster, tls: keys }, context) => {
+    if (keys && url !== undefined && !url.startsWith('rediss:')) {
+      context.addIssue({ code: 'custom', message: 'needs an address that begins with rediss://', path: ['tls'] });
+    }
     const given = Object.entries({ url, sentinels, cluster }).filter(([, value]) => value !== undefined);
     if (given.length > 1) {
       const message = `${given.map(([key]) => key).join(' and ')} exclude each other: keep one of them`;

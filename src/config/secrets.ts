@@ -1,4 +1,5 @@
 import { PoSyncError } from '../core/errors.ts';
+import { openTls, type Tls } from '../core/tls-files.ts';
 import type { Config } from './config.ts';
 import { nearest } from './problem.ts';
 import { type FoundSecret, readSecret, Secret, type SecretReader, secretFilesFrom } from './secret.ts';
@@ -17,8 +18,8 @@ export type Secrets = {
   warnings: readonly string[];
 };
 
-/** User and passwords of Redis and of its Sentinels. */
-export type RedisSecrets = { username?: string; password?: Secret; sentinelPassword?: Secret };
+/** User and passwords of Redis and of its Sentinels, and its certificates. */
+export type RedisSecrets = { username?: string; password?: Secret; sentinelPassword?: Secret; tls?: Tls };
 
 /**
  * Reads the credentials of `config.environment` from `PO_SYNC_<ENVIRONMENT>_CLIENT_ID` and `_CLIENT_SECRET`, or from
@@ -35,7 +36,7 @@ export async function loadSecrets(
   const clientSecret = await needed(`${prefix}_CLIENT_SECRET`, env, read);
   await refuseShared(config, clientId.value, env, read);
   const sources = await loadSourceSecrets(config, env, read);
-  const redis = await loadRedisSecrets(env, read);
+  const redis = await loadRedisSecrets(config, env, read);
   const doubts = [clientId, clientSecret].flatMap(({ warning }) => (warning === undefined ? [] : [warning]));
   return {
     clientId: clientId.value,
@@ -48,23 +49,30 @@ export async function loadSecrets(
 
 /**
  * Reads `PO_SYNC_REDIS_USERNAME`, `PO_SYNC_REDIS_PASSWORD` and `PO_SYNC_REDIS_SENTINEL_PASSWORD`, each also as `…_FILE`.
- * They go before what `redis.url` contains. Throws PoSyncError as `readSecret` does.
+ * They go before what `redis.url` contains. Also opens the files of `redis.tls`, whose passphrase is
+ * `PO_SYNC_REDIS_TLS_PASSPHRASE`. Throws PoSyncError as `readSecret` and `openTls` do.
  */
 export async function loadRedisSecrets(
+  { redis }: Pick<Config, 'redis'>,
   env: Variables,
   read: SecretReader = secretFilesFrom('.'),
 ): Promise<{ credentials: RedisSecrets; warnings: readonly string[] }> {
   const given = withoutEmpty(env);
-  const [username, password, sentinelPassword] = await Promise.all(
-    ['USERNAME', 'PASSWORD', 'SENTINEL_PASSWORD'].map((what) => readSecret(`PO_SYNC_REDIS_${what}`, given, read)),
+  const [username, password, sentinelPassword, passphrase] = await Promise.all(
+    ['USERNAME', 'PASSWORD', 'SENTINEL_PASSWORD', 'TLS_PASSPHRASE'].map((what) =>
+      readSecret(`PO_SYNC_REDIS_${what}`, given, read),
+    ),
   );
   return {
     credentials: {
       ...(username && { username: username.value }),
       ...(password && { password: new Secret(password.value) }),
       ...(sentinelPassword && { sentinelPassword: new Secret(sentinelPassword.value) }),
+      ...(redis.tls && { tls: openTls(redis.tls, passphrase?.value) }),
     },
-    warnings: [password, sentinelPassword].flatMap((one) => (one?.warning === undefined ? [] : [one.warning])),
+    warnings: [password, sentinelPassword, passphrase].flatMap((one) =>
+      one?.warning === undefined ? [] : [one.warning],
+    ),
   };
 }
 

@@ -1,6 +1,8 @@
+import type { ConnectionOptions } from 'node:tls';
 import type { RedisOptions } from 'ioredis';
 import { withoutCredentials } from '../config/problem.ts';
 import type { RedisSecrets } from '../config/secrets.ts';
+import type { Tls } from '../core/tls-files.ts';
 import { connectorTo, findBySentinels, findInCluster, type RedisNode } from './find-primary.ts';
 
 /** Where Redis is: `url`, or `sentinels` and the name of their `master`, or nodes of a `cluster`. Nodes are `host:port`. */
@@ -22,21 +24,33 @@ export type PlaceOptions = Omit<RedisOptions, 'replyMapping'>;
  */
 export function optionsFor({ address, credentials = {} }: RedisPlace, key: string): PlaceOptions {
   const { url, sentinels, master = '', cluster } = address;
+  const tls = credentials.tls && connectionTls(credentials.tls);
   const login = {
     ...(credentials.username !== undefined && { username: credentials.username }),
     ...(credentials.password && { password: credentials.password.reveal() }),
+    ...(tls && { tls }),
   };
   if (sentinels) {
     const { sentinelPassword } = credentials;
-    const find = findBySentinels(
-      sentinels.map(nodeOf),
-      master,
-      sentinelPassword ? { password: sentinelPassword.reveal() } : {},
-    );
-    return { ...login, Connector: connectorTo(find, undefined) };
+    const find = findBySentinels(sentinels.map(nodeOf), master, {
+      ...(sentinelPassword && { password: sentinelPassword.reveal() }),
+      ...(tls && { tls }),
+    });
+    return { ...login, Connector: connectorTo(find, tls) };
   }
-  if (cluster) return { ...login, Connector: connectorTo(findInCluster(cluster.map(nodeOf), key, login), undefined) };
+  if (cluster) return { ...login, Connector: connectorTo(findInCluster(cluster.map(nodeOf), key, login), tls) };
   return url?.startsWith('unix:') ? { ...socketOf(url), ...login } : login;
+}
+
+/** Options that are read again for each connection, so that replaced certificates apply to the next one. */
+function connectionTls(tls: Tls): ConnectionOptions {
+  const { servername } = tls.options();
+  return {
+    get secureContext() {
+      return tls.options().secureContext;
+    },
+    ...(servername !== undefined && { servername }),
+  };
 }
 
 /** `unix:///run/redis.sock?db=2` */

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { passwordsIn } from '../config/problem.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { explainConnection } from '../core/network-error.ts';
 import { createRedaction } from '../log/redaction.ts';
 import { optionsFor, type PlaceOptions, placeText, type RedisAddress, type RedisPlace } from './address.ts';
 
@@ -197,6 +198,13 @@ function unreachable(address: RedisAddress, cause: Error): PoSyncError {
       cause,
     });
   }
+  const explained = explainConnection(cause, place);
+  if (explained instanceof PoSyncError && explained !== cause) {
+    return new PoSyncError('redis-unreachable', `Redis does not answer: ${explained.message}`, {
+      remedy: (explained.remedy ?? '').replace(/\btls\./g, 'redis.tls.'),
+      cause,
+    });
+  }
   return new PoSyncError('redis-unreachable', `Redis at ${place} does not answer: ${reason(cause)}.`, {
     remedy: startRemedy(address, cause),
     cause,
@@ -206,6 +214,9 @@ function unreachable(address: RedisAddress, cause: Error): PoSyncError {
 function startRemedy({ url, sentinels }: RedisAddress, cause: Error): string {
   if (codeOf(cause) === 'redis-master-unknown') return 'Set redis.master to the name in `sentinel monitor`.';
   if (url === undefined) return `Start Redis or correct redis.${sentinels ? 'sentinels' : 'cluster'}.`;
+  if (url.startsWith('rediss:')) {
+    return 'Start Redis or correct redis.url. A server that requires a client certificate needs redis.tls.certFile and redis.tls.keyFile.';
+  }
   return 'Start Redis or correct redis.url. Without redis.url, po-sync starts a private Redis.';
 }
 

@@ -78,7 +78,7 @@ async function redisFindings(config: Config, shell: Shell): Promise<Finding[]> {
   await using resources = new AsyncDisposableStack();
   try {
     const isPrivate = hasPrivateRedis(config);
-    const { credentials } = await loadRedisSecrets(shell.env);
+    const { credentials } = await loadRedisSecrets(config, shell.env);
     const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
     const key = keysOf(config.environment, environmentOf(config).baseUrl).prefix;
     const redis = await connectRedis(place, { within: 5_000, key });

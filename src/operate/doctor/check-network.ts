@@ -24,7 +24,8 @@ const SOON = 14 * 86_400_000;
  */
 export async function checkNetwork(config: Config, network: Network, now: number): Promise<Finding[]> {
   const targets = targetsOf(config, network);
-  const files = targets.flatMap(({ called, tls }) => (tls ? fileFindings(called, tls, now) : []));
+  const used = [...targets, { called: 'Redis', tls: config.redis.tls }];
+  const files = used.flatMap(({ called, tls }) => (tls ? fileFindings(called, tls, now) : []));
   const checked = targets.filter(({ address }) => isWorthChecking(new URL(address), network));
   return [...files, ...(await Promise.all(checked.map((target) => connectionFinding(target, network, now)))).flat()];
 }

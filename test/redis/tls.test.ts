@@ -1,0 +1,104 @@
+import { copyFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadRedisSecrets } from '../../src/config/secrets.ts';
+import type { TlsSettings } from '../../src/core/tls-files.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { type Certificate, openAuthority } from '../support/certificates.ts';
+import { configOf, LEAST, problemsIn } from '../support/config-text.ts';
+import { freePort } from '../support/free-port.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { LOGIN, startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+
+let stack: AsyncDisposableStack;
+let folder: string;
+let authority: Awaited<ReturnType<typeof openAuthority>>;
+let client: Certificate;
+let url: string;
+
+beforeAll(async () => {
+  stack = new AsyncDisposableStack();
+  folder = stack.use(await makeTempFolder()).path;
+  authority = await openAuthority(folder);
+  const files = await authority.issue('redis', { names: ['localhost'] });
+  client = await authority.issue('client', { names: ['po-sync'], passphrase: 'pass phrase' });
+  const port = await freePort();
+  const settings = {
+    'tls-port': port,
+    'tls-cert-file': files.cert,
+    'tls-key-file': files.key,
+    'tls-ca-cert-file': authority.caFile,
+    'tls-auth-clients': 'yes',
+  };
+  stack.use(await startTestRedis({ settings }));
+  url = `rediss://${LOGIN}localhost:${port}/0`;
+});
+
+afterAll(() => stack.disposeAsync());
+
+/** Connects as a daemon does, with `redis.tls` of its configuration. */
+async function open(tls: TlsSettings, passphrase = 'pass phrase') {
+  const { config } = configOf(LEAST.replace('environments:', `redis: ${JSON.stringify({ url, tls })}\nenvironments:`));
+  const { credentials } = await loadRedisSecrets(config, { PO_SYNC_REDIS_TLS_PASSPHRASE: passphrase });
+  return connectRedis({ address: config.redis, credentials }, { within: 1_500 });
+}
+
+const files = ({ cert, key }: Certificate) => ({ caFile: authority.caFile, certFile: cert, keyFile: key });
+
+describe('Redis by TLS', () => {
+  it('is reached with a private CA and a client certificate, also by duplicates of the connection', async () => {
+    const redis = await open(files(client));
+    const copy = redis.duplicate();
+    expect(await redis.ping()).toBe('PONG');
+    expect(await copy.ping()).toBe('PONG');
+    redis.disconnect();
+    copy.disconnect();
+  });
+
+  it('without the CA is reported with the key to set', async () => {
+    const { caFile: _, ...rest } = files(client);
+    await expect(open(rest)).rejects.toMatchObject({
+      code: 'redis-unreachable',
+      message: expect.stringContaining('is not trusted'),
+      remedy: expect.stringContaining('redis.tls.caFile'),
+    });
+  });
+
+  it('without the client certificate is reported with the keys to set', async () => {
+    await expect(open({ caFile: authority.caFile })).rejects.toMatchObject({
+      code: 'redis-unreachable',
+      remedy: expect.stringContaining('redis.tls.certFile'),
+    });
+  });
+
+  it('reads replaced files for the next connection', async () => {
+    const stranger = await openAuthority(folder, 'stranger');
+    const wrong = await stranger.issue('wrong', { names: ['wrong'] });
+    const used = { cert: path.join(folder, 'used.pem'), key: path.join(folder, 'used.key') };
+    await copyFile(client.cert, used.cert);
+    await copyFile(client.key, used.key);
+    const redis = await open(files(used));
+    await copyFile(wrong.cert, used.cert);
+    await copyFile(wrong.key, used.key);
+    expect(await redis.ping()).toBe('PONG');
+    let trouble = '';
+    redis.on('error', (error: Error) => {
+      trouble = error.message;
+    });
+    redis.disconnect(true);
+    await until('the new certificate is refused', () => trouble !== '');
+    await copyFile(client.cert, used.cert);
+    await copyFile(client.key, used.key);
+    expect(await redis.ping()).toBe('PONG');
+    redis.disconnect();
+  });
+});
+
+it('redis.tls needs a rediss address', () => {
+  const text = LEAST.replace(
+    'environments:',
+    'redis: { url: redis://127.0.0.1, tls: { minVersion: TLSv1.3 } }\nenvironments:',
+  );
+  expect(problemsIn(text).join()).toContain('redis.tls: needs an address that begins with rediss://');
+});
