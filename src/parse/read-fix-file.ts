@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Mapping } from '../config/config.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
 import { readFixNote } from '../order/fixing.ts';
@@ -83,6 +84,21 @@ export function refuseLostNotes(originals: Originals | undefined): void {
     `The file corrects batch ${originals.batch}, but the names of its columns that begin with _error_ are missing.`,
     { batch: originals.batch },
     'Name them as in the fix file: _error_line, _error_code, _error_message, _error_check. If every value is right as it is, remove these columns instead, and drop the file again.',
+  );
+}
+
+/** The names of fix files, also of copies, such as `dead-letters (1).xlsx` and `orders.fix-2.csv`. */
+export function isNamedAsFixFile(file: string): boolean {
+  return /^dead-letters\b|\.fix(?:-\d+)?\b/i.test(path.basename(file));
+}
+
+/** Why a file with the name of a fix file, but without its columns, is not read. */
+export function withoutColumns(name: string) {
+  return unreadable(
+    'fix-columns',
+    `${name} has the name of a fix file, but not its columns: it names no batch in _error_message.`,
+    {},
+    'Copy the corrected values into the fix file and keep its columns. If every value is right as it is, give the file another name and drop it again.',
   );
 }
 

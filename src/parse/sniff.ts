@@ -126,6 +126,8 @@ function refuseZeros(bytes: Buffer): void {
 function refuseMarkup(start: string): void {
   if (/^\s*<\?xml[^>]*>\s*<\?mso-application[^>]*Excel/i.test(start))
     throw unreadable('format', 'The file is an XML workbook of Excel 2003.', { line: 1 }, SAVE);
+  if (/^\s*<\?xml[^>]*>\s*<office:document\b/i.test(start))
+    throw unreadable('format', 'The file is an OpenDocument file (.fods).', { line: 1 }, SAVE);
   if (!/^\s*<(?:!doctype html|html|head|body|table|meta)\b/i.test(start)) return;
   const remedy =
     'Some programs call a web page a workbook: open it and save it as .xlsx or CSV (UTF-8). A server that answers with a page may require other credentials.';
@@ -161,12 +163,17 @@ function refuseBinary(bytes: Buffer): void {
   throw unreadable('encoding', 'The file is UTF-32.', { line: 1 }, 'Save it as UTF-8.');
 }
 
-/** Data in another program's text, which would be read as a table with one column. */
+/** Data in another program's text, or a message with an attachment, which would be read as a table with one column. */
 const WRAPPED: readonly [what: string, start: RegExp, remedy: string][] = [
   [
     'JSON within a text, in quotes and with backslashes',
     /^\s*"\s*[[{]\s*(?:\\|\{)/,
     'Let its program write JSON once, not a text of it.',
+  ],
+  [
+    'an e-mail message',
+    /^(?:[A-Za-z][\w-]*:[ \t][^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:MIME-Version|Received|Content-Type):[ \t]/i,
+    'Save its attachment, and drop that.',
   ],
   [
     'a script',

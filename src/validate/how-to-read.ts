@@ -12,7 +12,14 @@ import type { Encoding } from '../parse/encoding.ts';
 import { readRecords } from '../parse/formats.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import { createJsonParser } from '../parse/json/json-records.ts';
-import { batchNamedIn, fixMapping, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
+import {
+  batchNamedIn,
+  fixMapping,
+  isNamedAsFixFile,
+  type Originals,
+  placeNamedBy,
+  withoutColumns,
+} from '../parse/read-fix-file.ts';
 import { unreadable } from '../parse/unreadable.ts';
 
 /**
@@ -48,8 +55,10 @@ export async function howToRead(file: string, source: string, { config, batches 
   const named = await batchNamedIn(file).catch(unlessBroken);
   const batch = named === undefined ? undefined : ((await batches.find(named)) ?? (await reportedBatch(named, config)));
   if (batch === undefined) {
-    const refusal = named === undefined && isNamedAsFixFile(file) ? withoutColumns(path.basename(file)) : undefined;
-    return { mapping: mappingFor(config, source), ...(named && { unknownBatch: named }), ...(refusal && { refusal }) };
+    const mapping = mappingFor(config, source);
+    const isLost = named === undefined && isNamedAsFixFile(file) && (await isTable(file, mapping));
+    const refusal = isLost ? withoutColumns(path.basename(file)) : undefined;
+    return { mapping, ...(named && { unknownBatch: named }), ...(refusal && { refusal }) };
   }
   const own = mappingFor(config, batch.source) ?? plainMapping();
   const mapping = fixMapping(own);
@@ -61,18 +70,18 @@ export async function howToRead(file: string, source: string, { config, batches 
   return { mapping, originals };
 }
 
-/** The names of fix files, also of copies, such as `dead-letters (1).xlsx` and `orders.fix-2.csv`. */
-function isNamedAsFixFile(file: string): boolean {
-  return /^dead-letters\b|\.fix(?:-\d+)?\b/i.test(path.basename(file));
-}
+/** Codes of files that are no table at all: a zip archive, a workbook of another program, a damaged file. */
+const NO_TABLE = /^unreadable-(?:format|zip|sheet|gzip|empty|too-large)$/;
 
-function withoutColumns(name: string): PoSyncError {
-  return unreadable(
-    'fix-columns',
-    `${name} has the name of a fix file, but not its columns: it names no batch in _error_message.`,
-    {},
-    'Copy the corrected values into the fix file and keep its columns. If every value is right as it is, give the file another name and drop it again.',
-  );
+/** Whether rows or objects can be found in a file; otherwise its inspection says what it is. */
+async function isTable(file: string, mapping: Mapping | undefined): Promise<boolean> {
+  try {
+    await inspectFile(file, mapping);
+    return true;
+  } catch (error) {
+    if (!(error instanceof PoSyncError)) throw error;
+    return !NO_TABLE.test(error.code);
+  }
 }
 
 /** Why a fix file of an unknown batch is not read: its orders may be those of another environment. */

@@ -8,6 +8,7 @@ import type { Report } from '../../src/report/report.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
 import { textRows, writeWorkbook } from '../support/write-workbook.ts';
+import { storeZip } from '../support/zip.ts';
 
 // The fix file of every format goes around: mended, dropped back, and the dead letters close.
 
@@ -98,6 +99,8 @@ function form(prefix: string, name: string, text: string, more: Partial<Form> & 
   const plain = bytes(own(text, prefix), encoding);
   return { prefix, name, content: packed ? gzipSync(plain) : plain, fix: 'dead-letters.csv', encoding, ...rest };
 }
+
+const zipped = () => storeZip(new Map([['named.csv.fix.csv', Buffer.from('PO_NO;MATNR;MENGE\n')]]));
 
 let place: Workplace;
 let daemon: Running;
@@ -295,6 +298,31 @@ it('a note that names nothing of ours, or something else, closes nothing', async
   const notes = ['line 6 of batch ../../etc', `line 99 of batch ${first.batch}`, 'line 3 of batch nothing'];
   await settled('forged.csv', head + notes.map(note).join(''));
   expect(await reportOf('true.csv')).toMatchObject({ open: 3 });
+});
+
+it('a fix file comes back under any name, and is sent once', async () => {
+  const first = await settled('named.csv', 'PO_NO;MATNR;MENGE\n0NM-1;A-1;none\n');
+  const fix = (await place.read(first, 'dead-letters.csv')).replace('none', '2');
+  const names = ['named.csv.fix (1).csv', 'Copy of named.csv.fix.csv', 'named.csv.fix.csv.txt', 'done'];
+  const counts = [];
+  for (const name of names) counts.push((await settled(name, fix)).counts);
+  expect(counts).toMatchObject([{ accepted: 1 }, { duplicate: 1 }, { duplicate: 1 }, { duplicate: 1 }]);
+  expect(storedOf('0NM')).toEqual({ '0NM-1': 1 });
+});
+
+it.each([
+  ['an archive of fix files', 'named.csv.fix.zip', zipped(), 'named.csv.fix.csv', 'Unpack it'],
+  ['a fix file as PDF', 'named.csv.fix.pdf', Buffer.from('%PDF-1.7'), 'a PDF document', '.xlsx'],
+])('%s is refused by what it is', async (_, name, content, what, remedy) => {
+  await place.drop(name, content);
+  const report = await until('the report', async () =>
+    (await place.reportsNow()).find(({ file, state }) => file === name && state === 'unreadable'),
+  );
+  expect(report.error).toMatchObject({
+    code: 'unreadable-format',
+    message: expect.stringContaining(what),
+    remedy: expect.stringContaining(remedy),
+  });
 });
 
 it.each([

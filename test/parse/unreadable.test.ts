@@ -252,6 +252,8 @@ describe('a file of another kind is refused with what it is and what to do', () 
     ['a web page', '<table><tr><td>purchaseOrderNumber</td></tr></table>', 'web page', 'save it as .xlsx'],
     ['an XML workbook', '<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><a/>', 'Excel 2003', '.xlsx'],
     ['RTF', '{\\rtf1 a}', 'RTF', 'CSV (UTF-8)'],
+    ['an e-mail', 'From: a@b.example\nMIME-Version: 1.0\n\na,b\n', 'an e-mail message', 'attachment'],
+    ['an .fods', '<?xml version="1.0"?>\n<office:document a="b"/>', 'OpenDocument file (.fods)', 'CSV (UTF-8)'],
     ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), 'image', 'CSV (UTF-8)'],
     ['7-Zip', Buffer.from('377abcaf271c0004', 'hex'), '7-Zip', 'Unpack it'],
     ['Zstandard', Buffer.from('28b52ffd0458', 'hex'), 'Zstandard', 'Unpack it'],
