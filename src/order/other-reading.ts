@@ -12,18 +12,59 @@ const PLAIN = /^[A-Za-z0-9](?:[A-Za-z0-9 _/.-]*[A-Za-z0-9])?$/;
  * letters that were read in a wrong encoding, dates that a spreadsheet made. Undefined when there is only one reading.
  */
 export function otherReading(text: string): OtherReading | undefined {
-  const date = text.length <= LONGEST_DATE && DATE.test(text) ? DATE_READING : undefined;
-  if (date !== undefined || PLAIN.test(text)) return date;
-  return quoted(text) ?? (/^[ -~]*$/.test(text) ? undefined : lookAlike(text)) ?? wrongEncoding(text);
+  if (CODE.test(text)) return undefined;
+  const word = text.length <= LONGEST_WORD ? wordReading(text) : undefined;
+  if (word !== undefined) return word;
+  const replaced = REPLACED.exec(text)?.[0];
+  if (replaced !== undefined) return { reading: 'one of its parts', why: `it contains ${shown(replaced.trim())}` };
+  if (PLAIN.test(text)) return undefined;
+  return marked(text) ?? quoted(text) ?? (/^[ -~]*$/.test(text) ? undefined : lookAlike(text)) ?? wrongEncoding(text);
+}
+
+/** Digits behind at most a few letters: most numbers and articles, and none of the words and dates below. */
+const CODE = /^(?:[A-Za-z]{0,3}|[A-Za-z]{2}-)\d{1,15}$/;
+const REPLACED = / (?:replaced by|instead of|ersetzt durch|remplacé par) | ?(?:->|=>|→) ?/i;
+const LONGEST_WORD = 26;
+
+function wordReading(text: string): OtherReading | undefined {
+  if (DATE.test(text)) return DATE_READING;
+  if (isDitto(text)) return { reading: 'the value of the row above', why: 'people write it to repeat that' };
+  if (TRUTH.test(text)) return { reading: 'another text', why: 'spreadsheets write truth values so' };
+  if (!GROUPED.test(text)) return undefined;
+  return { reading: shown(text.replace(/\D/g, '')), why: 'spreadsheets group the digits of numbers so' };
+}
+
+const TRUTH = /^(?:TRUE|FALSE|WAHR|FALSCH|VRAI|FAUX|VERDADERO|FALSO|VERO|WAAR|ONWAAR)$/;
+const GROUPED = /^\d{1,3}([,'’])\d{3}(?:\1\d{3})*$/;
+const DITTO =
+  /^(?:["'′″〃„“”‟]{1,2}|,,|-["'″]-|[↑^|]|ditto|dito|idem|ibid\.?|id\.|do\.|same(?: as above)?|(?:as|see) above|(?:wie|siehe) oben|s\. ?o\.|w\. ?o\.|usw\.|etc\.)$/i;
+
+/** Whether a text repeats the value of the row above: `"`, `dito`, `same as above`. */
+export function isDitto(text: string): boolean {
+  return DITTO.test(text);
+}
+
+/** What begins a line of a list or of a quoted message, and what a program fills in. */
+const MARK = /^(?:[>•·▪◦‣*→✓✔☐☑▶»–—-]|\[[ xX✓]?\]|\d{1,3}\))\s+(?=\S)/u;
+const TEMPLATE = /^(?:\$\{[^}]*\}|\{\{[^}]*\}\}|%[A-Za-z_]+%|<%[^%]*%>|\[object \w+\])$/;
+
+function marked(text: string): OtherReading | undefined {
+  if (TEMPLATE.test(text)) return { reading: 'a value that is missing', why: 'a program fills such texts in' };
+  const mark = MARK.exec(text)?.[0];
+  return mark === undefined
+    ? undefined
+    : {
+        reading: shown(text.slice(mark.length)),
+        why: `it begins with ${shown(mark.trim())}, as in a list or a quoted message`,
+      };
 }
 
 const MONTH =
   'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mrz|Mär|Mai|Okt|Dez|ene|feb|mar|abr|may|jun|jul|ago|sep|oct|nov|dic|janv|févr|mars|avr|mai|juin|juil|août|sept|déc';
-/** `1-Feb`, `01. Feb`, `Feb-26`, `21.11.2026`, `11/21/2026`, `12:30:00`: what spreadsheets make of `1-2` or `12:30`. */
+/** `1-Feb`, `01. Feb`, `Feb-26`, `21.11.2026`, `11/21/2026`, `2026-11-21 00:00:00`, `12:30:00`: what spreadsheets make of `1-2` or `12:30`. */
 const DATE = new RegExp(
-  `^(?:\\d{1,2}(?:-|\\. ?)(?:${MONTH})\\.?(?:[- ]\\d{2,4})?|(?:${MONTH})[- ]\\d{2,4}|\\d{1,2}([./])\\d{1,2}\\1\\d{4}|\\d{1,2}:\\d{2}:\\d{2})$`,
+  `^(?:\\d{1,2}(?:-|\\. ?)(?:${MONTH})\\.?(?:[- ]\\d{2,4})?|(?:${MONTH})[- ]\\d{2,4}|\\d{1,2}([./])\\d{1,2}\\1\\d{4}|\\d{1,2}:\\d{2}:\\d{2}|\\d{1,2}:\\d{2}(?::\\d{2})? [AP]M|\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?Z?)$`,
 );
-const LONGEST_DATE = 13;
 const DATE_READING = {
   reading: 'something like "1-2"',
   why: 'spreadsheets turn such values into dates and times',

@@ -35,11 +35,14 @@ const ERROR_VALUE =
   /^(?:#[¡¿]?[\p{L}\d/._ ]*[!?]|#\p{L}{1,2}\/\p{L}{1,2}|#(?:NV|YOK|HIÁNYZIK|PUUTTUU|SAKNAS|ZV|GETTING_DATA)|##+|(?:Err|Erreur|Error|Errore|Erro|Fehler|Fout|Fel|Błąd|Chyba|Ошибка) ?: ?\d{3})$/iu;
 
 /** What programs write for a value that is missing; no such text is longer. */
-const NOTHING = /^(?:null|none|nan|nat|n\/a|n\.a\.|undefined|\\n|\(null\)|<null>|\[null\]|[-–—?]+)$/i;
+const NOTHING =
+  /^(?:null|nil|none|nothing|nan|nat|n\/a|n\.a\.|k\.a\.|undefined|unknown|unbekannt|inconnu|empty|tbd|tba|tbc|\\n|\((?:null|none|blank|leer|vide|vuoto)\)|<null>|\[null\]|x{3,}|[-–—?._…]+)$/i;
 const LONGEST_NOTHING = 9;
 
-/** Whether a text stands for no value: `NULL`, `N/A`, `-`. */
+/** Whether a text stands for no value: `NULL`, `N/A`, `-`, `tbd`, `(blank)` of a pivot table, `00000` of a database. */
 export function isNothing(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  if (last >= 48 && last < 58) return last === 48 && text.charCodeAt(0) === 48 && /^0+$/.test(text);
   return text.length <= LONGEST_NOTHING && NOTHING.test(text);
 }
 

@@ -1,6 +1,6 @@
 import type { Mapping } from '../config/config.ts';
 import type { Item } from '../order/order.ts';
-import { otherReading } from '../order/other-reading.ts';
+import { isDitto, otherReading } from '../order/other-reading.ts';
 import { readQuantity } from '../order/quantity.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
@@ -131,6 +131,7 @@ function wrongWidth(record: RowRecord, number: string, { table }: RowRules): Che
 }
 
 function looseRow({ place, cells }: RowRecord, number: string, { table }: RowRules): Loose | undefined {
+  if (isDitto(number)) return { reason: `line ${place.line} repeats the order number above it`, isBoth: false };
   const fault = textFault(number);
   if (fault === undefined) return undefined;
   if (fault !== 'missing') return { reason: `the order number on line ${place.line} cannot be used`, isBoth: true };

@@ -420,6 +420,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/ledger.test.ts'],
   },
   {
+    without: 'the order above a ditto mark in doubt',
+    file: 'src/validate/check-row.ts',
+    find: 'if (isDitto(number)) return',
+    replace: 'if (isDitto(number) && false) return',
+    tests: ['test/validate/two-readings.test.ts'],
+  },
+  {
+    without: 'the hold of a quantity whose cell shows another number',
+    file: 'src/parse/xlsx/shown-number.ts',
+    find: "if (shown === '' || showsNumber(shown, number))",
+    replace: "if (shown === '' || number !== 0.5)",
+    tests: ['test/parse/xlsx/raw-workbook.test.ts'],
+  },
+  {
     without: 'the compare-and-set of the rows that an order takes',
     file: 'src/ledger/commit.lua',
     find: "if rows ~= '' and not takeRows(cjson.decode(rows)) then return 0 end",

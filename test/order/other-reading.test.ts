@@ -31,12 +31,27 @@ describe('a text can be read otherwise', () => {
     ['a date with dots', '21.11.2026', 'something like "1-2"'],
     ['a date with slashes', '11/21/2026', 'something like "1-2"'],
     ['a time with seconds', '12:30:00', 'something like "1-2"'],
+    ['a time of twelve hours', '12:30 PM', 'something like "1-2"'],
+    ['a date with a time', '2026-11-21 00:00:00', 'something like "1-2"'],
+    ['grouped digits', '4,500,012', '"4500012"'],
+    ['Swiss grouped digits', "1'234", '"1234"'],
+    ['a truth value', 'WAHR', 'another text'],
+    ['a ditto mark', '"', 'the value of the row above'],
+    ['a ditto word', 'Dito', 'the value of the row above'],
+    ['a reference upwards', 'same as above', 'the value of the row above'],
+    ['a bullet', '• A-1', '"A-1"'],
+    ['a quoted message', '> A-1', '"A-1"'],
+    ['a box to tick', '[x] A-1', '"A-1"'],
+    ['a replacement', 'A-1 replaced by A-2', 'one of its parts'],
+    ['an arrow', 'A-1 -> A-2', 'one of its parts'],
+    ['a text that was not filled in', '{{article}}', 'a value that is missing'],
+    ['an object of a program', '[object Object]', 'a value that is missing'],
   ])('with %s', (_, text, reading) => {
     expect(otherReading(text)?.reading).toBe(reading);
   });
 
   const single =
-    "A-1|PO 1|12E3|2026-11-21|PO-2026-11-21|1/2|01/02|MAR1|MAY-15|march-10|#1001|A.B|1.234|12:30|4500.1|Größe-XL|m²|10kΩ|5µm|Болт M8|Болт-М8|РО-100|naïve|ネジ\u3000|部品-1|1/2\"|O'Neill|'=A1|A–|–A|groß – klein|why?|?|A&B|AT&T;|Ã";
+    "A-1|PO 1|12E3|2026-11-21|PO-2026-11-21|1/2|01/02|MAR1|MAY-15|march-10|#1001|A.B|1.234|12:30|4500.1|Größe-XL|m²|10kΩ|5µm|Болт M8|Болт-М8|РО-100|naïve|ネジ\u3000|部品-1|1/2\"|O'Neill|'=A1|A–|–A|groß – klein|why?|?|A&B|AT&T;|Ã|True-1|Same-1|-Q|*Q|1. A|4.500.012|4 500 012|[1]A|100%|do";
   test.each(single.split('|'))('but not %j', (text) => {
     expect(otherReading(text)).toBeUndefined();
   });

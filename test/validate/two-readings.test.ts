@@ -211,12 +211,17 @@ describe('a text with two readings is held', () => {
     ['undefined', 'spreadsheet-damage', 'had no value'],
     ['-', 'spreadsheet-damage', 'had no value'],
     ['?', 'spreadsheet-damage', 'had no value'],
+    ...['nil', 'k.A.', 'tbd', 'TBC', 'unknown', '(blank)', '(leer)', 'XXX', '...', '_', '00000'].map((text) => [
+      text,
+      'spreadsheet-damage',
+      'had no value',
+    ]),
     ['A\u200bB', 'hidden-character', 'U+200B'],
     ['A\u00adB', 'hidden-character', 'U+00AD'],
     ['\u202eAB', 'hidden-character', 'U+202E'],
     ['A\ufffdB', 'replacement-character', 'original text'],
     ['Gro\u0308ße', 'not-normalized', 'NFC'],
-  ])('%s', async (written, code, hint) => {
+  ])('%s', async (written = '', code = '', hint = '') => {
     for (const row of [`1,${written},1`, `${written},A,1`]) {
       const { orders } = await readText(table(row));
       expect(orders).toMatchObject([{ valid: false, problems: [{ line: 2, code }] }]);
@@ -310,6 +315,13 @@ describe('numbers of one file', () => {
     ['in a blank', 'PO 1', 'PO1'],
     ['in leading zeros', '0045', '45'],
     ['in letters that look the same', 'РО-1', 'PO-1'],
+    ['in a letter that looks like a digit', 'PO-1O1', 'PO-101'],
+    ['in the letter that looks like one', 'PO-l1', 'PO-11'],
+    ['in their separators', 'PO-1', 'PO1'],
+    ['in one separator', '4711/1', '4711-1'],
+    ['in a mark behind', 'PO-1*', 'PO-1'],
+    ['in brackets', '(4711)', '4711'],
+    ['in a word before', 'Nr. 4711', '4711'],
   ])('that differ only %s are held, with both', async (_, first, second) => {
     const text = table(`${first},A,1`, '7,X,1', `${second},B,2`);
     const { orders } = await readText(text);
@@ -326,6 +338,39 @@ describe('numbers of one file', () => {
     const flat = JSON.stringify([first, second].map((number) => ({ purchaseOrderNumber: number, ...item('A') })));
     expect((await readText(flat)).orders.map(({ valid }) => valid)).toEqual([false, false]);
   });
+
+  test.each([
+    ['1-11', '11-1'],
+    ['A-1-1', 'A-11'],
+    ['PO-1', 'PO-1-1'],
+    ['PO-1', 'PO-1 (2)'],
+    ['OL-1', '01-1'],
+  ])('that differ otherwise are sent: %s, %s', async (first, second) => {
+    const { orders } = await readText(table(`${first},A,1`, `${second},B,2`));
+    expect(orders.map(({ valid }) => valid)).toEqual([true, true]);
+  });
+
+  test.each(['""""', 'dito', '〃', '^'])('that repeat the one above hold that order: %s', async (mark) => {
+    const { orders } = await readText(table('1,A,1', `${mark},B,2`, `${mark},C,2`, '2,C,3'));
+    expect(orders.map(({ valid }) => valid)).toEqual([false, false, true]);
+    expect((await messagesOf(table('1,A,1', `${mark},B,2`)))[0]).toContain('line 3 repeats the order number above it');
+  });
+
+  test('that only number the columns are held', async () => {
+    const { orders } = await readText(table('1,2,3', 'PO-1,A,1', '1,2,4'));
+    expect(orders.map(({ number, valid }) => [number, valid])).toEqual([
+      ['PO-1', true],
+      ['1', false],
+    ]);
+  });
+
+  test.each(['END', 'EOF', 'Trailer', 'Records:', 'Number of records'])(
+    'are not the label of a last row: %s',
+    async (label) => {
+      const { orders } = await readText(table('1,A,1', '2,B,2', `${label},2,3`));
+      expect(orders.map(({ valid }) => valid)).toEqual([true, true, false]);
+    },
+  );
 
   test.each(['#2', '//2', '--2'])('are held if they seem to be commented out: %s', async (number) => {
     const { orders } = await readText(table('1,A,1', `${number},B,2`, '3,C,3'));
@@ -356,6 +401,11 @@ describe('a second table below an empty line', () => {
       facts: { line: 4 },
       message: expect.stringContaining('"article", "name", "stock"'),
     });
+  });
+
+  test('is refused below a title, too', async () => {
+    const text = table('1,A,1', '', 'Items', 'articleCode,name,stock', 'A,Foo,5');
+    await expect(readText(text)).rejects.toMatchObject({ code: 'unreadable-header', facts: { line: 5 } });
   });
 
   test('is held if it is only text', async () => {

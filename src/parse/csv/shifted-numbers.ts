@@ -19,6 +19,7 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
   /** The row before, if it has too few fields: a line break may have split it. */
   let short: readonly string[] | undefined;
   let lastCell = '';
+  let isFirst = true;
   const twins = otherReadings === 'hold' && errorColumns.length === 0 ? watchTwins(add) : undefined;
 
   function add(text: string, reason: string, line: number): void {
@@ -62,6 +63,8 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
   return {
     numbers,
     look(cells, row) {
+      if (isFirst && isNumbered(cells)) add(String(column + 1), `line ${row.line} only numbers the columns`, row.line);
+      isFirst = false;
       if (short) lookJoined(short, cells, row);
       short = cells.length < header.length ? cells : undefined;
       if (cells.length !== header.length) lookBeside(cells, row);
@@ -71,6 +74,11 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
       }
     },
   };
+}
+
+/** Some people number the columns below their names. */
+function isNumbered(cells: readonly string[]): boolean {
+  return cells.length > 2 && cells.every((cell, index) => trimBlanks(cell) === String(index + 1));
 }
 
 function cellsBeside(column: number, cells: readonly string[], shift: number): readonly string[] {
@@ -119,14 +127,25 @@ function watchTwins(add: (text: string, reason: string, line: number) => void) {
 
 function differs(line: number, number: string, from: string): string {
   const [shown, other] = [number, from].map((text) => escapeHidden(JSON.stringify(shorten(text, 60))));
-  return `line ${line} has the order number ${shown}, which differs from ${other} only in case, blanks, leading zeros or letters that look the same,`;
+  return `line ${line} has the order number ${shown}, which differs from ${other} only in case, blanks, separators, leading zeros or letters that look the same,`;
 }
 
-/** A number without case, blanks and leading zeros, in Latin letters. */
+/** Marks around a number that a person adds: `(PO-7)`, `PO-7*`, `Nr. 7`. */
+const AROUND = /^(?:(?:no|nr|n[°º])\.? |[([{*'"#]+ ?)+|[)\]}*'".,;:!]+$/g;
+
+/**
+ * A number without case, blanks, leading zeros and marks around it, in Latin letters, with one form of separators, and
+ * letters between digits as the digits that they look like.
+ */
 function typedForm(number: string): string {
   return plainLook(number)
     .toLowerCase()
+    .replace(AROUND, '')
     .replace(/ /g, '')
+    .replace(/(?<=\d)o(?=\d)/g, '0')
+    .replace(/(?<=^|[\d\W_])[il](?=\d)|(?<=\d)[il](?=\d|$)/g, '1')
+    .replace(/(?<=[a-z])[-_/.]+(?=\d)/g, '')
+    .replace(/[-_/.]+/g, '-')
     .replace(/^0+(?=.)/, '');
 }
 

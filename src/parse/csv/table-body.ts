@@ -130,6 +130,7 @@ function createHeaderWatch(mapping: Mapping) {
   let known: Row | undefined;
   let quantity: number | undefined;
   let other: Row | undefined;
+  let isBelowTitle = false;
   return {
     /** A row below a gap that may be the header of another table was found. */
     isBelow: () => other !== undefined,
@@ -137,7 +138,9 @@ function createHeaderWatch(mapping: Mapping) {
     look(row: Row, header: Row, isAfterGap: boolean): void {
       const cell = row.cells[quantity ?? -1]?.trim() ?? '';
       if (other !== undefined && /^\d/.test(cell)) throw otherTable(other, header);
-      if (isAfterGap && cell !== '' && row.cells[0]?.trim() !== '' && !/\d/.test(row.cells.join(''))) other = row;
+      const isBelow = isAfterGap || isBelowTitle;
+      if (isBelow && cell !== '' && row.cells[0]?.trim() !== '' && !/\d/.test(row.cells.join(''))) other = row;
+      isBelowTitle = isBelow && row.cells.filter((one) => one.trim() !== '').length === 1;
     },
     mayBe({ cells }: Row, header: Row | undefined): boolean {
       if (header !== known) quantity = columnNamed('quantity', header?.cells ?? [], mapping);

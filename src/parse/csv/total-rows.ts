@@ -7,7 +7,9 @@ import type { Row } from './row-parser.ts';
 
 const CLEAR =
   'grand total|sub-?totals?|sous-totaux|sous-total|total g[eé]n[eé]rale?|total geral|totals?|totale|totaux|totaal|sub-?totaal|summe|gesamt|gesamtsumme|gesamtergebnis|gesamtmenge|zwischensumme|endsumme|teilsumme|teilergebnis|razem|celkem|összesen|итого';
-const OTHER = `${CLEAR}|sum total|sums?|summa|somme|soma|suma|ergebnis|insgesamt|i alt|yhteensä|ogółem|spolu|ukupno|(?:genel )?toplam|всего|合計|小計|合计|小计|总计|總計|합계|소계`;
+const TRAILER =
+  'eof|end|ende|fin|end of file|trailer|footer|counts?|anzahl|records?|rows?|(?:number|no\\.) of (?:records|rows|orders|lines)';
+const OTHER = `${CLEAR}|${TRAILER}|sum total|sums?|summa|somme|soma|suma|ergebnis|insgesamt|i alt|yhteensä|ogółem|spolu|ukupno|(?:genel )?toplam|всего|合計|小計|合计|小计|总计|總計|합계|소계`;
 
 /** `Total`, `* Summe:`. */
 const LABEL = new RegExp(`^(?:\\*+ ?)?(?:${OTHER})(?: (?:${OTHER}))? ?[:.=]?$`, 'iu');

@@ -58,7 +58,8 @@ function tableCells({ cells, special }: SheetRow, width: number, at: Columns['at
   for (const [column, plain, fault] of special) {
     const shown = cells[column] ?? '';
     if (column === at.quantity) all[column] = quantityText(plain, shown, fault, decimal);
-    else if (fault !== '' && isSent(column, at)) all[column] = uncertain(shown === '' ? plain : shown);
+    else if (fault !== '' && fault !== 'labeled' && isSent(column, at))
+      all[column] = uncertain(shown === '' ? plain : shown);
   }
   return all;
 }
@@ -69,6 +70,8 @@ function quantityText(plain: string, shown: string, fault: NumberFault | 'boolea
     case 'hidden':
     case 'format':
     case 'struck':
+    case 'scaled':
+    case 'labeled':
     case 'boolean':
       return uncertain(shown === '' ? plain : shown);
     case 'fraction':

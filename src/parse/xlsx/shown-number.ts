@@ -3,9 +3,20 @@ import { format, isDateFormat } from 'numfmt';
 /**
  * Why a number or an article cannot be read from a cell that contains a number. `fraction`: its digits after the decimal
  * sign may be cut; `digits`: it has more than its format or a spreadsheet keeps; `date`; `locale`: it looks different in
- * each country; `hidden`: it is not shown at all; `format`: its format cannot be applied; `struck`: it is struck through.
+ * each country; `hidden`: it is not shown at all; `format`: its format cannot be applied; `struck`: it is struck through;
+ * `scaled`: its cell shows another number, such as 500 % for 5. `labeled`: the same, but the shown text is certain, such
+ * as 1200 for 12: that is an article, and no quantity.
  */
-export type NumberFault = 'fraction' | 'digits' | 'date' | 'locale' | 'hidden' | 'format' | 'struck';
+export type NumberFault =
+  | 'fraction'
+  | 'digits'
+  | 'date'
+  | 'locale'
+  | 'hidden'
+  | 'format'
+  | 'struck'
+  | 'scaled'
+  | 'labeled';
 
 /** A number as its cell shows it. `plain` is the number in digits; `fault`: the shown text is not certain. */
 export type ShownNumber = { shown: string; plain: string; fault?: NumberFault };
@@ -53,10 +64,22 @@ function showNumber(raw: string, code: string, is1904: boolean): ShownNumber {
     if (isDateFormat(code)) return { shown: dateText(number, is1904), plain, fault: 'date' };
     if (/^General$|^@$/i.test(code)) return { shown: plain, plain, ...faultOf(number) };
     const shown = format(code, number).trim();
-    return { shown, plain, ...(faultIn(code, shown) ?? faultOf(number)) };
+    const found = faultIn(code, shown) ?? faultOf(number);
+    if (shown === '' || showsNumber(shown, number)) return { shown, plain, ...found };
+    return { shown, plain, fault: found === undefined ? 'labeled' : 'scaled' };
   } catch {
     return { shown: plain, plain, fault: 'format' };
   }
+}
+
+/** Whether a number of a shown text is this one, rounded to the digits that are shown. */
+function showsNumber(shown: string, number: number): boolean {
+  return (shown.match(/\d[\d,]*(?:\.\d+)?(?:E[+-]?\d+)?%?/g) ?? []).some((token) => {
+    const [digits = '', power = '0'] = token.replaceAll(',', '').split('E');
+    const places = (digits.split('.')[1] ?? '').length - Number(power);
+    const isClose = Math.abs(Number(digits) * 10 ** Number(power) - Math.abs(number)) <= 0.500001 * 10 ** -places;
+    return !token.endsWith('%') && isClose;
+  });
 }
 
 /** `1.1` for 1.1000000000000001, `1.23E+18` beyond the digits that a spreadsheet keeps. */

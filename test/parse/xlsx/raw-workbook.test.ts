@@ -149,6 +149,23 @@ describe('a number with a format', () => {
     ]);
   });
 
+  test('is not a quantity when its cell shows another number', async () => {
+    const formats = ['0%', '0,', '0"00"', '#,##0,,"M"', '0"."000'];
+    const cells = formats.map((_, i) => `${textCell(`P${i}`)}${textCell('A')}<c s="${i + 1}"><v>5000000</v></c>`);
+    const { orders } = await readText(rawWorkbook([{ xml: sheetXml(...cells) }], formats));
+    expect(orders.map(({ valid }) => valid)).toEqual(formats.map(() => false));
+    const same = ['#,##0', '0.00', '0" pcs"', '0000000000', '0.00E+00', '"CR "0', '# ?/?', '0" m2"'];
+    const fine = same.map((_, i) => `${textCell(`P${i}`)}${textCell('A')}<c s="${i + 1}"><v>5000000</v></c>`);
+    const sent = await readText(rawWorkbook([{ xml: sheetXml(...fine) }], same));
+    expect(inShort(sent.orders)).toEqual(same.map((_, i) => order(`P${i}`, 'A', 5_000_000)));
+  });
+
+  test('is an article as it is shown, also with a label', async () => {
+    const cells = `${textCell('P')}<c s="1"><v>12</v></c><c><v>1</v></c>`;
+    const { orders } = await readText(rawWorkbook([{ xml: sheetXml(cells) }], ['0"/26"']));
+    expect(inShort(orders)).toEqual([order('P', '12/26')]);
+  });
+
   test('is not a quantity when it is a date, hidden, or an error', async () => {
     const cells = [
       '<c s="1"><v>46000</v></c>',
