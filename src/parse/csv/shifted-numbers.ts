@@ -18,8 +18,7 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
   const numbers = new Map<string, string>();
   /** The row before, if it has too few fields: a line break may have split it. */
   let short: readonly string[] | undefined;
-  let lastCell = '';
-  let isFirst = true;
+  let [lastCell, isBelowHeader] = ['', false];
   const twins = otherReadings === 'hold' && errorColumns.length === 0 ? watchTwins(add) : undefined;
 
   function add(text: string, reason: string, line: number): void {
@@ -63,15 +62,14 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
   return {
     numbers,
     look(cells, row) {
-      if (isFirst && isNumbered(cells)) add(String(column + 1), `line ${row.line} only numbers the columns`, row.line);
-      isFirst = false;
+      if (!isBelowHeader && isNumbered(cells))
+        add(String(column + 1), `line ${row.line} numbers the columns`, row.line);
+      isBelowHeader = true;
       if (short) lookJoined(short, cells, row);
       short = cells.length < header.length ? cells : undefined;
       if (cells.length !== header.length) lookBeside(cells, row);
-      else {
-        lookAt(cells[column] ?? '', row);
-        lookMoved(cells, row);
-      }
+      else lookAt(cells[column] ?? '', row);
+      if (cells.length === header.length) lookMoved(cells, row);
     },
   };
 }
