@@ -6,6 +6,7 @@ import { endOf } from '../../operate/delivery/pause-delivery.ts';
 /** What ends a pause, as a clause. */
 export function pauseEndText(pause: Pick<Pause, 'code' | 'nextTryAt'>, now: number): string {
   if (pause.code === NEW_LEDGER) return "ends when the API's list has been read; po-sync resume starts without it";
+  const after = pause.code === 'token-refused' ? '; restart the daemon after a change of the credentials' : '';
   switch (endOf(pause)) {
     case 'operator':
       return 'until po-sync resume';
@@ -13,7 +14,7 @@ export function pauseEndText(pause: Pick<Pause, 'code' | 'nextTryAt'>, now: numb
       return "ends when the API's list has been read; without a list run po-sync reconcile";
     case 'automatic': {
       const wait = (pause.nextTryAt ?? 0) - now;
-      return wait >= 1_000 ? `ends automatically, next try in ${duration(wait)}` : 'ends automatically';
+      return `${wait >= 1_000 ? `ends automatically, next try in ${duration(wait)}` : 'ends automatically'}${after}`;
     }
   }
 }

@@ -92,6 +92,11 @@ it.each([
   ['ledger-rolled-back', undefined, "ends when the API's list has been read; without a list run po-sync reconcile"],
   ['api-down', undefined, 'ends automatically'],
   ['api-down', 13_000, 'ends automatically, next try in 12 s'],
+  [
+    'token-refused',
+    13_000,
+    'ends automatically, next try in 12 s; restart the daemon after a change of the credentials',
+  ],
 ])('a pause %s with its next try at %s %s', (code, nextTryAt, text) => {
   expect(pauseEndText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000)).toBe(text);
 });
