@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import { expect, it } from 'vitest';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
@@ -7,7 +6,6 @@ import { csvOf, openWorkplace } from '../support/workplace.ts';
 import { openBrowser, type Shown } from './browser.ts';
 
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
-const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 it('a one-time link signs in; the page follows a pause, ends it by its button, and its policy stops nothing', async () => {
   await using place = await openWorkplace();
@@ -114,7 +112,7 @@ it('no page has a serious fault for people who use a screen reader or a keyboard
       const page = await browser.show(`http://127.0.0.1:${port}${path}`, { width, height: 900, dark });
       await until('the page is built', () => page.evaluate<boolean>("!document.body.innerText.includes('One moment')"));
       // The policy of the page allows no script of ours; the protocol of the browser does.
-      await page.evaluate(`${AXE}; axe.run().then((result) => { window.found = result.violations; }); 0`);
+      await page.evaluate(`${axe.source}; axe.run().then((result) => { window.found = result.violations; }); 0`);
       const violations = await until('axe', () => page.evaluate<Violation[] | undefined>('window.found'));
       const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
       found.push(...serious.map(({ id, nodes }) => [path, dark, id, nodes.map(({ html }) => html)]));

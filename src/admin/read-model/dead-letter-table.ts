@@ -32,8 +32,12 @@ export type RowGroup = Pick<DeadLetterRow, 'kind' | 'signature' | 'code' | 'mess
 /** Everything that matches. */
 export type RowSummary = { total: number; kinds: Partial<Record<DeadLetterKind, number>>; groups: RowGroup[] };
 
-/** Filters whose summaries are kept until something changes. */
+/** `rows`: everything that matches, where that is little, so that its pages need no second search. */
+type KeptSummary = RowSummary & { rows: readonly Kept[] | undefined };
+
+/** Filters whose summaries are kept until something changes, and the most rows that each keeps. */
 const SUMMARIES = 50;
+const LITTLE = 1_000;
 
 export type RowPage = { items: DeadLetterRow[]; next: string | undefined };
 
@@ -43,7 +47,7 @@ const LONGEST = 500;
 /** The open dead letters of an environment in memory, about 1 kB each: the newest batch first, in the order of its file. */
 export function createDeadLetterTable() {
   const batches = new Map<string, Kept[]>();
-  const summaries = new Map<string, RowSummary>();
+  const summaries = new Map<string, KeptSummary>();
   /** Names sort by time. */
   let names: string[] | undefined = [];
 
@@ -93,12 +97,16 @@ export function createDeadLetterTable() {
   return { put, remove, close, ...createQueries(matching, summaries) };
 }
 
-function addToGroup(groups: Map<string, RowGroup & { last: string }>, row: Kept): void {
+/** Kind → signature → group: a joined key for each row would double the time. */
+type Groups = Map<DeadLetterKind, Map<string, RowGroup & { last: string }>>;
+
+function addToGroup(all: Groups, row: Kept): void {
   const { kind, signature, code, message, firstAt, lastAt, batch } = row;
-  const key = `${kind} ${signature}`;
-  const group = groups.get(key);
+  const groups = all.get(kind) ?? new Map<string, RowGroup & { last: string }>();
+  const group = groups.get(signature);
   if (group === undefined) {
-    groups.set(key, { kind, signature, code, message, firstAt, lastAt, count: 1, batches: 1, last: batch });
+    all.set(kind, groups);
+    groups.set(signature, { kind, signature, code, message, firstAt, lastAt, count: 1, batches: 1, last: batch });
     return;
   }
   group.count += 1;
@@ -111,32 +119,47 @@ function addToGroup(groups: Map<string, RowGroup & { last: string }>, row: Kept)
 type Matching = (filter: RowFilter, after?: string) => Iterable<Kept>;
 
 /** `summaries`: what was counted since the last change, by filter. */
-function createQueries(matching: Matching, summaries: Map<string, RowSummary>) {
+function createQueries(matching: Matching, summaries: Map<string, KeptSummary>) {
   /** At most `limit` rows after the row with the id `after`, which may be closed meanwhile. */
   function page(filter: RowFilter, limit: number, after?: string): RowPage {
     const items: DeadLetterRow[] = [];
-    for (const { text: _text, ...row } of matching(filter, after)) {
+    for (const { text: _text, ...row } of rowsOf(filter, after)) {
       if (items.length === limit) return { items, next: items.at(-1)?.id };
       items.push(row);
     }
     return { items, next: undefined };
   }
 
+  function rowsOf(filter: RowFilter, after: string | undefined): Iterable<Kept> {
+    const rows = summaries.get(JSON.stringify(filter))?.rows;
+    const at = after === undefined ? -1 : (rows?.findIndex(({ id }) => id === after) ?? -1);
+    const isKnown = rows !== undefined && (after === undefined || at >= 0);
+    return isKnown ? rows.slice(at + 1) : matching(filter, after);
+  }
+
   /** How many rows match, by kind, and by error: the largest group first. */
   function summary(filter: RowFilter): RowSummary {
+    const { rows: _, ...found } = kept(filter);
+    return found;
+  }
+
+  function kept(filter: RowFilter): KeptSummary {
     const key = JSON.stringify(filter);
     const known = summaries.get(key);
     if (known !== undefined) return known;
+    const rows: Kept[] = [];
     const kinds: RowSummary['kinds'] = {};
-    const groups = new Map<string, RowGroup & { last: string }>();
+    const groups: Groups = new Map();
     let total = 0;
     for (const row of matching(filter)) {
       total += 1;
+      if (rows.length < LITTLE) rows.push(row);
       kinds[row.kind] = (kinds[row.kind] ?? 0) + 1;
       addToGroup(groups, row);
     }
-    const largest = [...groups.values()].map(({ last: _last, ...group }) => group).sort((a, b) => b.count - a.count);
-    const found = { total, kinds, groups: largest };
+    const each = [...groups.values()].flatMap((ofKind) => [...ofKind.values()]);
+    const largest = each.map(({ last: _last, ...group }) => group).sort((a, b) => b.count - a.count);
+    const found = { total, kinds, groups: largest, rows: total < LITTLE ? rows : undefined };
     summaries.set(key, found);
     const [oldest] = summaries.keys();
     if (summaries.size > SUMMARIES && oldest !== undefined) summaries.delete(oldest);
