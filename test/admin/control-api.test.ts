@@ -144,6 +144,7 @@ describe('the lists', () => {
     expect(at.length).toBeGreaterThan(700);
     const after = new Date((at.at(-3) ?? 0) * 1_000).toISOString();
     expect(((await get(`pace?after=${after}`))['at'] as number[]).slice(0, 2)).toEqual(at.slice(-2));
+    expect(await get('queue')).toMatchObject({ counts: { waiting: 0, active: 0 }, items: [] });
     expect((await get('sources')).items).toMatchObject([{ name: 'inbox', state: 'ok' }]);
     expect(await get('config')).toMatchObject({ config: { environment: 'staging' } });
     expect((await get('actions')).items).toEqual([]);

@@ -97,6 +97,7 @@ describe('every page', () => {
       '/order?number=PO-3',
       '/order?number=PO-1&reports=all',
       '/sources',
+      '/queue',
       '/?minutes=60',
       '/environment',
       '/login',
@@ -150,6 +151,12 @@ describe('a person who operates', () => {
       return text.includes('Paused') && text;
     });
     expect(paused).not.toContain('<img');
+    await place.drop('while-paused.csv', `${[HEAD, 'PO-7,NEW,A,1', 'PO-8,NEW,A,1'].join('\n')}\n`);
+    const queued = await until('a job', async () => {
+      const text = await page('/queue');
+      return text.includes('/order?number=PO-7') && text;
+    });
+    expect(queued).toMatch(/<td data-title="state"><div><span class="badge \w+">(?:waiting|active)<\/span>/);
     expect(await submit('/environment', '/environment/resume')).toContain('Delivery is running.');
   });
 

@@ -44,6 +44,7 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/dead-letters', 'Dead letters'],
   ['/order', 'Order'],
   ['/sources', 'Sources'],
+  ['/queue', 'Queue'],
   ['/environment', 'Environment'],
 ];
 

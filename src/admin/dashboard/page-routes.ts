@@ -10,6 +10,7 @@ import { deadLetterPage, deadLettersPage } from './dead-letter-pages.ts';
 import { type Content, framePage, type PageRequest } from './frame.ts';
 import { orderPage } from './order-page.ts';
 import { badge } from './parts.ts';
+import { queuePage } from './queue-page.ts';
 import { sourcesPage } from './sources-page.ts';
 import { environmentPage, overviewPage } from './state-pages.ts';
 
@@ -30,6 +31,7 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/dead-letters/:id', deadLetterPage],
   ['/order', orderPage],
   ['/sources', sourcesPage],
+  ['/queue', queuePage],
   ['/environment', environmentPage],
 ];
 
