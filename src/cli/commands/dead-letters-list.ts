@@ -43,7 +43,7 @@ async function printDocument(
     if (total <= limit) shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
   }
   // A dead letter that waits in a newer batch is closed here.
-  const kinds = byWeight(groups).map(({ orders: _orders, waiting, closed, ...group }) => {
+  const kinds = byWeight(groups).map(({ orders: _orders, nameless: _nameless, waiting, closed, ...group }) => {
     return { ...group, closed: closed + waiting };
   });
   const end = `"total":${total},"groups":${escapeHiddenInJson(JSON.stringify(kinds))}`;
