@@ -4,7 +4,7 @@ import { openAdmin } from './admin/open-admin.ts';
 import { createFileAdmission } from './admit/file-admission.ts';
 import { measureThroughput } from './admit/throughput.ts';
 import { openPartner } from './api/partner.ts';
-import { startLoop } from './core/backoff/loop.ts';
+import { startLoop, watchProgress } from './core/backoff/loop.ts';
 import { createEnvironmentBreaker } from './deliver/circuit-breaker.ts';
 import { createDelivery } from './deliver/delivery.ts';
 import { openSources, type SourcesDeps } from './intake/sources.ts';
@@ -46,8 +46,9 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   await reconciliation.rebuild.first(stopping);
   // A Redis that comes back may be another one, or an older state of the same.
   store.redis.on('ready', () => void reconciliation.establish().catch(onTrouble));
-  for (const [pause, tick] of roundsOf(parts, context)) {
-    resources.use(startLoop(async () => void (await tick()), { pause, clock, onTrouble }));
+  const progress = watchProgress(clock, () => store.redis.status !== 'ready');
+  for (const [name, pause, tick] of roundsOf(parts, context)) {
+    resources.use(startLoop(progress.follow(name, tick), { pause, clock, onTrouble }));
   }
   // Last, so that it stops first, and so that nothing was sent when the start fails.
   resources.use(queue.work(config.delivery, delivery.deliverJob));
@@ -57,6 +58,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     adminPort: admin?.port,
     watch: sources.start,
     takePresent: sources.settleOnce,
+    stuck: progress.stuck,
     ...createBacklog({ ...book, breaker, reading: sources.reading }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -65,7 +67,6 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
 async function openParts(input: DaemonInput, context: Context, resources: AsyncDisposableStack) {
   const { config, store, clock, log, owner } = context;
   const book = createEnvironmentLedger(context);
-  const { ledger, batches } = book;
   const queue = resources.use(openQueue(context));
   const partner = resources.use(openPartner(context, input));
   const breaker = createEnvironmentBreaker(context);
@@ -73,7 +74,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const throughput = measureThroughput(clock);
   const on = { accepted: reconciliation.remember, outcome: throughput.count, rolledBack: reconciliation.establish };
   const delivery = createDelivery({ context, book, queue, partner, breaker, on });
-  const side = { ledger, batches, breaker };
+  const side = { ledger: book.ledger, batches: book.batches, breaker };
   const notices = resources.use(openNotices({ config, store, side, clock, log, input }));
   const inspections = new Map<string, Inspection>();
   const onSettled = (...settled: [batch: Batch, needPerson: number]) => {
@@ -88,32 +89,32 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
     notices.heard(file.source, claimedAt);
     return admission.ingest(file, { at: claimedAt, isNew }, settling);
   };
-  const sources = resources.use(await openSources({ ...context, ...store, batches, input, ingest }));
+  const sources = resources.use(await openSources({ ...context, ...store, batches: side.batches, input, ingest }));
   return { book, queue, partner, breaker, reconciliation, delivery, notices, settlement, admission, heart, sources };
 }
 
-/** The pause between two rounds in milliseconds, and what a round does. */
-type Round = [pause: number, tick: () => Promise<unknown>];
+/** A loop's name, the pause between two rounds in milliseconds, and what a round does. */
+type Round = [name: string, pause: number, tick: () => Promise<unknown>];
 
 function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, { config, clock, log }: Context): Round[] {
   const { breaker, delivery, reconciliation, settlement, admission } = parts;
   const housekeeping = { config, batches: parts.book.batches, retention: admission.retention, clock, log };
   return [
-    [500, breaker.refresh],
-    [500, delivery.held.refresh],
-    [500, delivery.sweep],
+    ['circuit breaker', 500, breaker.refresh],
+    ['held batches', 500, delivery.held.refresh],
+    ['sweeper', 500, delivery.sweep],
     // Follows Redis' clock, and keeps the checkpoint current, so that a rollback is noticed even if another daemon made
     // the lost changes.
-    [1_000, reconciliation.establish],
-    [1_000, reconciliation.rebuild.tick],
-    [Math.min(1_000, config.delivery.settle / 10), reconciliation.verify],
-    [1_000, admission.tick],
-    [250, settlement.tick],
-    [1_000, settlement.refresh],
-    [2_000, settlement.progressAll],
-    [1_000, parts.sources.reclaim],
-    [3_000, parts.heart.beat],
-    [1_000, parts.notices.tick],
-    [3_600_000, () => keepHouse(housekeeping)],
+    ['checkpoint', 1_000, reconciliation.establish],
+    ['ledger rebuild', 1_000, reconciliation.rebuild.tick],
+    ['verification', Math.min(1_000, config.delivery.settle / 10), reconciliation.verify],
+    ['admission', 1_000, admission.tick],
+    ['settlement', 250, settlement.tick],
+    ['reports', 1_000, settlement.refresh],
+    ['progress of reports', 2_000, settlement.progressAll],
+    ['claims', 1_000, parts.sources.reclaim],
+    ['heartbeat', 3_000, parts.heart.beat],
+    ['notices', 1_000, parts.notices.tick],
+    ['housekeeping', 3_600_000, () => keepHouse(housekeeping)],
   ];
 }

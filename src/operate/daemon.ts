@@ -44,6 +44,8 @@ export type Daemon = AsyncDisposable &
     watch(): Promise<void>;
     /** Takes the files present now; resolves when each is claimed. */
     takePresent(): Promise<void>;
+    /** The loop that has not ended a round for too long, for a watchdog. */
+    stuck(): string | undefined;
   };
 
 /** The daemon's own process. */

@@ -9,12 +9,20 @@ import { codeOf } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
-import { configWarning, daemonReady, daemonStarting, daemonStopped, daemonStopping } from '../../log/events/daemon.ts';
+import {
+  configWarning,
+  daemonReady,
+  daemonStarting,
+  daemonStopped,
+  daemonStopping,
+  daemonStuck,
+} from '../../log/events/daemon.ts';
 import { createLog } from '../../log/log.ts';
 import { createRedaction } from '../../log/redaction.ts';
 import type { Daemon, DaemonInput } from '../../operate/daemon.ts';
 import type { OutcomeCounts } from '../../order/outcome.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
+import { createServiceManager } from '../service-manager.ts';
 import { type Shell, versionOf } from '../shell.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
 import { printable } from '../terminal/print.ts';
@@ -95,14 +103,18 @@ async function runDaemon(
   live: LiveView | undefined,
 ): Promise<number> {
   const { environment } = input.config;
+  const manager = createServiceManager(shell.env);
   {
     await using daemon = await openDaemon({ ...input, admin: true, ...(live ? { onSettled: live.settled } : {}) });
     await using _ = live?.follow(daemon);
     await daemon.watch();
     daemonReady(input.log, { environment, adminPort: daemon.adminPort ?? 0 });
     shell.ready();
+    manager.ready();
+    using _watchdog = manager.watch(daemon.stuck, (loop) => daemonStuck(input.log, { environment, loop }));
     if (!shell.signal.aborted) await eventOnce(shell.signal, 'abort');
     daemonStopping(input.log, { environment, reason: String(shell.signal.reason) });
+    manager.stopping();
   }
   daemonStopped(input.log, { environment });
   return 0;

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import type { Variables } from '../config/variables.ts';
+
+/** What systemd learns about this process (sd_notify(3)). Without systemd, nothing happens. */
+export type ServiceManager = {
+  ready(): void;
+  stopping(): void;
+  /** Reports that the daemon works for as long as `stuck` names nothing that does not; disposing ends it. */
+  watch(stuck: () => string | undefined, onStuck: (what: string) => void): Disposable;
+};
+
+/** How many reports fit into the time after which systemd restarts the service. */
+const REPORTS = 3;
+
+/**
+ * Builds the way to systemd from the variables that it sets: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` where the unit has
+ * WatchdogSec. Node.js cannot write to a datagram socket, so `systemd-notify` does; the unit needs `NotifyAccess=all`.
+ */
+export function createServiceManager(env: Variables): ServiceManager {
+  const notify = (message: string) => {
+    if (!env['NOTIFY_SOCKET']) return;
+    const { PATH, NOTIFY_SOCKET } = env;
+    // A report that is lost is followed by the next one; without any, systemd restarts the service and logs why.
+    execFile('systemd-notify', [message], { env: { PATH, NOTIFY_SOCKET }, timeout: 10_000 }, () => undefined).unref();
+  };
+  return {
+    ready: () => notify('READY=1'),
+    stopping: () => notify('STOPPING=1'),
+    watch(stuck, onStuck) {
+      const limit = Number(env['WATCHDOG_USEC'] ?? 0) / 1000;
+      if (!(limit > 0)) return { [Symbol.dispose]: () => undefined };
+      let reported: string | undefined;
+      const timer = setInterval(() => {
+        const what = stuck();
+        if (what === undefined) notify('WATCHDOG=1');
+        else if (what !== reported) onStuck(what);
+        reported = what;
+      }, limit / REPORTS);
+      return { [Symbol.dispose]: () => clearInterval(timer) };
+    },
+  };
+}
