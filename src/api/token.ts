@@ -160,19 +160,24 @@ function createRenewal(deps: TokenDeps): () => Promise<StoredToken> {
   };
 }
 
+/** Why a request for a token failed, and until when that counts: ledger time, because an expiry in Redis follows its clock. */
+type TokenFailure = { code: string; message: string; remedy?: string | undefined; until: number };
+
 /** A recent refusal or outage applies to every daemon, so the endpoint is not called again at once. */
-async function rethrowRecent({ redis, keys }: TokenDeps['store']): Promise<void> {
+async function rethrowRecent({ redis, keys, time }: TokenDeps['store']): Promise<void> {
   const text = await redis.get(keys.tokenFailure);
   if (text === null) return;
-  const { code, message, remedy } = JSON.parse(text) as { code: string; message: string; remedy?: string };
+  const { code, message, remedy, until } = JSON.parse(text) as TokenFailure;
+  if (time.now() >= until) return;
   throw new PoSyncError(code, message, remedy === undefined ? {} : { remedy });
 }
 
-async function rememberFailure({ store, on }: TokenDeps, thrown: unknown): Promise<never> {
+async function rememberFailure({ store: { redis, keys, time }, on }: TokenDeps, thrown: unknown): Promise<never> {
   if (thrown instanceof PoSyncError) {
     const { code, message, remedy } = thrown;
     on?.failed?.(code);
-    await store.redis.set(store.keys.tokenFailure, JSON.stringify({ code, message, remedy }), 'PX', REST);
+    const failure: TokenFailure = { code, message, remedy, until: time.now() + REST };
+    await redis.set(keys.tokenFailure, JSON.stringify(failure), 'PX', REST);
   }
   throw thrown;
 }

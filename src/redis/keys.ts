@@ -99,7 +99,7 @@ function deliveryKeys(prefix: string) {
     rate: `${prefix}:rate`,
     token: `${prefix}:token`,
     tokenLock: `${prefix}:token:lock`,
-    /** Why the last token request failed; expires when the next request may be made. */
+    /** Why the last token request failed, and until when no other is made. */
     tokenFailure: `${prefix}:token:failure`,
     /** Hash: state and owner of a verification run. */
     verification: `${prefix}:verification`,

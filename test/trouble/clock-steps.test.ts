@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -69,4 +70,26 @@ describe.concurrent("steps of Redis' clock", () => {
       expect(last - dropped).toBeGreaterThan(19 * 200 - 100 - 100);
     },
   );
+
+  it('a step of an hour back while the token endpoint fails delays no request for a token', async () => {
+    await using folder = await makeTempFolder();
+    const clock = await createFakeClock(folder.path);
+    await using redis = await startTestRedis({ env: clock.env });
+    let isUp = false;
+    await using api = await openOddApi(({ endpoint }) =>
+      endpoint === 'token' && !isUp ? { status: 503, body: 'down' } : undefined,
+    );
+    const stays = "Redis' clock is set back an hour while the token endpoint fails";
+    await using place = await openTroublePlace(api, { stays, redis: redis.url });
+    await place.drop('orders.csv', csv(['PO-1']));
+    const connection = new Redis(redis.url);
+    await until('a failure just now', async () => {
+      const [failure] = await connection.keys('*:token:failure');
+      return failure !== undefined && (await connection.pttl(failure)) > 500;
+    });
+    connection.disconnect();
+    await clock.set(-3_600);
+    isUp = true;
+    expect(await place.settled(['PO-1'], 60_000)).toEqual({ 'PO-1': 'accepted' });
+  });
 });
