@@ -1,7 +1,8 @@
--- Ends a rebuild, or postpones it. A request of another epoch of the ledger stays: it needs a separate list.
+-- Ends a rebuild, postpones it, or shows its wait. A request of another epoch of the ledger stays: it needs a separate list.
 -- KEYS rebuild, breaker, pauses; ARGV verb, epoch, field of the hold, now, then for `end`: the field of the other hold,
 -- which an earlier request may have left; for `later`: quick tries, their pause, the first usual pause (each is twice as
--- long as the one before), the longest, the reason of the hold ('' keeps its reason), and the hold to set where there is none.
+-- long as the one before), the longest, the reason of the hold ('' keeps its reason), and the hold to set where there is none;
+-- for `show`: that hold.
 -- Returns 0 when the request was not of that epoch.
 if (redis.call('HGET', KEYS[1], 'epoch') or '') ~= ARGV[2] then return 0 end
 local function holdOf(field)
@@ -22,6 +23,9 @@ if ARGV[1] == 'end' then
   end
   return 1
 end
+
+-- In one step: nobody would end a hold without a request.
+if ARGV[1] == 'show' then return redis.call('HSETNX', KEYS[2], ARGV[3], ARGV[5]) end
 
 local hold = holdOf(ARGV[3])
 

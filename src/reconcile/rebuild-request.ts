@@ -47,9 +47,7 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     const request = await pending();
     if (request === undefined) return;
     const { field, code, reason } = holdOf(request.why);
-    await redis.hsetnx(keys.breaker, field, JSON.stringify({ code, reason, since: time.now() }));
-    // The request ended between the two checks, so nobody would end the pause.
-    if ((await pending()) === undefined) await redis.hdel(keys.breaker, field);
+    await run(['show', request.epoch, field, time.now(), JSON.stringify({ code, reason, since: time.now() })]);
   }
 
   function run(args: (string | number)[]): Promise<unknown> {

@@ -504,6 +504,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/redis/time.test.ts'],
   },
   {
+    without: 'the pause of a new ledger only while its list is asked for',
+    file: 'src/reconcile/ledger-rebuild.lua',
+    find: "(redis.call('HGET', KEYS[1], 'epoch') or '') ~= ARGV[2]",
+    replace: "ARGV[1] ~= 'show' and (redis.call('HGET', KEYS[1], 'epoch') or '') ~= ARGV[2]",
+    tests: ['test/reconcile/ledger-rebuild.test.ts'],
+  },
+  {
     without: 'ledger time that never goes back',
     file: 'src/redis/clock.lua',
     find: 'if now < last then',

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { startLoop } from '../../src/core/backoff/loop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { digestOf } from '../../src/order/digest.ts';
+import { createRebuildRequest } from '../../src/reconcile/rebuild-request.ts';
+import type { Redis } from '../../src/redis/connect.ts';
 import { type DeliveryRig, numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf } from '../support/entry.ts';
 import { until } from '../support/until.ts';
@@ -35,6 +37,24 @@ describe('ledger rebuild', () => {
     const [known] = await rig.ledger.lookup(['PO-0001']);
     expect(known).toMatchObject({ kind: 'accepted', compact: { batchNo: 0, attempts: 0 } });
     expect(rig.stored()).toEqual(new Map([['PO-0001', 1]]));
+  });
+
+  it('pauses delivery only while the list is asked for, also when a process dies that was late to say so', async () => {
+    await using rig = await openDeliveryRig({ isNew: true });
+    const { redis, keys } = rig.store;
+    // Another daemon reads the list between two commands of this process, which then dies.
+    const dying = Object.assign(Object.create(redis) as Redis, {
+      hgetall: async (key: string) => {
+        const found = await redis.hgetall(key);
+        if (found['epoch'] !== undefined) await createRebuildRequest(rig.store).finish(found['epoch']);
+        return found;
+      },
+      hdel: async () => Promise.reject(new Error('the process died')),
+    });
+    await createRebuildRequest({ ...rig.store, redis: dying })
+      .showWait()
+      .catch(() => undefined);
+    expect(await redis.hkeys(keys.breaker)).toEqual([]);
   });
 
   it('notes orders that the list shows twice, in the log and for reports, until a list shows them once', async () => {

@@ -65,6 +65,7 @@ export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], a
     for (const one of [field, tries]) endHold(store, breakerKey, one, pauses, Number(now));
     return 1;
   }
+  if (verb === 'show') return store.hsetnx(breakerKey, field, tries);
   const hold = store.hget(breakerKey, field);
   const was = JSON.parse(hold ?? '{}') as Hold;
   const failed = store.hincrby(key, 'failed', 1);

@@ -271,7 +271,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     weight: 1,
     arbitrary: fc
       .record({
-        verb: fc.constantFrom('end', 'later'),
+        verb: fc.constantFrom('end', 'later', 'show'),
         epoch: fc.constantFrom('L1', 'L2', 'L3'),
         time,
         words: maybe(fc.constant('words')),
@@ -279,7 +279,13 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       .map((one) => ({
         file: 'reconcile/ledger-rebuild.lua',
         keys: [KEYS.rebuild, KEYS.breaker, KEYS.pauses],
-        args: [one.verb, one.epoch, 'hold:x', one.time, 2, 300, 900, 3000, one.words, HOLD],
+        args: [
+          one.verb,
+          one.epoch,
+          'hold:x',
+          one.time,
+          ...(one.verb === 'show' ? [HOLD] : [2, 300, 900, 3000, one.words, HOLD]),
+        ],
       })),
   },
 );
