@@ -13,21 +13,34 @@ const PLAIN = /^[A-Za-z0-9](?:[A-Za-z0-9 _/.-]*[A-Za-z0-9])?$/;
  */
 export function otherReading(text: string): OtherReading | undefined {
   if (CODE.test(text)) return undefined;
-  const word = text.length <= LONGEST_WORD ? wordReading(text) : undefined;
-  if (word !== undefined) return word;
-  const replaced = REPLACED.exec(text)?.[0];
-  if (replaced !== undefined) return { reading: 'one of its parts', why: `it contains ${shown(replaced.trim())}` };
-  if (PLAIN.test(text)) return undefined;
+  if (text.length <= LONGEST_DATE && DATE.test(text)) return DATE_READING;
+  const isPlain = PLAIN.test(text);
+  if (isPlain && endsInDigit(text)) return text.includes(' ') ? replacement(text) : undefined;
+  const reading = wordReading(text) ?? replacement(text);
+  if (reading !== undefined || isPlain) return reading;
   return marked(text) ?? quoted(text) ?? (/^[ -~]*$/.test(text) ? undefined : lookAlike(text)) ?? wrongEncoding(text);
+}
+
+function endsInDigit(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 48 && last < 58;
+}
+
+function replacement(text: string): OtherReading | undefined {
+  const replaced = REPLACED.exec(text)?.[0];
+  return replaced === undefined
+    ? undefined
+    : { reading: 'one of its parts', why: `it contains ${shown(replaced.trim())}` };
 }
 
 /** Digits behind at most a few letters: most numbers and articles, and none of the words and dates below. */
 const CODE = /^(?:[A-Za-z]{0,3}|[A-Za-z]{2}-)\d{1,15}$/;
 const REPLACED = / (?:replaced by|instead of|ersetzt durch|remplacé par) | ?(?:->|=>|→) ?/i;
-const LONGEST_WORD = 26;
+const LONGEST_WORD = 16;
+const LONGEST_DATE = 26;
 
 function wordReading(text: string): OtherReading | undefined {
-  if (DATE.test(text)) return DATE_READING;
+  if (text.length > LONGEST_WORD) return undefined;
   if (isDitto(text)) return { reading: 'the value of the row above', why: 'people write it to repeat that' };
   if (TRUTH.test(text)) return { reading: 'another text', why: 'spreadsheets write truth values so' };
   if (!GROUPED.test(text)) return undefined;

@@ -45,7 +45,8 @@ export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
   const read = readQuantity(quantity, mapping.decimal, mapping.quantity === 'integer');
   const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = textOf(record, 'orderState', rules, onlyState);
-  const [numberFault, codeFault] = [number, articleCode].map((text) => faultOf(text, mapping));
+  const numberFault = faultOf(number, mapping);
+  const codeFault = faultOf(articleCode, mapping);
   const isGood = numberFault === undefined && codeFault === undefined;
   if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))
     return { record, number, item: { articleCode, quantity: read.value } };

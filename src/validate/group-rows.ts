@@ -160,6 +160,7 @@ function orderOf(
 
 /** A row of a fix file that names the same row as an earlier one of the order, or another batch: two copies were joined. */
 function correctedTwice(records: readonly SourceRecord[]): { place: Place; first: Place } | undefined {
+  if (!records.some(({ fixTarget, line }) => fixTarget !== undefined || line !== undefined)) return undefined;
   const known = new Map<string, Place>();
   let named: { batch: string; place: Place } | undefined;
   for (const { kind, place, line, fixTarget } of records) {
