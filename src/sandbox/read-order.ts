@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { toError } from '../core/errors.ts';
 import type { NewOrder } from './order-store.ts';
+import { TEXT_LIMIT } from './sandbox-options.ts';
 import { type OrderRules, orderSchemas } from './schemas.ts';
 
 /** An order read from a body, or the message that explains why the body is invalid (error code 400, API part 7). */
@@ -15,8 +16,10 @@ export type OrderReader = (body: Buffer) => ReadOrder;
 /** Creates the reader for an environment's rules. */
 export function createOrderReader(rules: OrderRules): OrderReader {
   const { order: schema } = orderSchemas(rules);
+  // The fast path knows one limit only.
+  const isDefault = rules.textLimit === TEXT_LIMIT;
   return (body) => {
-    const plain = plainOrder(body, rules.blankText);
+    const plain = isDefault ? plainOrder(body, rules.blankText) : undefined;
     if (plain !== undefined) return { ok: true, order: plain };
     if (body.length === 0) return refused('the body is empty and must be a JSON object');
     if (!isUtf8(body)) return refused('the body is not UTF-8');

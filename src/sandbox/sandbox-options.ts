@@ -45,6 +45,8 @@ export type SandboxOptions = {
   duplicateStatus?: 409 | 400 | undefined;
   /** The status of a creation. */
   createdStatus?: 201 | 200 | undefined;
+  /** Longest order number and article code, in characters (code points). */
+  textLimit?: number | undefined;
   /** Whether a number or article code of blanks alone is accepted. */
   blankText?: 'accept' | 'refuse' | undefined;
   unknownFields?: 'ignore' | 'refuse' | undefined;
@@ -84,6 +86,9 @@ export type SandboxOptions = {
   /** Receives the error of each call that got a 500. */
   onCrash?: ((error: Error) => void) | undefined;
 };
+
+/** The default of `textLimit`; see docs/decisions/purchase-order-fields.md. */
+export const TEXT_LIMIT = 256;
 
 /** The options with all defaults applied. */
 export type SandboxSettings = {
@@ -126,6 +131,7 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     onDuplicate: options.onDuplicate ?? 'accept',
     duplicateStatus: options.duplicateStatus ?? 409,
     createdStatus: options.createdStatus ?? 201,
+    textLimit: options.textLimit ?? TEXT_LIMIT,
     blankText: options.blankText ?? 'accept',
     unknownFields: options.unknownFields ?? 'ignore',
     quantity: options.quantity ?? 'number',

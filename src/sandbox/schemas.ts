@@ -1,30 +1,27 @@
 import * as z from 'zod';
-import { type SandboxSettings, SCOPES } from './sandbox-options.ts';
-
-/** Longest order number and article code; see docs/decisions/purchase-order-fields.md. */
-const LONGEST = 256;
-// Counts code points, as JSON Schema does.
-const AT_MOST = new RegExp(`^.{0,${LONGEST}}$`, 'su');
+import { type SandboxSettings, SCOPES, TEXT_LIMIT } from './sandbox-options.ts';
 
 /** What an environment may decide about the fields of an order; see docs/decisions/. */
-export type OrderRules = Pick<SandboxSettings, 'blankText' | 'unknownFields' | 'quantity'>;
+export type OrderRules = Pick<SandboxSettings, 'textLimit' | 'blankText' | 'unknownFields' | 'quantity'>;
 
 /** Well-formed text without control characters: Cs is a surrogate that is not half of a pair. */
 const PLAIN = '[^\\p{Cc}\\p{Cs}]*$';
 
-function text(name: string, blankText: OrderRules['blankText']) {
+function text(name: string, { textLimit, blankText }: OrderRules) {
+  // Counts code points, as JSON Schema does.
+  const atMost = new RegExp(`^.{0,${textLimit}}$`, 'su');
   return (
     z
       .string({ error: (issue) => saying(issue.input, 'must be a string') })
       .min(1, { error: 'must not be empty' })
       .refine((value) => !/\p{Cc}/u.test(value), { error: 'must not contain control characters' })
       .refine((value) => value.isWellFormed(), { error: 'must be well-formed Unicode' })
-      .refine((value) => AT_MOST.test(value), { error: `must not be longer than ${LONGEST} characters` })
+      .refine((value) => atMost.test(value), { error: `must not be longer than ${textLimit} characters` })
       .refine((value) => blankText === 'accept' || /\S/.test(value), { error: 'must not be blank' })
       // One pattern: generated types become unreadable with several.
       .meta({
         description: name,
-        maxLength: LONGEST,
+        maxLength: textLimit,
         pattern: blankText === 'accept' ? `^${PLAIN}` : `^(?=[^]*\\S)${PLAIN}`,
       })
   );
@@ -40,12 +37,14 @@ function amount(kind: OrderRules['quantity']) {
 }
 
 /** One line of a purchase order (API part 2). */
-function itemWith({ blankText, unknownFields, quantity }: OrderRules) {
+function itemWith(rules: OrderRules) {
   const made = z.object(
-    { articleCode: text('Code of the article ordered.', blankText), quantity: amount(quantity) },
+    { articleCode: text('Code of the article ordered.', rules), quantity: amount(rules.quantity) },
     { error: (issue) => unknownOr(issue, 'must be an object with articleCode and quantity') },
   );
-  return (unknownFields === 'refuse' ? made.strict() : made).meta({ description: 'One line of a purchase order.' });
+  return (rules.unknownFields === 'refuse' ? made.strict() : made).meta({
+    description: 'One line of a purchase order.',
+  });
 }
 
 /** The body of POST /purchase-orders (API part 4), and one of its items. */
@@ -53,7 +52,7 @@ export function orderSchemas(rules: OrderRules) {
   const item = itemWith(rules);
   const made = z.object(
     {
-      purchaseOrderNumber: text('Order number, chosen by the client.', rules.blankText),
+      purchaseOrderNumber: text('Order number, chosen by the client.', rules),
       orderState: z
         .literal('NEW', { error: (issue) => saying(issue.input, 'must be "NEW"') })
         .meta({ description: 'State of the order; NEW is the only specified state.' }),
@@ -72,6 +71,7 @@ export function orderSchemas(rules: OrderRules) {
 
 /** The schemas with the default rules. */
 export const { item: itemSchema, order: purchaseOrderSchema } = orderSchemas({
+  textLimit: TEXT_LIMIT,
   blankText: 'accept',
   unknownFields: 'ignore',
   quantity: 'number',

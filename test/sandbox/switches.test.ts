@@ -16,6 +16,9 @@ describe('each switch changes one decision, and the OpenAPI document with it', (
     ['unknownFields of an order', { unknownFields: 'refuse' }, orderOf({ note: 1 }), 201, 400],
     ['unknownFields of an item', { unknownFields: 'refuse' }, orderOf({ items: [{ ...ITEM, note: 1 }] }), 201, 400],
     ['quantity', { quantity: 'integer' }, orderOf({ items: [{ ...ITEM, quantity: 1.5 }] }), 201, 400],
+    ['textLimit of a number', { textLimit: 3 }, goodOrder('PO-1'), 201, 400],
+    ['textLimit of an article', { textLimit: 5 }, orderOf({ items: [{ ...ITEM, articleCode: '123456' }] }), 201, 400],
+    ['textLimit of any order', { textLimit: 5 }, goodOrder('PO-🙂'), 201, 201],
     ['bodyLimit', { bodyLimit: 50 }, goodOrder('PO-1'), 201, 413],
   ] as const)('%s', async (_, options: Partial<SandboxOptions>, order, byDefault, switched) => {
     for (const [chosen, status] of [

@@ -34,6 +34,7 @@ export type SandboxArgs = {
   unknownFields?: string;
   quantity?: string;
   bodyLimit?: string;
+  textLimit?: string;
   listShape?: string;
   listKey?: string;
   listItems?: string;
@@ -78,6 +79,7 @@ function rules(args: SandboxArgs) {
     createdStatus: given(args.createdStatus, (value) =>
       oneOf('--created-status', value, ['201', '200']) === '201' ? 201 : 200,
     ),
+    textLimit: given(args.textLimit, (value) => integer('--text-limit', value, 1, 256)),
     blankText: given(args.blankText, (value) => oneOf('--blank-text', value, ['accept', 'refuse'])),
     unknownFields: given(args.unknownFields, (value) => oneOf('--unknown-fields', value, ['ignore', 'refuse'])),
     quantity: given(args.quantity, (value) => oneOf('--quantity', value, ['number', 'integer'])),

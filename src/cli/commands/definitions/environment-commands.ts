@@ -100,6 +100,7 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--blank-text <what>', text: 'accept (default) or refuse numbers and articles of blanks alone' },
   { flags: '--unknown-fields <what>', text: 'ignore (default) or refuse fields that are not specified' },
   { flags: '--quantity <type>', text: 'number (default) or integer' },
+  { flags: '--text-limit <characters>', text: 'longest order number and article code (default: 256)' },
   { flags: '--body-limit <bytes>', text: 'largest request body (default: 1048576)' },
   { flags: '--list-shape <shape>', text: 'object (default) or array' },
   { flags: '--list-key <name>', text: 'field of the list object (default: purchaseOrders)' },
