@@ -1,15 +1,19 @@
 // pm2 start ecosystem.config.cjs                          one daemon with config/po-sync.yaml
 // PO_SYNC_CONFIG=… PO_SYNC_INSTANCES=3 pm2 start …        three daemons that share the work of another configuration
+// PO_SYNC_DELIVERIES=4 pm2 start ecosystem.config.cjs     one daemon that takes files, and four that call the API
 const { existsSync } = require('node:fs');
 const path = require('node:path');
 
 const instances = Number(process.env.PO_SYNC_INSTANCES ?? 1);
+const deliveries = Number(process.env.PO_SYNC_DELIVERIES ?? 0);
+const adminPort = Number(process.env.PO_SYNC_ADMIN_PORT ?? 9464);
 
 // `pm2 save` writes the environment of a process to a file. Therefore pm2 gets only the variables that po-sync needs
 // and no secret: set secrets by `PO_SYNC_…_FILE`, which contains a path.
 const SYSTEM =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|XDG_.*|NODE_.*|SSL_CERT_.*|(?:HTTPS?|ALL|NO)_PROXY)$/i;
-const OWN = /^PO_SYNC_(?:.*_FILE|.*_CLIENT_ID|CONFIG|ENVIRONMENT|CONFIRM|ADMIN_PORT|UMASK|INSTANCES)$/;
+const OWN =
+  /^PO_SYNC_(?:.*_FILE|.*_CLIENT_ID|CONFIG|ENVIRONMENT|CONFIRM|ADMIN_PORT|UMASK|INSTANCES|DELIVERIES|REDIS_USERNAME)$/;
 
 function isPassed([name, value]) {
   if (name === 'PO_SYNC_REDIS_URL') return !/:[^/@]*@/.test(value);
@@ -31,37 +35,47 @@ const interpreter = nodes.map((one) => path.join(__dirname, one)).find((one) => 
 const isInstalled = __dirname.split(path.sep).includes('node_modules');
 const stripTypes = `--import ${path.join(__dirname, 'bin/strip-types.mjs')} --disable-warning=ExperimentalWarning `;
 
-module.exports = {
-  apps: [
-    {
-      name: 'po-sync',
-      cwd: __dirname,
-      script: path.join(__dirname, 'src/main.ts'),
-      args: 'start',
-      interpreter,
-      // As in bin/po-sync: on a large machine Node.js would use hundreds of megabytes before it collects garbage.
-      interpreter_args: `${isInstalled ? stripTypes : ''}--disable-sigusr1 --max-semi-space-size=8 --max-old-space-size=512`,
-      exec_mode: 'fork',
-      instances,
-      wait_ready: true,
-      // Redis may have to load much data; if it never becomes ready, the daemon exits and logs the reason.
-      listen_timeout: 60_000,
-      // Longer than the daemon drains: `delivery.timeout` plus 5 s for calls in progress.
-      kill_timeout: 45_000,
-      // Otherwise pm2 stops the private Redis with the daemon, before the daemon has stored its last outcomes.
-      treekill: false,
-      // A failure to start needs a person: after ten quick exits the process stays stopped.
-      min_uptime: 10_000,
-      max_restarts: 10,
-      // The empty string matches the name of every variable of the shell; `env` contains those that are passed.
-      filter_env: [''],
-      env: {
-        ...Object.fromEntries(variables.filter(isPassed)),
-        NODE_ENV: 'production',
-        ...(instances > 1 && { PO_SYNC_ADMIN_PORT: process.env.PO_SYNC_ADMIN_PORT ?? 9464 }),
-      },
-      // Each instance needs its own admin port: 9464, 9465, …
-      ...(instances > 1 && { increment_var: 'PO_SYNC_ADMIN_PORT' }),
+/** `port`: of the first instance. */
+function appOf({ name, args, instances, port }) {
+  return {
+    name,
+    cwd: __dirname,
+    script: path.join(__dirname, 'src/main.ts'),
+    args,
+    interpreter,
+    // As in bin/po-sync: on a large machine Node.js would use hundreds of megabytes before it collects garbage.
+    interpreter_args: `${isInstalled ? stripTypes : ''}--disable-sigusr1 --max-semi-space-size=8 --max-old-space-size=512`,
+    exec_mode: 'fork',
+    instances,
+    wait_ready: true,
+    // Redis may have to load much data; if it never becomes ready, the daemon exits and logs the reason.
+    listen_timeout: 60_000,
+    // Longer than the daemon drains: `delivery.timeout` plus 5 s for calls in progress.
+    kill_timeout: 45_000,
+    // Otherwise pm2 stops the private Redis with the daemon, before the daemon has stored its last outcomes.
+    treekill: false,
+    // A failure to start needs a person: after ten quick exits the process stays stopped.
+    min_uptime: 10_000,
+    max_restarts: 10,
+    // The empty string matches the name of every variable of the shell; `env` contains those that are passed.
+    filter_env: [''],
+    env: {
+      ...Object.fromEntries(variables.filter(isPassed)),
+      NODE_ENV: 'production',
+      ...((instances > 1 || deliveries > 0) && { PO_SYNC_ADMIN_PORT: port }),
     },
-  ],
+    // Each instance needs its own admin port: 9464, 9465, …
+    ...(instances > 1 && { increment_var: 'PO_SYNC_ADMIN_PORT' }),
+  };
+}
+
+const everything = { name: 'po-sync', args: 'start', instances, port: adminPort };
+const intake = { name: 'po-sync-intake', args: 'start --role intake', instances: 1, port: adminPort };
+const delivery = {
+  name: 'po-sync-delivery',
+  args: 'start --role delivery',
+  instances: deliveries,
+  port: adminPort + 1,
 };
+
+module.exports = { apps: (deliveries > 0 ? [intake, delivery] : [everything]).map(appOf) };

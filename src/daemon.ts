@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createMetrics } from './admin/metrics/metrics.ts';
 import { openAdmin } from './admin/open-admin.ts';
 import { createFileAdmission } from './admit/file-admission.ts';
-import { measureThroughput } from './admit/throughput.ts';
 import { openPartner } from './api/partner.ts';
 import { startLoop, watchProgress } from './core/backoff/loop.ts';
 import { createEnvironmentBreaker } from './deliver/circuit-breaker.ts';
@@ -12,7 +11,7 @@ import type { Batch } from './ledger/batches/batches.ts';
 import { createEnvironmentLedger } from './ledger/environment-ledger.ts';
 import { deliveryTrouble } from './log/events/delivery.ts';
 import { openNotices } from './notify/notices.ts';
-import { createBacklog, type Daemon, type DaemonInput, openHeartbeat } from './operate/daemon.ts';
+import { createBacklog, type Daemon, type DaemonInput, openHeartbeat, type Role } from './operate/daemon.ts';
 import type { Inspection } from './parse/inspection.ts';
 import { keepHouse } from './put-away/housekeeping.ts';
 import { openSettlement } from './put-away/settlement.ts';
@@ -25,11 +24,11 @@ import { type Context, makeFolders, openStore } from './redis/store.ts';
  * Throws PoSyncError when the daemon cannot do its work: a folder, Redis, the admin port, the first token.
  */
 export async function openDaemon(input: DaemonInput): Promise<Daemon> {
-  const { config, clock, signal, secrets } = input;
+  const { config, clock, signal, secrets, self } = input;
   await using resources = new AsyncDisposableStack();
   const stop = new AbortController();
   const stopping = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
-  await makeFolders(config);
+  await makeFolders(config, { reports: self.role !== 'delivery' });
   const store = resources.use(await openStore(config, { ...input, signal: stopping, credentials: secrets.redis }));
   const { log, pace, metricsRoute } = createMetrics(input, store);
   const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
@@ -41,17 +40,18 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     : undefined;
   if (admin) parts.heart.serves(admin.port);
   // What this machine lacks is noticed before the API is asked for anything.
-  await partner.tokens.first();
+  if (self.role !== 'intake') await partner.tokens.first();
   await reconciliation.establish();
-  await reconciliation.rebuild.first(stopping);
+  if (self.role !== 'intake') await reconciliation.rebuild.first(stopping);
   // A Redis that comes back may be another one, or an older state of the same.
   store.redis.on('ready', () => void reconciliation.establish().catch(onTrouble));
   const progress = watchProgress(clock, () => store.redis.status !== 'ready');
-  for (const [name, pause, tick] of roundsOf(parts, context)) {
+  for (const [side, name, pause, tick] of roundsOf(parts, context)) {
+    if (side !== 'both' && side !== (self.role ?? side)) continue;
     resources.use(startLoop(progress.follow(name, tick), { pause, clock, onTrouble }));
   }
   // Last, so that it stops first, and so that nothing was sent when the start fails.
-  resources.use(queue.work(config.delivery, delivery.deliverJob));
+  if (self.role !== 'intake') resources.use(queue.work(config.delivery, delivery.deliverJob));
   resources.defer(() => stop.abort());
   const kept = resources.move();
   return {
@@ -71,18 +71,17 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const partner = resources.use(openPartner(context, input));
   const breaker = createEnvironmentBreaker(context);
   const reconciliation = createReconciliation({ context, book, partner, breaker });
-  const throughput = measureThroughput(clock);
-  const on = { accepted: reconciliation.remember, outcome: throughput.count, rolledBack: reconciliation.establish };
+  const inspections = new Map<string, Inspection>();
+  const admission = createFileAdmission({ context, book, queue, inspections });
+  const on = { accepted: reconciliation.remember, outcome: admission.delivered, rolledBack: reconciliation.establish };
   const delivery = createDelivery({ context, book, queue, partner, breaker, on });
   const side = { ledger: book.ledger, batches: book.batches, breaker };
   const notices = resources.use(openNotices({ config, store, side, clock, log, input }));
-  const inspections = new Map<string, Inspection>();
   const onSettled = (...settled: [batch: Batch, needPerson: number]) => {
     notices.settled(...settled);
     input.onSettled?.(...settled);
   };
   const settlement = resources.use(openSettlement({ ...context, inspections, side, onSettled }));
-  const admission = createFileAdmission({ context, book, queue, throughput, inspections });
   const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self }));
   const settling = { onProgress: settlement.progress, onUnreadable: settlement.settleUnreadable };
   const ingest: SourcesDeps['ingest'] = (file, claimedAt, isNew) => {
@@ -93,28 +92,28 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   return { book, queue, partner, breaker, reconciliation, delivery, notices, settlement, admission, heart, sources };
 }
 
-/** A loop's name, the pause between two rounds in milliseconds, and what a round does. */
-type Round = [name: string, pause: number, tick: () => Promise<unknown>];
+/** Of each round: the role that needs it, its name, the pause between two in milliseconds, and what it does. */
+type Round = [side: Role | 'both', name: string, pause: number, tick: () => Promise<unknown>];
 
 function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, { config, clock, log }: Context): Round[] {
   const { breaker, delivery, reconciliation, settlement, admission } = parts;
   const housekeeping = { config, batches: parts.book.batches, retention: admission.retention, clock, log };
   return [
-    ['circuit breaker', 500, breaker.refresh],
-    ['held batches', 500, delivery.held.refresh],
-    ['sweeper', 500, delivery.sweep],
-    // Follows Redis' clock, and keeps the checkpoint current, so that a rollback is noticed even if another daemon made
-    // the lost changes.
-    ['checkpoint', 1_000, reconciliation.establish],
-    ['ledger rebuild', 1_000, reconciliation.rebuild.tick],
-    ['verification', Math.min(1_000, config.delivery.settle / 10), reconciliation.verify],
-    ['admission', 1_000, admission.tick],
-    ['settlement', 250, settlement.tick],
-    ['reports', 1_000, settlement.refresh],
-    ['progress of reports', 2_000, settlement.progressAll],
-    ['claims', 1_000, parts.sources.reclaim],
-    ['heartbeat', 3_000, parts.heart.beat],
-    ['notices', 1_000, parts.notices.tick],
-    ['housekeeping', 3_600_000, () => keepHouse(housekeeping)],
+    ['both', 'circuit breaker', 500, breaker.refresh],
+    ['delivery', 'held batches', 500, delivery.held.refresh],
+    ['delivery', 'sweeper', 500, delivery.sweep],
+    // Keeps the checkpoint current, so that a rollback is noticed even if another daemon made the lost changes.
+    ['both', 'checkpoint', 1_000, reconciliation.establish],
+    ['delivery', 'ledger rebuild', 1_000, reconciliation.rebuild.tick],
+    ['delivery', 'verification', Math.min(1_000, config.delivery.settle / 10), reconciliation.verify],
+    ['intake', 'throughput', 250, admission.measure],
+    ['intake', 'admission', 1_000, admission.tick],
+    ['intake', 'settlement', 250, settlement.tick],
+    ['intake', 'reports', 1_000, settlement.refresh],
+    ['intake', 'progress of reports', 2_000, settlement.progressAll],
+    ['intake', 'claims', 1_000, parts.sources.reclaim],
+    ['both', 'heartbeat', 3_000, parts.heart.beat],
+    ['intake', 'notices', 1_000, parts.notices.tick],
+    ['intake', 'housekeeping', 3_600_000, () => keepHouse(housekeeping)],
   ];
 }

@@ -46,7 +46,7 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
   const { queue, breaker, book, sources } = parts;
   const { ledger, batches } = book;
   const api = createApiContext({ ...context, ledger, batches, queue, breaker }, parts);
-  const folders = { data: config.data, reports: config.reports.path };
+  const folders = { data: config.data, ...(input.self.role !== 'delivery' && { reports: config.reports.path }) };
   const admin = await startAdmin({
     host,
     port,

@@ -2,7 +2,7 @@ import { PoSyncError } from '../core/errors.ts';
 import { openClaim } from '../intake/folders.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
-import { ROLLED_BACK } from '../ledger/identity.ts';
+import { changesByOthers, ROLLED_BACK } from '../ledger/identity.ts';
 import { createRetention, type Retention } from '../ledger/retention.ts';
 import { batchAdmitted, batchUnreadable, fileInspected } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
@@ -16,13 +16,12 @@ import type { Context } from '../redis/store.ts';
 import { foreignBatch, type HowToRead, howToRead } from '../validate/how-to-read.ts';
 import { readOrderPages } from '../validate/read-orders.ts';
 import { type Admit, createAdmission } from './admit.ts';
-import type { Throughput } from './throughput.ts';
+import { measureThroughput } from './throughput.ts';
 
 type FileAdmissionDeps = {
   context: Context;
   book: EnvironmentLedger;
   queue: OrderQueue;
-  throughput: Throughput;
   /** What inspection found, kept for settlement. */
   inspections: Map<string, Inspection>;
 };
@@ -33,21 +32,20 @@ type FileAdmission = {
   /** Counts the orders of held batches again; call about once a second. */
   tick(): Promise<void>;
   retention: Retention;
+  /** An order got its outcome here. */
+  delivered(): void;
+  /** Follows how fast orders are delivered, also by other daemons. Call several times a second. */
+  measure(): Promise<void>;
 };
 
 /** When a file was claimed, and whether this process has just done so: then nobody sent an order of it. */
 type Claim = { at: number; isNew: boolean };
 
 /** Builds the step from a claimed file to orders in the ledger and the queue. */
-export function createFileAdmission({
-  context,
-  book,
-  queue,
-  throughput,
-  inspections,
-}: FileAdmissionDeps): FileAdmission {
+export function createFileAdmission({ context, book, queue, inspections }: FileAdmissionDeps): FileAdmission {
   const { config, store, clock, log, stopping } = context;
-  const { ledger, batches } = book;
+  const { ledger, batches, identity } = book;
+  const throughput = measureThroughput(clock, () => changesByOthers(store, identity));
   const retention = createRetention({ ...store, keep: config.ledger.keep });
   const { admit, tick } = createAdmission({ store, ledger, batches, queue, clock, throughput, retention, log });
   const how = async (path: string, source: string): Promise<HowToRead> => {
@@ -61,6 +59,8 @@ export function createFileAdmission({
       ingest(file, claim, { batches, admit, howToRead: how, log, inspections, stopping, ...on }),
     tick,
     retention,
+    delivered: throughput.count,
+    measure: throughput.tick,
   };
 }
 

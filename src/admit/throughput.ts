@@ -4,6 +4,8 @@ import type { Clock } from '../core/clock.ts';
 export type Throughput = {
   /** Records that an order has its outcome. */
   count(): void;
+  /** Counts what other daemons delivered since the last call. Call several times a second. */
+  tick(): Promise<void>;
   /** How many orders are processed in a few seconds at this pace. */
   fewSeconds(): number;
 };
@@ -15,11 +17,18 @@ const SECONDS = 4;
 const LEAST = 100;
 const MOST = 20_000;
 
-/** Measures outcomes a second. Rises quickly, so that a fast API does not wait, and falls slowly. */
-export function measureThroughput(clock: Clock): Throughput {
+/** Changes of the ledger that an order makes: admitted, attempt intended, outcome. */
+const CHANGES = 3;
+
+/**
+ * Measures outcomes a second. Rises quickly, so that a fast API does not wait, and falls slowly. `byOthers`: how many changes
+ * of the ledger other daemons made.
+ */
+export function measureThroughput(clock: Clock, byOthers: () => Promise<number> = async () => 0): Throughput {
   let perSecond = 0;
   let count = 0;
   let since = clock.monotonic();
+  let others: number | undefined;
 
   function roll(): void {
     const passed = clock.monotonic() - since;
@@ -34,6 +43,12 @@ export function measureThroughput(clock: Clock): Throughput {
   return {
     count() {
       count += 1;
+      roll();
+    },
+    async tick() {
+      const now = await byOthers();
+      if (others !== undefined) count += Math.max(0, now - others) / CHANGES;
+      others = now;
       roll();
     },
     fewSeconds() {

@@ -81,6 +81,23 @@ function withoutEmpty(env: Variables): Variables {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 }
 
+/** What a daemon needs that never calls the API: `loadSecrets` without the credentials of the environment. */
+export async function loadIntakeSecrets(
+  config: Config,
+  env: Variables,
+  read: SecretReader = secretFilesFrom('.'),
+): Promise<Secrets> {
+  const sources = await loadSourceSecrets(config, env, read);
+  const redis = await loadRedisSecrets(config, env, read);
+  return {
+    clientId: '',
+    clientSecret: new Secret(''),
+    ...(sources.headers.size > 0 && { sources: sources.headers }),
+    redis: redis.credentials,
+    warnings: [...sources.warnings, ...redis.warnings],
+  };
+}
+
 /** What a token of the admin port allows: everything, reading, or only reading `/metrics`. */
 export type AdminRole = keyof typeof ADMIN_TOKENS;
 

@@ -14,12 +14,14 @@ import { openWebExport, validatorsIn } from './web-export.ts';
 export type SourcesDeps = ReadingDeps & {
   config: Config;
   /** The Authorization header of web sources, by source name, and the ways to them. */
-  input: { secrets: { sources?: ReadonlyMap<string, Secret> }; network?: Network };
+  input: { secrets: { sources?: ReadonlyMap<string, Secret> }; network?: Network; self?: { role?: string } };
 };
 
 /** Opens all configured sources: watches them, claims their files, and resumes files that a dead daemon left unread. */
 export async function openSources(deps: SourcesDeps) {
-  const { config, clock, log } = deps;
+  const { clock, log, input } = deps;
+  // A daemon that only delivers takes no file, and may not see the folders.
+  const config = input.self?.role === 'delivery' ? { ...deps.config, sources: [] } : deps.config;
   const reader = createClaimedFileReader(deps);
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
   for (const { path } of inboxes) await markInbox(path, config.environment);

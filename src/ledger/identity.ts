@@ -99,6 +99,13 @@ export function createIdentity(deps: IdentityDeps) {
   return { establish, saw, sawOwn, store, known: () => known, own: () => ({ daemon, made }) };
 }
 
+/** How many changes of the ledger other daemons made. */
+export async function changesByOthers({ redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>, identity: Identity) {
+  // Read first: a change of ours in between counts for nobody, and not as theirs.
+  const sequence = await redis.hget(keys.identity, 'sequence');
+  return Number(sequence ?? 0) - identity.own().made;
+}
+
 /** Builds the step that compares Redis with one checkpoint, and begins a new epoch where Redis knows too little. */
 function createComparison({ redis, keys, time, wait }: IdentityDeps) {
   const script = readScript(new URL('./identity.lua', import.meta.url));

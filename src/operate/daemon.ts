@@ -48,8 +48,11 @@ export type Daemon = AsyncDisposable &
     stuck(): string | undefined;
   };
 
-/** The daemon's own process. */
-export type Self = { pid: number; version: string };
+/** The daemon's own process. `role`: the one side that it serves; absent: both. */
+export type Self = { pid: number; version: string; role?: Role };
+
+/** `intake` takes files, admits their orders and writes reports. `delivery` calls the API. */
+export type Role = 'intake' | 'delivery';
 
 /**
  * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how

@@ -103,9 +103,9 @@ function baseUrlOf({ environments, environment }: Config): string {
   return environments[environment]?.baseUrl ?? '';
 }
 
-/** Creates the folders of data and reports. Throws PoSyncError `folder-unusable`, `folder-not-private`. */
-export async function makeFolders({ data, reports }: Config): Promise<void> {
-  await makeFolder(reports.path, 'reports.path');
+/** Creates the folder of data, and that of reports if this daemon writes them. Throws PoSyncError `folder-unusable`, `folder-not-private`. */
+export async function makeFolders({ data, reports }: Config, writes: { reports: boolean }): Promise<void> {
+  if (writes.reports) await makeFolder(reports.path, 'reports.path');
   await makeFolder(data, 'data', PRIVATE_FOLDER);
   await closeFolder(data);
 }

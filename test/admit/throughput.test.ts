@@ -44,4 +44,19 @@ describe('throughput', () => {
     rest(20_000);
     expect(throughput.fewSeconds()).toBe(100);
   });
+
+  it('counts what other daemons deliver: three changes of the ledger are an order', async () => {
+    let now = 0;
+    let changes = 50_000;
+    const clock = { now: () => now, monotonic: () => now, sinceBoot: () => now, sleep: async () => undefined };
+    const throughput = measureThroughput(clock, async () => changes);
+    await throughput.tick();
+    expect(throughput.fewSeconds()).toBe(100);
+    for (let i = 0; i < 8; i += 1) {
+      now += 250;
+      changes += 750;
+      await throughput.tick();
+    }
+    expect(throughput.fewSeconds()).toBeCloseTo(4_000, -2);
+  });
 });

@@ -3,9 +3,9 @@ import type { Config } from '../../config/config.ts';
 import { loadNetwork } from '../../config/network.ts';
 import { passwordsIn } from '../../config/problem.ts';
 import { Secret } from '../../config/secret.ts';
-import { loadAdminTokens, loadSecrets, type Secrets } from '../../config/secrets.ts';
+import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
-import { codeOf } from '../../core/errors.ts';
+import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../log/events/daemon.ts';
 import { createLog } from '../../log/log.ts';
 import { createRedaction } from '../../log/redaction.ts';
-import type { Daemon, DaemonInput } from '../../operate/daemon.ts';
+import type { Daemon, DaemonInput, Role } from '../../operate/daemon.ts';
 import type { OutcomeCounts } from '../../order/outcome.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
@@ -27,16 +27,17 @@ import { type Shell, versionOf } from '../shell.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
 import { printable } from '../terminal/print.ts';
 
-/** `maxWait`: how long `--once` waits at most, in milliseconds. */
-export type StartArgs = CommonArgs & { once: boolean; maxWait: number };
+/** `role`: what this daemon does; all when absent. `maxWait`: how long `--once` waits at most, in milliseconds. */
+export type StartArgs = CommonArgs & { once: boolean; maxWait: number; role?: Role | 'all' };
 
 /**
  * `start`: runs the daemon until it is stopped, or with `--once` until the files that are present now are done.
  * Exit codes as in docs/contract.md. Throws PoSyncError if it cannot do its work.
  */
 export async function startCommand(args: StartArgs, shell: Shell): Promise<number> {
+  const role = roleOf(args);
   const { config, warnings } = await openConfig(args, shell, { confirm: true });
-  const secrets = await loadSecrets(config, shell.env);
+  const secrets = await (role === 'intake' ? loadIntakeSecrets : loadSecrets)(config, shell.env);
   const network = await loadNetwork(config, shell.env);
   const adminTokens = await loadAdminTokens(shell.env);
   const redaction = createRedaction();
@@ -48,13 +49,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     pretty: shell.isTTY && !args.json,
     colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
     stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
-    secrets: [
-      secrets.clientSecret,
-      ...(secrets.sources?.values() ?? []),
-      ...adminTokens.values(),
-      ...network.secrets,
-      ...redisPasswords(config, secrets),
-    ],
+    secrets: [...valuesOf(config, secrets), ...adminTokens.values(), ...network.secrets],
     redaction,
   });
   daemonStarting(log, { environment: config.environment, version: versionOf(), config: config.file });
@@ -68,7 +63,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     network,
     clock: systemClock,
     log,
-    self: { pid: shell.pid, version: versionOf() },
+    self: { pid: shell.pid, version: versionOf(), ...(role && { role }) },
     signal: shell.signal,
     hide: redaction.hideToken,
     notices: { env: shell.env, redactLine: (line: string) => redaction.redactLine(line) },
@@ -86,6 +81,21 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
 function redisPasswords({ redis }: Config, { redis: login }: Secrets): Secret[] {
   const inAddress = passwordsIn(redis.url ?? '').map((password) => new Secret(password));
   return [...inAddress, login?.password, login?.sentinelPassword].filter((one) => one !== undefined);
+}
+
+/** What the log must never show. An intake daemon has no client secret. */
+function valuesOf(config: Config, secrets: Secrets): Secret[] {
+  const client = secrets.clientId === '' ? [] : [secrets.clientSecret];
+  return [...client, ...(secrets.sources?.values() ?? []), ...redisPasswords(config, secrets)];
+}
+
+/** The one side that is served; undefined for both. */
+function roleOf({ role, once }: StartArgs): Role | undefined {
+  if (role === undefined || role === 'all') return undefined;
+  if (!once) return role;
+  throw new PoSyncError('usage', `--once does everything and cannot be combined with --role ${role}.`, {
+    remedy: 'Leave out --once or --role.',
+  });
 }
 
 function interruptedBy(signal: AbortSignal): number {

@@ -96,9 +96,9 @@ function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
 
 function daemonsText({ daemons, now }: Status, paint: Paint): string {
   if (daemons.length === 0) return `${paint('bad', 'none running')}; start one with po-sync start`;
-  const each = daemons.map(({ host, pid, since, version, silentMs }) => {
+  const each = daemons.map(({ host, pid, since, version, role, silentMs }) => {
     const silence = silentMs === undefined ? '' : `, ${paint('bad', `no sign of life for ${duration(silentMs)}`)}`;
-    return `${printable(host)}:${pid} for ${duration(now - since)} (${printable(version)})${silence}`;
+    return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}`;
   });
   return `${daemons.length} running: ${each.join(', ')}`;
 }

@@ -32,7 +32,7 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
   const held = await Promise.all(names.map(batches.find));
   return {
     now: store.time.now(),
-    isServed: daemons.length > 0,
+    isServed: daemons.some(({ role }) => role !== 'intake'),
     pauses,
     held: new Map(held.flatMap((batch) => (batch?.held ? [[batch.batch, batch.held.reason] as const] : []))),
     slowUntil: breaker.slowUntil(),

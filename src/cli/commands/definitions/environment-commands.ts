@@ -125,6 +125,11 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
     options: [
       { flags: '--once', text: 'exit when nothing is left to do; for cron, CI and trials' },
       { ...MAX_WAIT, text: 'how long --once waits through pauses' },
+      {
+        flags: '--role <role>',
+        text: 'intake takes files and writes reports, delivery calls the API, all does both (default: all)',
+        choices: ['intake', 'delivery', 'all'],
+      },
     ],
     examples: ['po-sync start --environment staging', 'po-sync start --once --max-wait 5m --json'],
     exits: [
