@@ -36,9 +36,9 @@ function plain(text: string): string {
     .replace(/^[-.]+|[-.]+$/g, '');
 }
 
-/** A batch for people, `orders.csv (batch …)`; the name of its file is forgotten with the batch. */
+/** A batch for people, `"orders.csv" (batch …)`; the name of its file is forgotten with the batch. Quoted, so that signatures ignore it. */
 export function batchTitle(batch: string, file: string | undefined): string {
-  return file === undefined ? `batch ${batch}` : `${file} (batch ${batch})`;
+  return file === undefined ? `batch ${batch}` : `"${file}" (batch ${batch})`;
 }
 
 /** When a batch was claimed, from its name, in milliseconds since 1970; undefined for other names. */

@@ -63,9 +63,13 @@ describe('a dead letter', () => {
       },
     ]);
     expect(await place.read(wrong, 'report.html')).toContain('<bdi class="item other">A × 1</bdi>');
-    expect(await place.read(wrong, 'report.html')).toContain('is accepted with other items, from a.csv (batch ');
+    expect(await place.read(wrong, 'report.html')).toContain(
+      'is accepted with other items, from &quot;a.csv&quot; (batch ',
+    );
     const { out } = await place.run(['explain', 'PO-1']);
     expect(out).toMatch(/conflict[^\n]*\n +in this file: {2}2 × A\n +already known: 1 × A\n/);
+    expect(out).toContain(`Correct the fix file in ${path.join(place.folder, 'reports', wrong.batch)}`);
+    expect(out).toContain('  po-sync dead-letters discard --order PO-1\n');
     const fix = await place.read(wrong, 'dead-letters.csv');
     await place.drop('c.csv', fix.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1'));
     await place.run(['start', '--once']);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { batchTitle } from '../../src/order/batch.ts';
 import { signatureOf, wordingOf } from '../../src/report/signature.ts';
 
 const same: [string, string][] = [
@@ -13,6 +14,17 @@ const same: [string, string][] = [
 
 it.each(same)('%j and %j have one signature', (one, other) => {
   expect(signatureOf({ code: '400', message: one })).toBe(signatureOf({ code: '400', message: other }));
+});
+
+it('the file and the batch of the other order do not count', () => {
+  const messages = [
+    batchTitle('20261121T071500Z-inbox-a-3f2a91c0', 'a.csv'),
+    batchTitle('20261122T071500Z-erp-b-00000001', 'b x.csv'),
+  ];
+  const [one, other] = messages.map((title) =>
+    signatureOf({ code: 'other-content', message: `accepted, from ${title}` }),
+  );
+  expect(one).toBe(other);
 });
 
 it('an order number without digits does not count, wherever the message repeats it', () => {

@@ -161,8 +161,16 @@ function acceptedEvent({ at, attempts, batch }: NonNullable<OrderHistory['accept
 
 function nextStep({ order, state, open, appearances }: OrderHistory, reports: string, now: number): string[] {
   switch (state) {
-    case 'accepted':
-      return [];
+    case 'accepted': {
+      // The order is settled, but a file with other content for its number is not.
+      const waiting = appearances.find(isWaiting);
+      if (waiting === undefined) return [];
+      return [
+        `Other content with this number waits. Correct the fix file in ${join(reports, waiting.batch)}`,
+        'and drop it into the inbox, or discard that content:',
+        `  po-sync dead-letters discard --order ${order}`,
+      ];
+    }
     case 'sending':
     case 'queued':
     case 'retry':
