@@ -81,7 +81,7 @@ function mustBeClosed({ store }: World, { batch, awayAtLedger }: File, { order, 
 function mayBeClosed(
   { api, deeds, files }: World,
   file: File,
-  { order: { number, records } }: ReportedOrder,
+  { order: { number, records }, result: { outcome } }: ReportedOrder,
   by: string,
   batch: string,
 ): boolean {
@@ -89,6 +89,11 @@ function mayBeClosed(
   if (by === 'discarded') return deeds.discarded.has(number);
   if (by !== 'fixed') return isThere;
   const targets = files.of(batch)?.orders.flatMap(({ records }) => records.map(({ fixTarget }) => fixTarget)) ?? [];
-  const places = new Set(records.map(({ place }) => placeText(place)));
+  // Two rows of one number and one kind have the same content: a fix of one closes both.
+  const alike = (file.report?.rows ?? []).filter(
+    (row) => row.order.number === number && row.result.outcome === outcome,
+  );
+  const fixed = number === '' ? records : alike.flatMap(({ order }) => order.records);
+  const places = new Set(fixed.map(({ place }) => placeText(place)));
   return targets.some((target) => target?.batch === file.batch && places.has(target.place));
 }
