@@ -10,8 +10,10 @@ import { batchRoutes } from './api/batch-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { fixRoutes } from './api/fix-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
+import { uploadRoutes } from './api/upload-routes.ts';
 import { fixPageRoutes } from './dashboard/fix-page.ts';
 import { assetRoute, pageRoutes } from './dashboard/page-routes.ts';
+import { uploadPageRoutes } from './dashboard/upload-pages.ts';
 import { createReadiness } from './endpoints.ts';
 import { createGuard } from './http/guard.ts';
 import type { Route } from './http/route.ts';
@@ -61,9 +63,11 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
       ...batchRoutes(api),
       ...deadLetterRoutes(api),
       ...fixRoutes(api),
+      ...uploadRoutes(api),
       ...actRoutes(api),
       ...pageRoutes(api),
       ...fixPageRoutes(api),
+      ...uploadPageRoutes(api),
     ],
   });
   const recording = pace.record(queue, context.clock, (error) => readModelTrouble(log, { reason: error.message }));

@@ -24,6 +24,9 @@ export type AdminOptions = {
   routes?: readonly Route[];
 };
 
+/** Milliseconds in which a request must arrive; the bodies of all but uploads have less, see `readBody`. */
+const UPLOAD_TAKES = 300_000;
+
 export type Admin = AsyncDisposable & { port: number };
 
 /**
@@ -35,7 +38,7 @@ export async function startAdmin(options: AdminOptions): Promise<Admin> {
   if (tokens.size === 0 && !isLoopback(host)) throw unguarded(host);
   const guard = options.guard ?? createGuard({ host, tokens });
   const answer = answering([...healthRoutes(checks), ...routes], guard);
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 });
+  const server = createServer({ headersTimeout: 5_000, requestTimeout: UPLOAD_TAKES, keepAliveTimeout: 5_000 });
   keepRoom(server);
   const isAlone = oneRequestAtATime();
   server.on('request', (request, response) => {

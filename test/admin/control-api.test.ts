@@ -225,9 +225,14 @@ it('every documented path exists, and every path of the API is documented', asyn
   const served = (await get('openapi.json')) as unknown as ControlDocument;
   expect(served).toEqual(document);
   const source = await Promise.all(
-    ['api/status-routes', 'api/batch-routes', 'api/dead-letter-routes', 'api/fix-routes', 'http/sign-in'].map((name) =>
-      readFile(path.resolve(import.meta.dirname, `../../src/admin/${name}.ts`), 'utf8'),
-    ),
+    [
+      'api/status-routes',
+      'api/batch-routes',
+      'api/dead-letter-routes',
+      'api/fix-routes',
+      'api/upload-routes',
+      'http/sign-in',
+    ].map((name) => readFile(path.resolve(import.meta.dirname, `../../src/admin/${name}.ts`), 'utf8')),
   );
   const routes = source.flatMap((text) =>
     [...text.matchAll(/method: '(\w+)',\s+path: '\/api\/v1(\/[^']+)'/g)].map(

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createGuard } from '../../src/admin/http/guard.ts';
-import type { Route } from '../../src/admin/http/route.ts';
+import { partsOf } from '../../src/admin/http/multipart.ts';
+import { type Route, readBody, type UploadBody } from '../../src/admin/http/route.ts';
 import { createDashboardCode, createSessions, endSessions } from '../../src/admin/http/session.ts';
 import { signInRoutes } from '../../src/admin/http/sign-in.ts';
 import { startAdmin } from '../../src/admin/start-admin.ts';
@@ -15,6 +17,12 @@ type Call = { method?: string; headers?: Record<string, string>; body?: string |
 const OPERATE = new Map([['operate', new Secret('right-token')] as const]);
 const OWN = { 'sec-fetch-site': 'same-origin' };
 const JSON_TYPE = { 'content-type': 'application/json' };
+
+async function all(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array[]> {
+  const found: Uint8Array[] = [];
+  for await (const piece of pieces) found.push(piece);
+  return found;
+}
 
 let open: OpenRedis;
 beforeAll(async () => {
@@ -38,12 +46,12 @@ const routes: Route[] = [
   {
     method: 'PUT',
     path: '/api/v1/parts/:n',
-    body: 'bytes',
-    handle: ({ body, params }) => ({
-      status: 200,
-      type: 'text/plain',
-      body: `${params['n']} ${(body as Buffer).length}`,
-    }),
+    body: 'upload',
+    async handle({ body, params }) {
+      const { fields, fileName, content } = body as UploadBody;
+      const bytes = Buffer.concat(await all(content));
+      return { status: 200, type: 'text/plain', body: [params['n'], bytes.length, fileName, fields['a']].join(' ') };
+    },
   },
 ];
 
@@ -267,7 +275,48 @@ describe('a request that changes something', () => {
   it('takes parts of a file as bytes', async () => {
     await using admin = await start({ tokens: OPERATE });
     const headers = { authorization: 'Bearer right-token', 'content-type': 'application/octet-stream' };
-    expect((await admin.call('/api/v1/parts/7', { method: 'PUT', headers, body: 'abc' })).body).toBe('7 3');
+    expect((await admin.call('/api/v1/parts/7', { method: 'PUT', headers, body: 'abc' })).body).toBe('7 3  ');
+  });
+
+  it('takes a form with a file', async () => {
+    await using admin = await start({ tokens: OPERATE });
+    const form = new FormData();
+    form.set('a', 'text');
+    form.set('file', new Blob(['\r\n--abc\r\n']), 'x "y".csv');
+    const { headers: typed, body } = new Request('http://127.0.0.1', { method: 'POST', body: form });
+    const headers = { authorization: 'Bearer right-token', 'content-type': typed.get('content-type') ?? '' };
+    const bytes = Buffer.concat(await all(body ?? []));
+    const answer = await admin.call('/api/v1/parts/7', { method: 'PUT', headers, body: bytes });
+    expect(answer.body).toBe('7 9 x "y".csv text');
+    const cut = await admin.call('/api/v1/parts/7', { method: 'PUT', headers, body: bytes.subarray(0, -9) });
+    expect([cut.status, JSON.parse(cut.body).code]).toEqual([400, 'body-not-multipart']);
+  });
+
+  it('refuses a body that arrives too slowly', async () => {
+    const request = Object.assign(new PassThrough(), { headers: { 'content-type': 'application/json' } });
+    request.write('{');
+    await expect(readBody(request as unknown as IncomingMessage, 'json', 20)).rejects.toMatchObject({
+      code: 'body-too-slow',
+    });
+  });
+
+  it('splits a form wherever its bytes are cut', async () => {
+    const content = Buffer.from('\r\n--B\r--B-\n\r\n--');
+    const body = Buffer.concat([
+      Buffer.from('junk\r\n--B\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'),
+      content.subarray(5),
+      Buffer.from('\r\n--B--\r\n'),
+    ]);
+    for (let size = 1; size <= body.length; size += 1) {
+      const pieces = Array.from({ length: Math.ceil(body.length / size) }, (_, i) =>
+        body.subarray(i * size, (i + 1) * size),
+      );
+      const found: string[] = [];
+      for await (const part of partsOf(ReadableStream.from(pieces), 'B')) {
+        found.push(`${part.name} ${part.fileName} ${Buffer.concat(await all(part.content)).toString()}`);
+      }
+      expect([size, found]).toEqual([size, [`f a.csv ${content.subarray(5).toString()}`]]);
+    }
   });
 });
 

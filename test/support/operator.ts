@@ -9,6 +9,8 @@ export type Operator = {
   /** The one-time link that was not used. */
   link(): Promise<string>;
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Uploads a file and waits until it is checked. */
+  upload(query: string, content: string | Buffer): Promise<Record<string, unknown>>;
   /** A page's text. */
   page(path: string): Promise<{ status: number; text: string }>;
   /** Submits a form as a browser does, without following where it leads. */
@@ -30,17 +32,33 @@ export async function openOperator(place: Workplace, daemon: Running): Promise<O
     body: JSON.stringify({ code: (await link()).split('#')[1] }),
   });
   const cookie = answer.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+  async function call(method: string, path: string, body?: unknown) {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    const reply = await fetch(`${origin}/api/v1${path}`, { method, headers: { ...own, ...type, cookie }, ...init });
+    const found = (await reply.json()) as Record<string, unknown>;
+    if (reply.ok) matchesDocument(method, path.slice(1), reply.status, found);
+    return { status: reply.status, body: found };
+  }
+
   return {
     port,
     cookie,
     link,
-    async call(method, path, body) {
-      const type = body === undefined ? {} : { 'content-type': 'application/json' };
-      const init = body === undefined ? {} : { body: JSON.stringify(body) };
-      const reply = await fetch(`${origin}/api/v1${path}`, { method, headers: { ...own, ...type, cookie }, ...init });
+    call,
+    async upload(query, content) {
+      const reply = await fetch(`${origin}/api/v1/uploads?${query}`, {
+        method: 'POST',
+        headers: { ...own, cookie, 'content-type': 'application/octet-stream' },
+        body: new Uint8Array(Buffer.from(content)),
+      });
       const found = (await reply.json()) as Record<string, unknown>;
-      if (reply.ok) matchesDocument(method, path.slice(1), reply.status, found);
-      return { status: reply.status, body: found };
+      if (!reply.ok) return found;
+      matchesDocument('POST', 'uploads', 201, found);
+      return until('the preview', async () => {
+        const { body } = await call('GET', `/uploads/${String(found['id'])}`);
+        return body['state'] === 'checking' ? undefined : body;
+      });
     },
     async page(path) {
       const reply = await fetch(`${origin}${path}`, { headers: { accept: 'text/html', cookie } });

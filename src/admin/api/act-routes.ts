@@ -66,9 +66,9 @@ function readRequest(body: unknown): Omit<Request, 'on'> {
 }
 
 /** To the page of the form, which shows what happened. Never to another host. */
-export function leadBack(back: string | undefined, note: string): Reply {
+export function leadBack(back: string | undefined, note: string | undefined): Reply {
   const page = new URL(back?.startsWith('/') ? `http://admin${back}` : 'http://admin/');
-  page.searchParams.set('note', note);
+  if (note !== undefined) page.searchParams.set('note', note);
   // A path that begins with two slashes would be another host.
   const path = page.pathname.replace(/^[/\\]+/, '/');
   return { status: 303, type: 'text/plain', body: '', headers: { location: path + page.search } };

@@ -4,6 +4,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
 import { createCorrections } from '../../operate/desk/corrections.ts';
+import { createUploads } from '../../operate/desk/uploads.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import type { Principal, Route } from '../http/route.ts';
@@ -23,7 +24,7 @@ const TIME_LIMIT = 5_000;
 type Outside = { partner: Pick<Partner, 'list'>; sources: { take(file: ClaimedFile): Promise<void> } };
 
 /** What the routes of the control API share. */
-export function createApiContext(base: Omit<OperatorContext, 'operator'>, { partner, sources }: Outside) {
+export function createApiContext(base: Omit<OperatorContext, 'operator'>, outside: Outside) {
   const { store } = base;
   const model = createReadModel(base);
   const away = watchAway(base);
@@ -66,12 +67,13 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, { part
     });
   }
 
-  const readList = readInTurn(base, partner);
+  const { readList, corrections, uploads } = openDesk(base, outside);
   return {
     base,
     operatorOf,
     readList,
-    corrections: createCorrections(base, sources.take),
+    corrections,
+    uploads,
     outdate: readSnapshot.outdate,
     notes: createNotes(),
     snapshot,
@@ -79,8 +81,19 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, { part
     tables,
     needingRedis,
     withRedis,
-    [Symbol.asyncDispose]: model[Symbol.asyncDispose],
+    [Symbol.asyncDispose]: () => disposeOf(uploads, model),
   };
+}
+
+/** What people hand in: corrections of dead letters, and uploads. */
+function openDesk(base: Omit<OperatorContext, 'operator'>, { partner, sources }: Outside) {
+  const readList = readInTurn(base, partner);
+  const corrections = createCorrections(base, sources.take);
+  return { readList, corrections, uploads: createUploads(base, { take: sources.take, readList }) };
+}
+
+async function disposeOf(...parts: readonly AsyncDisposable[]): Promise<void> {
+  for (const part of parts) await part[Symbol.asyncDispose]();
 }
 
 /** Keeps questions from waiting for a Redis that is away. */

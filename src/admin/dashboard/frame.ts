@@ -43,6 +43,7 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/batches', 'Batches'],
   ['/dead-letters', 'Dead letters'],
   ['/order', 'Order'],
+  ['/upload', 'Upload'],
   ['/sources', 'Sources'],
   ['/queue', 'Queue'],
   ['/environment', 'Environment'],

@@ -13,6 +13,7 @@ import { badge } from './parts.ts';
 import { queuePage } from './queue-page.ts';
 import { sourcesPage } from './sources-page.ts';
 import { environmentPage, overviewPage } from './state-pages.ts';
+import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(
   'after batch kind limit minutes number open outcome q reports signature since source state'.split(' '),
@@ -30,6 +31,8 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/dead-letters', deadLettersPage],
   ['/dead-letters/:id', deadLetterPage],
   ['/order', orderPage],
+  ['/upload', uploadPage],
+  ['/upload/:upload', previewPage],
   ['/sources', sourcesPage],
   ['/queue', queuePage],
   ['/environment', environmentPage],

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AdminRole } from '../../config/secrets.ts';
 import { PoSyncError, toError } from '../../core/errors.ts';
+import { boundaryIn, partsOf } from './multipart.ts';
 
 /** Who asks: what they may do, and their name in the history of orders; empty for a reader without a login. */
 export type Principal = { role: AdminRole; who: string };
@@ -36,12 +38,22 @@ export type Route = {
   handle(request: AdminRequest): Promise<Reply> | Reply;
 };
 
-export type BodyKind = 'json' | 'bytes' | 'form' | 'sheet';
+export type BodyKind = 'json' | 'form' | 'sheet' | 'upload';
 
-/** Content type and most bytes of each kind of body. */
-const BODIES: Record<BodyKind, { type: string; most: number }> = {
+/**
+ * A file that arrives, and the fields of its form; without a form, `fileName` is empty. `rest`: what is left of the
+ * body, for a reader that stopped early.
+ */
+export type UploadBody = {
+  fields: Readonly<Record<string, string>>;
+  fileName: string;
+  content: AsyncIterable<Buffer>;
+  rest: AsyncIterable<Buffer>;
+};
+
+/** Content type and most bytes of each kind of body that is read at once. */
+const BODIES: Record<Exclude<BodyKind, 'upload'>, { type: string; most: number }> = {
   json: { type: 'application/json', most: 1024 * 1024 },
-  bytes: { type: 'application/octet-stream', most: 1024 * 1024 },
   form: { type: 'application/x-www-form-urlencoded', most: 8 * 1024 },
   sheet: { type: 'application/x-www-form-urlencoded', most: 1024 * 1024 },
 };
@@ -55,7 +67,8 @@ export function jsonReply(status: number, document: unknown, headers: Record<str
 const STATUSES: readonly (readonly [code: RegExp, status: number])[] = [
   [/^(?:redis-away|lists-being-read)$/, 503],
   [/-unknown$|^not-found$/, 404],
-  [/^body-too-large$/, 413],
+  [/^(?:body|upload)-too-large$/, 413],
+  [/^body-too-slow$/, 408],
   [/^body-type$/, 415],
   [/^(?:foreign-origin|not-allowed|confirmation-missing)$/, 403],
   [/^(?:usage|body|parameter)-|-invalid$|-ambiguous$/, 400],
@@ -109,30 +122,88 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Reads a body within its bounds. PoSyncError `body-type`, `body-too-large`, `body-not-json`. */
-export async function readBody(request: IncomingMessage, kind: BodyKind | undefined): Promise<unknown> {
+/** Milliseconds in which a body must arrive, except for that of an upload. */
+const BODY_TAKES = 10_000;
+
+/**
+ * Reads a body within its bounds; that of an upload is left to the route. PoSyncError `body-type`, `body-too-large`,
+ * `body-too-slow`, `body-not-json`, `body-not-multipart`.
+ */
+export async function readBody(
+  request: IncomingMessage,
+  kind: BodyKind | undefined,
+  takes = BODY_TAKES,
+): Promise<unknown> {
   if (kind === undefined) {
     request.resume();
     return undefined;
   }
-  const { type, most } = BODIES[kind];
-  const given = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (given !== type || request.headers['content-encoding'] !== undefined) {
-    throw new PoSyncError('body-type', `The body must be ${type}, not compressed.`);
-  }
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes > most) throw new PoSyncError('body-too-large', `The body has more than ${most} bytes.`);
-    pieces.push(piece);
-  }
-  const body = Buffer.concat(pieces);
-  if (kind === 'bytes') return body;
-  if (kind === 'form' || kind === 'sheet') return Object.fromEntries(new URLSearchParams(body.toString('utf8')));
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (request.headers['content-encoding'] !== undefined) throw wrongType('not compressed');
+  if (kind === 'upload') return uploadBody(request, type);
+  if (type !== BODIES[kind].type) throw wrongType(BODIES[kind].type);
+  const body = await readAll(request, BODIES[kind].most, takes);
+  if (kind !== 'json') return Object.fromEntries(new URLSearchParams(body.toString('utf8')));
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown;
   } catch {
     throw new PoSyncError('body-not-json', 'The body is not a JSON document in UTF-8.');
   }
+}
+
+function wrongType(wanted: string): PoSyncError {
+  return new PoSyncError(
+    'body-type',
+    `The body must be ${wanted}${wanted === 'not compressed' ? '' : ', not compressed'}.`,
+  );
+}
+
+async function readAll(request: IncomingMessage, most: number, takes: number): Promise<Buffer> {
+  const end = new AbortController();
+  const late = delay(takes, undefined, { signal: end.signal }).then(() => {
+    throw new PoSyncError('body-too-slow', `The body took more than ${takes / 1_000} s.`);
+  });
+  const reading = collect(request, most);
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    end.abort();
+    for (const one of [reading, late]) one.catch(() => undefined);
+  }
+}
+
+async function collect(request: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of request) {
+    bytes += piece.length;
+    if (bytes > most) throw new PoSyncError('body-too-large', `The body has more than ${most} bytes.`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** A file as the body, or a form whose last part is the file. */
+async function uploadBody(request: IncomingMessage, type: string): Promise<UploadBody> {
+  const content = unbroken(request);
+  if (type === 'application/octet-stream') return { fields: {}, fileName: '', content, rest: content };
+  const boundary = boundaryIn(request.headers['content-type']);
+  if (boundary === undefined) throw wrongType('application/octet-stream or multipart/form-data');
+  const fields: Record<string, string> = {};
+  for await (const part of partsOf(content, boundary)) {
+    if (part.fileName !== undefined) return { fields, fileName: part.fileName, content: part.content, rest: content };
+    let text = '';
+    for await (const piece of part.content) {
+      text += piece.toString('utf8');
+      if (text.length > 1_000) throw new PoSyncError('body-too-large', 'A field of the form is too long.');
+    }
+    fields[part.name] = text;
+  }
+  throw new PoSyncError('body-not-multipart', 'The form has no file.', { remedy: 'Choose a file.' });
+}
+
+/** The body of a request. A reader that stops early would end its connection, and its sender would see no answer. */
+function unbroken(request: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  const chunks = request[Symbol.asyncIterator]();
+  return { [Symbol.asyncIterator]: () => ({ next: () => chunks.next() }) };
 }

@@ -1,0 +1,191 @@
+import { PoSyncError } from '../../core/errors.ts';
+import { count, iso, size } from '../../core/format.ts';
+import type { UploadPreview } from '../../operate/desk/preview-upload.ts';
+import { MOST_BYTES, type Upload } from '../../operate/desk/upload-shelf.ts';
+import { problemText } from '../../order/record.ts';
+import { type Html, html, timeText } from '../../report/page/html.ts';
+import { leadBack } from '../api/act-routes.ts';
+import type { ApiContext } from '../api/api-context.ts';
+import { receive, sendUpload } from '../api/upload-routes.ts';
+import type { AdminRequest, Reply, Route } from '../http/route.ts';
+import type { Content, PageRequest } from './frame.ts';
+import { actForm, badge, batchPath, cell, facts, link, orderPath, table } from './parts.ts';
+
+/** The page on which a file is chosen, with the files that were uploaded and not sent. */
+export async function uploadPage({ api, mayOperate }: PageRequest): Promise<Content> {
+  const sources = api.base.config.sources.map(({ name }) => html`<option>${name}</option>`);
+  const form = html`<form method="post" action="/upload" enctype="multipart/form-data" class="narrow">
+<label for="source">Source <small>whose columns the file has</small></label>
+<select id="source" name="source">${sources}</select>
+<label for="file">File <small>CSV, Excel, JSON or XML, at most ${size(MOST_BYTES)}</small></label>
+<input id="file" name="file" type="file" required>
+<button class="main">Upload and preview</button>
+</form>
+<p>Nothing is sent yet. The preview shows what would become of each order.</p>`;
+  const rows = api.uploads
+    .list()
+    .map((upload) => [
+      link(uploadPath(upload), upload.name),
+      html`${upload.source}`,
+      html`${upload.who}`,
+      stateOf(upload),
+      timeText(iso(upload.at)),
+    ]);
+  const list =
+    rows.length === 0
+      ? undefined
+      : html`<h2>Uploaded here</h2>${table('Uploads', ['file', 'source', 'by', 'state', 'at'], rows)}`;
+  const body = html`<h1>Upload</h1>${mayOperate ? form : html`<p>Uploading needs the role operate.</p>`}${list}`;
+  return { title: 'Upload', body };
+}
+
+function uploadPath({ id }: Upload): string {
+  return `/upload/${id}`;
+}
+
+function stateOf({ state }: Upload): Html {
+  switch (state) {
+    case 'checking':
+      return badge('quiet', 'is being checked');
+    case 'ready':
+      return badge('doubt', 'waits for you');
+    case 'failed':
+      return badge('bad', 'cannot be read');
+    case 'sending':
+      return badge('quiet', 'is being sent');
+    case 'sent':
+      return badge('good', 'sent');
+  }
+}
+
+/** The preview of one file, and its confirmation. */
+export async function previewPage({ api, params, mayOperate, confirm }: PageRequest): Promise<Content> {
+  const upload = api.uploads.find(params['upload'] ?? '');
+  const { name, source, bytes, sha256, state, preview, trouble, changed, batch, until } = upload;
+  const isBusy = state === 'checking' || state === 'sending';
+  const acts = mayOperate && !isBusy && state !== 'sent' ? actsOf(upload, confirm) : undefined;
+  const body = html`<h1>${name}</h1>
+<p role="status">${stateOf(upload)}${isBusy ? ' The page follows.' : ''}</p>
+${changed && state === 'ready' ? html`<p class="box bad" role="alert">The ledger changed since the preview before. Nothing was sent. This is the new preview.</p>` : undefined}
+${trouble ? html`<p class="box bad" role="alert">${trouble.message} ${trouble.remedy}</p>` : undefined}
+${batch === undefined ? undefined : html`<p class="box good">Handed in as ${link(batchPath(batch), batch)}.</p>`}
+${preview && countsOf(preview)}
+${acts}
+${preview && detailsOf(preview)}
+${facts([
+  ['source', source],
+  ['size', size(bytes)],
+  ['SHA-256', html`<code>${sha256}</code>`],
+  ['removed', state === 'sent' ? undefined : timeText(iso(until))],
+])}`;
+  return { title: name, body, refresh: isBusy ? 1 : undefined };
+}
+
+const MEANINGS: readonly (readonly [key: 'new' | 'duplicate' | 'conflict' | 'waiting' | 'invalid', title: string])[] = [
+  ['new', 'new: will be sent'],
+  ['duplicate', 'duplicate: not sent'],
+  ['conflict', 'conflict: for a person'],
+  ['waiting', 'waiting for a person already'],
+  ['invalid', 'invalid: for a person'],
+];
+
+function countsOf(preview: UploadPreview): Html {
+  const items = MEANINGS.map(([key, title]) => html`<li><b>${count(preview[key])}</b>${title}</li>`);
+  const list =
+    preview.list === 'ok'
+      ? html`<p>Compared with the ledger and the API's list.</p>`
+      : html`<p class="box bad" role="alert">The API's list could not be read: ${preview.list}. Only the ledger is compared: orders that others sent would be sent again.</p>`;
+  return html`<ul class="figures">${items}</ul>${list}`;
+}
+
+function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | undefined): Html {
+  const path = `/upload/${id}`;
+  const cancel = actForm({ action: `${path}/cancel`, back: '/upload', button: 'Remove the file', tone: 'bad' });
+  if (state !== 'ready' || preview === undefined) return html`<div class="acts">${cancel}</div>`;
+  const held = preview.conflict + preview.invalid;
+  const rest = held === 0 ? '' : ` ${count(held)} become dead letters and can be corrected.`;
+  const words = html`<p>${count(preview.new)} of ${count(preview.orders)} orders of ${name} will be sent.${rest}</p>`;
+  const send = actForm({
+    action: `${path}/send`,
+    back: path,
+    button: `Send ${count(preview.new)}`,
+    confirm,
+    fields: html`<input type="hidden" name="sha256" value="${sha256}">`,
+  });
+  return html`${words}<div class="acts">${send}${cancel}</div>`;
+}
+
+function detailsOf({ problems, warnings, conflicts, first, format, records }: UploadPreview): Html {
+  const wrong = problems.map((one) => [
+    cell(one.line),
+    html`${one.purchaseOrderNumber}`,
+    html`${one.field}`,
+    html`<code>${one.value}</code>`,
+    html`${problemText({ ...one, field: '' })}`,
+  ]);
+  const taken = conflicts.map((number) => html`<li>${link(orderPath(number), number)}</li>`);
+  const hints = warnings.map((text) => html`<li>${text}</li>`);
+  return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
+${taken.length === 0 ? undefined : html`<h2>First conflicts</h2><ul>${taken}</ul>`}
+${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}
+${first === undefined ? undefined : html`<h2>The first order, as it is sent</h2><pre tabindex="0">${JSON.stringify(first)}</pre>`}
+${facts([
+  [
+    'format',
+    [format.type, format.encoding, format.delimiter && `delimiter ${format.delimiter}`].filter(Boolean).join(', '),
+  ],
+  ['records', count(records)],
+])}`;
+}
+
+/** What the forms of these pages do. */
+export function uploadPageRoutes(api: ApiContext): Route[] {
+  const routes: Route[] = [
+    {
+      method: 'POST',
+      path: '/upload',
+      body: 'upload',
+      handle: (request) =>
+        noted(api, '/upload', async () => {
+          return { to: uploadPath(await receive(api, request)) };
+        }),
+    },
+    {
+      method: 'POST',
+      path: '/upload/:upload/send',
+      body: 'form',
+      handle: ({ params, body, principal }: AdminRequest) => {
+        const { sha256 = '', confirm } = body as Record<string, string>;
+        const path = `/upload/${params['upload']}`;
+        return noted(api, path, async () => {
+          const sending = { sha256, ...(confirm === undefined ? {} : { confirm }) };
+          const { text } = await sendUpload(api, params['upload'] ?? '', sending, principal);
+          return { to: path, text };
+        });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/upload/:upload/cancel',
+      body: 'form',
+      handle: ({ params }) =>
+        noted(api, '/upload', async () => {
+          const { name } = await api.uploads.cancel(params['upload'] ?? '');
+          return { to: '/upload', text: `${name} is removed. Nothing was sent.` };
+        }),
+    },
+  ];
+  return routes.map(api.needingRedis);
+}
+
+/** Leads to the next page, or back with the reason why not. */
+async function noted(api: ApiContext, back: string, act: () => Promise<{ to: string; text?: string }>): Promise<Reply> {
+  try {
+    const { to, text } = await act();
+    return leadBack(to, text === undefined ? undefined : api.notes.keep({ text, isGood: true }));
+  } catch (error) {
+    if (!(error instanceof PoSyncError)) throw error;
+    const text = [error.message, error.remedy].filter(Boolean).join(' ');
+    return leadBack(back, api.notes.keep({ text, isGood: false }));
+  }
+}

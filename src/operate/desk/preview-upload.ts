@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { PoSyncError } from '../../core/errors.ts';
+import { type Existing, existingOf } from '../../ledger/adopt.ts';
+import type { Order } from '../../order/order.ts';
+import type { FileFormat, Problem } from '../../order/record.ts';
+import type { Inspection } from '../../parse/inspection.ts';
+import { foreignBatch } from '../../validate/how-to-read.ts';
+import { type ReadList, withoutStop } from '../delivery/api-list.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import { checkFile, type FileToCheck } from '../orders/check-file.ts';
+import { createComparison, type Preview } from '../orders/preview-orders.ts';
+
+/** What would become of the orders of an uploaded file. */
+export type UploadPreview = Preview & {
+  orders: number;
+  records: number;
+  format: FileFormat;
+  /** `ok`, or why the API's list could not be read. */
+  list: string;
+  /** The first warnings and problems. */
+  warnings: string[];
+  problems: (Problem & { purchaseOrderNumber: string })[];
+  /** The first order that is sent. */
+  first?: Order;
+};
+
+/** What was previewed. `digest`: over every order with its verdict. `listed`: what the API's list has of these orders. */
+export type Previewed = {
+  preview: UploadPreview;
+  sha256: string;
+  digest: string;
+  listed: Listed;
+  /** Orders that only the API's list has, so that the ledger would let them be sent. */
+  unknown: Existing[];
+};
+
+type Listed = { orders: ReadonlyMap<string, string>; trouble?: string };
+
+type PreviewContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'clock'>;
+
+/** Problems and warnings that are shown. */
+const SHOWN = 20;
+/** Milliseconds that reading the API's list may take. */
+const LIST_TAKES = 60_000;
+
+/** Reads a file and compares its orders with the ledger and the API's list. Throws like `checkFile`. */
+export async function previewUpload(
+  file: FileToCheck,
+  context: PreviewContext,
+  { readList, signal }: { readList: ReadList; signal: AbortSignal },
+): Promise<Previewed> {
+  const numbers = new Set<string>();
+  await checked(file, context, signal, { order: ({ number }) => void numbers.add(number) });
+  return compareUpload(file, context, { listed: await listOf(numbers, readList, context), signal });
+}
+
+/** The same without reading the API's list again. */
+export async function compareUpload(
+  file: FileToCheck,
+  context: PreviewContext,
+  { listed, signal }: { listed: Listed; signal: AbortSignal },
+): Promise<Previewed> {
+  const hash = createHash('sha256');
+  const unknown: Existing[] = [];
+  const problems: UploadPreview['problems'] = [];
+  let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
+  let first: Order | undefined;
+  let orders = 0;
+  const inspection = await checked(file, context, signal, {
+    inspected({ isFixFile }) {
+      compare = createComparison(context.ledger, listed.orders)(
+        { again: isFixFile },
+        ({ number, digest, verdict, isNew }) => {
+          hash.update(JSON.stringify([number, digest, verdict]));
+          const other = isNew ? listed.orders.get(number) : undefined;
+          if (other !== undefined) unknown.push({ purchaseOrderNumber: number, digest: other });
+        },
+      );
+    },
+    async order(order) {
+      orders += 1;
+      await compare?.add(order);
+      if (order.valid) first ??= order.order;
+      else
+        for (const one of order.problems)
+          if (problems.length < SHOWN) problems.push({ ...one, purchaseOrderNumber: order.number });
+    },
+  });
+  const counts = await compare?.done();
+  if (counts === undefined) throw new TypeError('a file is inspected before its orders are read');
+  const { shape, records, sha256 } = inspection;
+  const preview: UploadPreview = {
+    ...counts,
+    orders,
+    records,
+    format: shape.format,
+    list: listed.trouble ?? 'ok',
+    warnings: inspection.warnings.slice(0, SHOWN),
+    problems,
+    ...(first === undefined ? {} : { first }),
+  };
+  return { preview, sha256, digest: hash.digest('hex'), listed, unknown };
+}
+
+/** Like a daemon, it does not read a fix file of an unknown batch. */
+async function checked(
+  file: FileToCheck,
+  { config, batches }: PreviewContext,
+  signal: AbortSignal,
+  on: Parameters<typeof checkFile>[2],
+): Promise<Inspection> {
+  return checkFile(
+    file,
+    { config, batches, signal },
+    {
+      ...on,
+      inspected(inspection, unknownBatch) {
+        if (unknownBatch !== undefined) throw foreignBatch(unknownBatch, config.environment);
+        on.inspected?.(inspection, undefined);
+      },
+    },
+  );
+}
+
+/** What the API's list has of some orders. */
+async function listOf(numbers: ReadonlySet<string>, read: ReadList, { clock }: PreviewContext): Promise<Listed> {
+  const orders = new Map<string, string>();
+  if (numbers.size === 0) return { orders };
+  const limit = new AbortController();
+  const late = clock.sleep(LIST_TAKES, limit.signal).then(() => 'late' as const);
+  try {
+    const reading = read((order) => {
+      if (numbers.has(order.purchaseOrderNumber)) orders.set(order.purchaseOrderNumber, existingOf(order).digest);
+    });
+    reading.catch(() => undefined);
+    const end = await Promise.race([reading, late]);
+    if (end === 'late') return { orders: new Map(orders), trouble: 'reading it takes longer than a minute' };
+    return end.kind === 'complete' ? { orders } : { orders, trouble: withoutStop(end.said.message) };
+  } catch (error) {
+    if (!(error instanceof PoSyncError)) throw error;
+    return { orders, trouble: withoutStop(error.message) };
+  } finally {
+    limit.abort();
+    late.catch(() => undefined);
+  }
+}

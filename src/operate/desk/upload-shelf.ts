@@ -1,0 +1,146 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import type { Source } from '../../config/config.ts';
+import { startLoop } from '../../core/backoff/loop.ts';
+import { codeOf, PoSyncError } from '../../core/errors.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import type { Previewed, UploadPreview } from './preview-upload.ts';
+import { cleanName, openPrivateFile, type PrivateFile, removeLeftUploads } from './private-file.ts';
+
+/** An uploaded file. It is private to this daemon until it is sent, cancelled, or forgotten after an hour. */
+export type Upload = {
+  id: string;
+  name: string;
+  source: string;
+  who: string;
+  /** Redis time in milliseconds; it is removed at `until`. */
+  at: number;
+  until: number;
+  bytes: number;
+  sha256: string;
+  /** `failed`: it cannot be read as orders, see `trouble`. */
+  state: 'checking' | 'ready' | 'failed' | 'sending' | 'sent';
+  preview?: UploadPreview;
+  trouble?: { code: string; message: string; remedy?: string };
+  /** The ledger changed since the preview before: this is a new one. */
+  changed?: true;
+  batch?: string;
+};
+
+/** Bytes of a file, files that are kept, and milliseconds that a file is kept. */
+export const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_UPLOADS = 20;
+const KEPT = 3_600_000;
+const LOOK = 60_000;
+
+export type Received = { source: string; name: string; content: AsyncIterable<Uint8Array> };
+export type Kept = { upload: Upload; file: PrivateFile; previewed?: Previewed };
+
+/** The uploaded files of this daemon. */
+export function createShelf({ config, store: { time }, clock }: Pick<OperatorContext, 'config' | 'store' | 'clock'>) {
+  const kept = new Map<string, Kept>();
+  const all = () => [...kept.values()];
+
+  async function put({ source, name, content }: Received, who: string): Promise<Kept> {
+    if (!config.sources.some((one) => one.name === source)) throw sourceUnknown(source, config.sources);
+    await makeRoom();
+    const file = await openPrivateFile(cleanName(name), config).catch(notStored);
+    const [id, at] = [randomUUID(), time.now()];
+    const facts = { id, name: file.name, source, who, at, until: at + KEPT, bytes: 0, sha256: '' };
+    const one: Kept = { upload: { ...facts, state: 'checking' }, file };
+    kept.set(id, one);
+    try {
+      Object.assign(one.upload, await writeAll(file.path, content));
+    } catch (error) {
+      await drop(id);
+      throw error;
+    }
+    return one;
+  }
+
+  /** Those that were sent make room. */
+  async function makeRoom(): Promise<void> {
+    const sent = all().filter(({ upload }) => upload.state === 'sent');
+    if (kept.size - sent.length >= MOST_UPLOADS) throw tooMany();
+    if (sent.length >= MOST_UPLOADS) await drop(sent[0]?.upload.id ?? '');
+  }
+
+  /** PoSyncError `upload-unknown`. */
+  function find(id: string): Kept {
+    const found = kept.get(id);
+    if (found !== undefined) return found;
+    throw uploadUnknown();
+  }
+
+  async function drop(id: string): Promise<void> {
+    const { file } = find(id);
+    kept.delete(id);
+    await file[Symbol.asyncDispose]();
+  }
+
+  async function expire(): Promise<void> {
+    const old = all().filter(({ upload }) => upload.until <= time.now() && upload.state !== 'sending');
+    for (const { upload } of old) await drop(upload.id);
+    await removeLeftUploads(config, 2 * KEPT);
+  }
+
+  const loop = startLoop(expire, { pause: LOOK, clock, onTrouble: () => undefined });
+
+  return {
+    put,
+    find,
+    drop,
+    all,
+    async [Symbol.asyncDispose](): Promise<void> {
+      await loop[Symbol.asyncDispose]();
+      for (const { file } of all()) await file[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Writes what arrives, within the limit. */
+async function writeAll(path: string, content: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  await using handle = await open(path, 'w').catch(notStored);
+  for await (const piece of content) {
+    bytes += piece.length;
+    if (bytes > MOST_BYTES) throw tooLarge();
+    hash.update(piece);
+    await handle.write(piece).catch(notStored);
+  }
+  if (bytes === 0)
+    throw new PoSyncError('upload-empty', 'The file is empty.', { remedy: 'Choose a file with orders.' });
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+function notStored(error: unknown): never {
+  throw new PoSyncError('upload-not-stored', `The file could not be stored (${codeOf(error) ?? 'unknown'}).`, {
+    remedy: 'Check the disk of the folder data.',
+    cause: error,
+  });
+}
+
+function tooLarge(): PoSyncError {
+  return new PoSyncError('upload-too-large', `The file has more than ${MOST_BYTES / 1024 / 1024} MB.`, {
+    remedy: 'Drop it into the inbox.',
+  });
+}
+
+function tooMany(): PoSyncError {
+  return new PoSyncError('too-many-uploads', `${MOST_UPLOADS} files are uploaded and not sent.`, {
+    remedy: 'Send or cancel some of them.',
+  });
+}
+
+export function sourceUnknown(source: string, all: readonly Source[]): PoSyncError {
+  return new PoSyncError('source-unknown', `There is no source ${source}.`, {
+    remedy: `Use one of ${all.map(({ name }) => name).join(', ')}.`,
+  });
+}
+
+function uploadUnknown(): PoSyncError {
+  return new PoSyncError('upload-unknown', 'This upload is not known.', {
+    remedy: 'It was cancelled, is older than an hour, or the daemon was restarted: upload the file again.',
+  });
+}

@@ -1,0 +1,141 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { goodOrder } from '../support/open-sandbox.ts';
+import { type Operator, openOperator } from '../support/operator.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+
+let place: Workplace;
+let person: Operator;
+
+beforeAll(async () => {
+  place = await openWorkplace();
+  person = await openOperator(place, place.start(['start']));
+  await place.drop('first.csv', `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,A,1\n`);
+  await until('the first orders', () => place.stored().size === 2);
+  await until(
+    'their ledger',
+    async () => (await place.run(['status', '--json'])).out.includes('"unsettled": 0') || true,
+  );
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+const uploads = () => readdir(path.join(place.folder, 'data', 'uploads')).catch((): string[] => []);
+const send = (upload: Record<string, unknown>, sha256 = upload['sha256']) =>
+  person.call('POST', `/uploads/${String(upload['id'])}/send`, { sha256 });
+
+it('a preview counts new, duplicate, conflict and invalid, sends nothing, and what was previewed is sent once', async () => {
+  const rows = ['PO-1,NEW,A,1', 'PO-2,NEW,A,9', 'PO-3,NEW,A,1', 'PO-4,NEW,A,none', 'PO-5,NEW,B,2'];
+  const upload = await person.upload('source=inbox&name=..%2F..%2Fwon%C2%ADder.csv', `${[HEAD, ...rows].join('\n')}\n`);
+  expect(upload).toMatchObject({ state: 'ready', name: 'won-der.csv', source: 'inbox' });
+  expect(upload['preview']).toMatchObject({
+    orders: 5,
+    new: 2,
+    duplicate: 1,
+    conflict: 1,
+    invalid: 1,
+    waiting: 0,
+    conflicts: ['PO-2'],
+    list: 'ok',
+    problems: [{ purchaseOrderNumber: 'PO-4', field: 'quantity', value: 'none' }],
+    first: { purchaseOrderNumber: 'PO-1' },
+  });
+  expect(place.stored().size).toBe(2);
+  expect((await uploads()).length).toBe(1);
+
+  const page = await person.page(`/upload/${String(upload['id'])}`);
+  expect(page.text).toMatch(/<b>2<\/b>new: will be sent/);
+  expect((await send(upload, '0'.repeat(64))).body['code']).toBe('upload-other');
+  const answers = await Promise.all([send(upload), send(upload)]);
+  expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409]);
+  const batch = String(answers.find(({ status }) => status === 201)?.body['batch']);
+  await until('the orders', () => place.stored().size === 4);
+  const report = await until('the report', async () => {
+    return (await place.reportsNow()).find((one) => one.batch === batch && one.state === 'finished');
+  });
+  expect(report.counts).toMatchObject({ accepted: 2, duplicate: 1, conflict: 1, invalid: 1 });
+  expect([...place.stored().values()]).toEqual([1, 1, 1, 1]);
+  expect(await uploads()).toEqual([]);
+});
+
+it('when the ledger changed since the preview, nothing is sent and a new preview is shown', async () => {
+  const upload = await person.upload('name=later.csv', `${HEAD}\nPO-11,NEW,A,1\nPO-12,NEW,A,1\n`);
+  expect(upload['preview']).toMatchObject({ new: 2 });
+  await place.drop('between.csv', `${HEAD}\nPO-11,NEW,A,7\n`);
+  await until('the other order', () => place.stored().has('PO-11'));
+  const late = await send(upload);
+  expect([late.status, late.body['code']]).toEqual([409, 'preview-outdated']);
+  const { body: again } = await person.call('GET', `/uploads/${String(upload['id'])}`);
+  expect(again).toMatchObject({ state: 'ready', changed: true, preview: { new: 1, conflict: 1 } });
+  expect((await person.page(`/upload/${String(upload['id'])}`)).text).toContain('The ledger changed');
+  expect(place.stored().has('PO-12')).toBe(false);
+  expect((await send(upload)).status).toBe(201);
+  await until('the order', () => place.stored().has('PO-12'));
+});
+
+it('an order that only the list of the API has is not sent', async () => {
+  await place.api.create(goodOrder('PO-21'), await place.api.token());
+  const [{ articleCode = '', quantity = 0 } = {}] = (goodOrder('PO-21')['items'] ?? []) as {
+    articleCode?: string;
+    quantity?: number;
+  }[];
+  const upload = await person.upload('name=l.csv', `${HEAD}\nPO-21,NEW,${articleCode},${quantity}\nPO-22,NEW,A,1\n`);
+  expect(upload['preview']).toMatchObject({ new: 1, duplicate: 1 });
+  expect((await send(upload)).status).toBe(201);
+  await until('the other order', () => place.stored().has('PO-22'));
+  const { body } = await person.call('GET', '/order?number=PO-21');
+  expect([body['state'], place.stored().get('PO-21')]).toEqual(['accepted', 1]);
+});
+
+it('cancelling removes the file; it is unknown then', async () => {
+  const upload = await person.upload('name=a.csv', `${HEAD}\nPO-31,NEW,A,1\n`);
+  const removed = await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+  expect(removed.body).toEqual({ removed: true });
+  expect(await uploads()).toEqual([]);
+  expect((await send(upload)).body['code']).toBe('upload-unknown');
+});
+
+it.each([
+  ['a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /^unreadable-/],
+  ['a page', '<!doctype html><title>x</title>', /^unreadable-/],
+  ['a gzip of nothing that grows', gzipSync(Buffer.alloc(32 * 1024 * 1024)), /^unreadable-/],
+  ['a truncated workbook', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(200)]), /^unreadable-/],
+])('%s is stored, is not read as orders, and cannot be sent', async (_, content, code) => {
+  const upload = await person.upload('name=x.csv', content);
+  expect(upload).toMatchObject({ state: 'failed', trouble: { code: expect.stringMatching(code) } });
+  expect((await send(upload)).body['code']).toBe('upload-not-ready');
+  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+});
+
+it('what is empty, too large, or for no source is refused and leaves nothing', async () => {
+  expect((await person.upload('name=x.csv', ''))['code']).toBe('upload-empty');
+  expect((await person.upload('source=frob', 'a'))['code']).toBe('source-unknown');
+  expect((await person.upload('name=x.csv', Buffer.alloc(64 * 1024 * 1024 + 1, 'a')))['code']).toBe('upload-too-large');
+  expect(await uploads()).toEqual([]);
+});
+
+it('the page uploads without JavaScript, and shows no markup or hidden character of a name', async () => {
+  const form = new FormData();
+  form.set('source', 'inbox');
+  form.set('file', new Blob([`${HEAD}\n"=<b>\u202e",NEW,A,x\n`]), '<img src=x>\u202e.csv');
+  const answer = await fetch(`http://127.0.0.1:${person.port}/upload`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie: person.cookie, 'sec-fetch-site': 'same-origin' },
+    body: form,
+  });
+  const to = answer.headers.get('location') ?? '';
+  expect([answer.status, to]).toEqual([303, expect.stringMatching(/^\/upload\/[0-9a-f-]{36}$/)]);
+  const { text } = await until('the preview', async () => {
+    const page = await person.page(to);
+    return page.text.includes('is being checked') ? undefined : page;
+  });
+  expect(text).toContain('<b>1</b>invalid');
+  expect(text).not.toMatch(/<img|<b>\\|\u202e/);
+  const removed = await person.submit(`${to}/cancel`, { back: '/upload' });
+  expect(removed.status).toBe(303);
+});
