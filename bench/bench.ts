@@ -8,6 +8,7 @@ import { firstPost } from './rows/first-post.ts';
 import { idle } from './rows/idle.ts';
 import { intake } from './rows/intake.ts';
 import { memory } from './rows/memory.ts';
+import { pages } from './rows/pages.ts';
 import { redisMemory } from './rows/redis-memory.ts';
 import type { Row } from './rows/row.ts';
 import { sandbox } from './rows/sandbox.ts';
@@ -30,6 +31,7 @@ const ROWS: readonly Row[] = [
   startUp,
   intake,
   dashboard,
+  pages,
   sandbox,
 ];
 

@@ -46,7 +46,8 @@ export const dashboard: Row = {
   },
 };
 
-async function adminPort(folder: string): Promise<string> {
+/** The port that a daemon logged, by the folder of its log. */
+export async function adminPort(folder: string): Promise<string> {
   const log = await readFile(path.join(folder, 'daemon.log'), 'utf8');
   const port = /"adminPort":(\d+)/.exec(log)?.[1];
   if (port === undefined) throw new Error('the daemon has no admin port');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
 
@@ -222,4 +223,37 @@ it('an act never leads to another host', async () => {
     });
     expect(new URL(answer.headers.get('location') ?? '', at('/')).origin, back).toBe(new URL(at('/')).origin);
   }
+});
+
+it('while Redis is away, lasting pages show the last state, the others say so, and all come back', async () => {
+  await using redis = await startTestRedis();
+  await using other = await openWorkplace({ redis: redis.url });
+  const running = other.start(['start']);
+  const own = Number(await until('ready', () => /"adminPort":(\d+)/.exec(running.out())?.[1]));
+  const load = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${own}${path}`, { signal: AbortSignal.timeout(10_000) });
+    return { status: answer.status, text: await answer.text(), refresh: answer.headers.get('refresh') };
+  };
+  await until('the overview', async () => (await load('/')).text.includes('Delivering'));
+  await redis.kill();
+  await until('the overview says so', async () => (await load('/')).text.includes('Redis is away'));
+  for (const path of ['/', '/sources']) {
+    const { status, text } = await load(path);
+    expect([path, status, /Redis is away<\/span> since .*shown as of/.test(text)]).toEqual([path, 200, true]);
+  }
+  for (const path of ['/batches', '/batches/b', '/dead-letters', '/order?number=PO-1', '/queue', '/environment']) {
+    const { status, text, refresh } = await load(path);
+    expect([path, status, refresh]).toEqual([path, 503, '1']);
+    expect(text).toContain('<h1>Redis is away</h1>');
+  }
+  for (const [path, status] of [
+    ['/api/v1/status', 200],
+    ['/api/v1/pace', 200],
+    ['/api/v1/queue', 503],
+  ] as const) {
+    expect([path, (await load(path)).status]).toEqual([path, status]);
+  }
+  await redis.restart();
+  await until('the page is back', async () => (await load('/environment')).status === 200);
+  await until('the overview is back', async () => (await load('/')).text.includes('Delivering'));
 });

@@ -52,7 +52,7 @@ export function pacePart(series: PaceSeries, url: URL): Html {
   const from = end - minutes * 60_000;
   return html`<h2>The last ${minutes} minutes</h2>
 <p class="windows">${windows}</p>
-<div class="plots" data-plots="/api/v1/pace" data-minutes="${minutes}">${PLOTS.map(plot)}</div>
+<div class="plots" hidden data-plots="/api/v1/pace" data-minutes="${minutes}">${PLOTS.map(plot)}</div>
 ${pausesPart(series, from)}
 <details><summary>Figures as a table</summary>${figuresTable(series, from, end)}</details>`;
 }

@@ -139,6 +139,8 @@ function onThemeChange(then) {
 }
 
 if (figures.length > 0) {
+  // Without this script there is nothing to see.
+  holder?.removeAttribute('hidden');
   drawAll();
   refresh().catch(() => undefined);
   onThemeChange(drawAll);
