@@ -3,12 +3,14 @@ import { link, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { openRegularFile } from '../core/regular-file.ts';
+import { openRegularFile, writeWhole } from '../core/regular-file.ts';
 import { controlCharacterIn } from '../order/text.ts';
 import { folderError, refuseLinkedFolders } from './folders.ts';
 
 /** The file that contains the name of the environment an inbox belongs to; its leading dot keeps it out of intake. */
 const MARKER = '.po-sync-environment';
+/** The file that names the ledger of an inbox. Its own file, because older versions read only the other one. */
+const LEDGER_MARKER = '.po-sync-ledger';
 /** Most bytes of a marker. */
 const LONGEST = 1024;
 
@@ -32,12 +34,56 @@ export async function markInbox(folder: string, environment: string): Promise<vo
   });
 }
 
+/** A ledger, and the folder in which a host keeps what belongs to it. */
+export type LedgerOwner = { ledger: string; host: string; data: string };
+
+/**
+ * Marks an inbox as belonging to a ledger, or checks that it does, so that two hosts with a private Redis each never share
+ * it: each would send its orders. The host and folder that marked it may come back with a new ledger.
+ * PoSyncError `inbox-of-another-ledger`; `environment-marker-invalid` for a file that is no marker.
+ */
+export async function markLedger(folder: string, own: LedgerOwner): Promise<void> {
+  const marker = path.join(folder, LEDGER_MARKER);
+  const found = ownerIn(await markerText(marker, folder), marker) ?? own;
+  if (found.ledger === own.ledger || (found.host === own.host && found.data === own.data)) {
+    const text = `${JSON.stringify(own)}\n`;
+    if (found === own || found.ledger !== own.ledger) await writeWhole(marker, text);
+    return;
+  }
+  const where = `${found.data} on ${found.host}`;
+  throw new PoSyncError('inbox-of-another-ledger', `The inbox ${folder} belongs to the ledger of ${where}.`, {
+    remedy: `All hosts of an inbox need one Redis: set redis.url. If ${found.host} no longer uses it, remove ${marker}.`,
+    facts: { folder, host: found.host, data: found.data },
+  });
+}
+
+function ownerIn(text: string | undefined, marker: string): LedgerOwner | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const { ledger, host, data } = JSON.parse(text);
+    if ([ledger, host, data].every((one) => typeof one === 'string')) return { ledger, host, data };
+  } catch {
+    // Reported below, like a marker of another shape.
+  }
+  throw invalidMarker(marker);
+}
+
+function invalidMarker(marker: string): PoSyncError {
+  return new PoSyncError('environment-marker-invalid', `${marker} is not an environment marker written by po-sync.`, {
+    remedy: 'Find out who created it, remove it, and start po-sync again.',
+    facts: { file: marker },
+  });
+}
+
 /**
  * The environment that an inbox is marked for; undefined without a marker or without the inbox.
  * PoSyncError `environment-marker-invalid` for a link, pipe, device or oversized file, which is never read.
  */
 export async function environmentOf(folder: string): Promise<string | undefined> {
-  const marker = path.join(folder, MARKER);
+  return markerText(path.join(folder, MARKER), folder);
+}
+
+async function markerText(marker: string, folder: string): Promise<string | undefined> {
   try {
     const text = await readShort(marker);
     if (controlCharacterIn(text) === undefined) return text;
@@ -45,10 +91,7 @@ export async function environmentOf(folder: string): Promise<string | undefined>
     if (['file-missing', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
     if (codeOf(error) !== 'not-a-file') throw error instanceof PoSyncError ? error : folderError(error, folder);
   }
-  throw new PoSyncError('environment-marker-invalid', `${marker} is not an environment marker written by po-sync.`, {
-    remedy: 'Find out who created it, remove it, and start po-sync again.',
-    facts: { file: marker },
-  });
+  throw invalidMarker(marker);
 }
 
 async function readShort(file: string): Promise<string> {

@@ -1,10 +1,12 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Config, type ExportSource, type InboxSource, mappingFor } from '../config/config.ts';
 import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
+import { keepLedgerId, ledgerIdOf } from '../ledger/ledger-id.ts';
 import { leftClaims, leftCopies } from './claim.ts';
-import { markInbox } from './environment-marker.ts';
+import { markInbox, markLedger } from './environment-marker.ts';
 import { createExport } from './export.ts';
 import { leftOnDesk } from './hand-in.ts';
 import { createInbox } from './inbox.ts';
@@ -24,7 +26,11 @@ export async function openSources(deps: SourcesDeps) {
   const config = input.self?.role === 'delivery' ? { ...deps.config, sources: [] } : deps.config;
   const reader = createClaimedFileReader(deps);
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
-  for (const { path } of inboxes) await markInbox(path, config.environment);
+  const ledger = await ledgerIdOf(deps, join(config.data, 'ledger'));
+  for (const { path } of inboxes) {
+    await markInbox(path, config.environment);
+    await markLedger(path, { ledger, host: hostname(), data: config.data });
+  }
   const exports = config.sources.filter((source) => source.type === 'export');
   const lineEndOf = ({ name }: InboxSource) => mappingFor(config, name)?.finalNewline;
   const watchers = [
@@ -41,6 +47,7 @@ export async function openSources(deps: SourcesDeps) {
   ];
 
   async function reclaim(): Promise<void> {
+    await keepLedgerId(deps, ledger);
     const claims = await Promise.all(inboxes.map(leftClaims));
     const copies = await Promise.all(exports.map(({ name }) => leftCopies(spoolOf(config, name), name)));
     const handedIn = await Promise.all(exports.map(({ name }) => leftOnDesk(config, name)));

@@ -83,9 +83,24 @@ export function hasPrivateRedis({ redis: { url, sentinels, cluster } }: Pick<Con
   return url === undefined && sentinels === undefined && cluster === undefined;
 }
 
+/** The format of the ledger. Raise it when an older version would misread what a newer one stores. */
+export const LEDGER_FORMAT = 1;
+
+/** Throws PoSyncError `ledger-newer`. */
+async function requireFormat(redis: Redis, { identity }: Keys): Promise<void> {
+  await redis.hsetnx(identity, 'format', LEDGER_FORMAT);
+  const format = Number((await redis.hget(identity, 'format')) ?? LEDGER_FORMAT);
+  if (format <= LEDGER_FORMAT) return;
+  throw new PoSyncError(
+    'ledger-newer',
+    `A newer version of po-sync writes this ledger (format ${format}; this version reads ${LEDGER_FORMAT}).`,
+    { remedy: 'Install the newer version here, too.', facts: { format, known: LEDGER_FORMAT } },
+  );
+}
+
 /**
- * Throws PoSyncError `redis-refused` when the user lacks a permission, `redis-evicts`, and `redis-is-cluster` for a node
- * that works only until the cluster moves its keys.
+ * Throws PoSyncError `redis-refused` when the user lacks a permission, `redis-evicts`, `redis-is-cluster` for a node that
+ * works only until the cluster moves its keys, and `ledger-newer`.
  */
 async function prepare({ address }: RedisPlace, redis: Redis, keys: Keys, clock: Clock): Promise<RedisTime> {
   try {
@@ -93,6 +108,7 @@ async function prepare({ address }: RedisPlace, redis: Redis, keys: Keys, clock:
     const info = await redis.info();
     refuseEviction(info);
     if (address.cluster === undefined && /^cluster_enabled:1/m.test(info)) throw redisIsCluster(address);
+    await requireFormat(redis, keys);
     return await createRedisTime(redis, keys, clock);
   } catch (error) {
     throw error instanceof PoSyncError ? error : redisRefused(address, error);

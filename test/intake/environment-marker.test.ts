@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { environmentOf, markInbox } from '../../src/intake/environment-marker.ts';
+import { environmentOf, markInbox, markLedger } from '../../src/intake/environment-marker.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 test('an inbox belongs to the first environment that marks it', async () => {
@@ -36,4 +36,20 @@ test('a missing folder and a plain file are refused with a remedy', async () => 
   await expect(markInbox(missing, 'staging')).rejects.toMatchObject({ code: 'folder-missing' });
   await rm(missing);
   expect(await environmentOf(missing)).toBeUndefined();
+});
+
+test('an inbox belongs to the first ledger that marks it; the host and folder that marked it may begin anew', async () => {
+  await using folder = await makeTempFolder();
+  const first = { ledger: 'a', host: 'one', data: '/srv/data' };
+  await markLedger(folder.path, first);
+  await markLedger(folder.path, { ...first, host: 'two' });
+  await expect(markLedger(folder.path, { ...first, host: 'two', ledger: 'b' })).rejects.toMatchObject({
+    code: 'inbox-of-another-ledger',
+    message: expect.stringContaining('belongs to the ledger of /srv/data on one'),
+    remedy: expect.stringContaining('set redis.url'),
+  });
+  await markLedger(folder.path, { ...first, ledger: 'c' });
+  await expect(markLedger(folder.path, { ...first, host: 'two' })).rejects.toThrow('belongs to the ledger');
+  await writeFile(path.join(folder.path, '.po-sync-ledger'), 'no marker');
+  await expect(markLedger(folder.path, first)).rejects.toMatchObject({ code: 'environment-marker-invalid' });
 });
