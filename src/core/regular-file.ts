@@ -84,11 +84,18 @@ export async function hashFile(
   if (size > most) return { bytes: size, sha256: '' };
   const hash = createHash('sha256');
   let bytes = 0;
-  for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024, autoClose: false, signal })) {
+  refuseAborted(signal);
+  // Not with `signal`: a stream that is created while it aborts emits an error that nobody handles.
+  for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024, autoClose: false })) {
+    refuseAborted(signal);
     hash.update(chunk as Buffer);
     bytes += (chunk as Buffer).length;
   }
   return { bytes, sha256: hash.digest('hex') };
+}
+
+function refuseAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new DOMException('The operation was aborted', 'AbortError');
 }
 
 /** Names of our temporary files: hidden, and never picked up by an inbox. */

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { readJsonIfExists, readTextIfExists, writeWhole } from '../../src/core/regular-file.ts';
+import { hashFile, readJsonIfExists, readTextIfExists, writeWhole } from '../../src/core/regular-file.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { watchSyncs } from '../support/watch-syncs.ts';
 
@@ -37,4 +37,16 @@ it('a file is durable before it gets its name, and then its folder is', async ()
   await using syncs = await watchSyncs();
   await writeWhole(path.join(folder.path, 'state.json'), 'x');
   expect(syncs.paths).toEqual([expect.stringMatching(/\/\.po-sync-[0-9a-f]+\.tmp$/), folder.path]);
+});
+
+it('a file is not read once its signal has aborted, and nothing else fails', async () => {
+  await using folder = await makeTempFolder();
+  const file = path.join(folder.path, 'a.csv');
+  await writeFile(file, 'x'.repeat(1_000_000));
+  // An error that nobody handles would fail the run.
+  for (let i = 0; i < 20; i += 1) {
+    await expect(hashFile(file, { signal: AbortSignal.abort('SIGTERM') })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+  }
 });

@@ -21,6 +21,7 @@ const SECRETS = {
   exportPassword: 'canary-export-pass:word',
   hookPath: 'canary-hook-path-3Vx',
   hookQuery: 'canary-hook-query-9Zt',
+  redisPassword: 'canary/redis+pass=5Hn',
 };
 
 let api: EchoingApi;
@@ -30,6 +31,8 @@ let adminPort: number;
 const stack = new AsyncDisposableStack();
 const printed: string[] = [];
 const told: string[] = [];
+/** Codes and cookies of sessions. */
+const secondary: string[] = [];
 
 const rows = (name: string, count: number, quantity = '1') =>
   Array.from({ length: count }, (_, i) => `${name}-${i},NEW,A,${quantity}\n`).join('');
@@ -37,7 +40,10 @@ const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity\n';
 
 beforeAll(async () => {
   const redis = stack.use(await startTestRedis());
-  url = redis.url;
+  const owner = await connectRedis(redis.adminUrl);
+  await owner.config('SET', 'requirepass', SECRETS.redisPassword);
+  owner.disconnect();
+  url = redis.adminUrl.replace('//', `//:${encodeURIComponent(SECRETS.redisPassword)}@`);
   adminPort = await freePort();
   api = stack.use(await openEchoingApi(`${HEAD}${rows('EXPORTED', 2)}`));
   folder = stack.use(await makeTempFolder()).path;
@@ -46,7 +52,6 @@ beforeAll(async () => {
     path.join(folder, 'po-sync.yaml'),
     `environment: staging
 data: data
-redis: { url: '${url}' }
 environments:
   staging: { baseUrl: '${api.url}/api/v1', authUrl: '${api.url}' }
 sources:
@@ -64,7 +69,7 @@ log: { level: trace }
 });
 afterAll(() => stack.disposeAsync());
 
-const env = {
+const env = () => ({
   PO_SYNC_STAGING_CLIENT_ID: 'canary-client-id',
   PO_SYNC_STAGING_CLIENT_SECRET: SECRETS.clientSecret,
   PO_SYNC_ADMIN_TOKEN: SECRETS.adminToken,
@@ -72,12 +77,13 @@ const env = {
   PO_SYNC_METRICS_TOKEN: SECRETS.metricsToken,
   PO_SYNC_SOURCE_ERP_USER: 'reader',
   PO_SYNC_SOURCE_ERP_PASSWORD: SECRETS.exportPassword,
-};
+  PO_SYNC_REDIS_URL: url,
+});
 
 function start(args: readonly string[], more: Record<string, string> = {}) {
   return startProgram(['--config', path.join(folder, 'po-sync.yaml'), ...args], {
     cwd: folder,
-    env: { ...env, ...more },
+    env: { ...env(), ...more },
   });
 }
 
@@ -102,7 +108,7 @@ function formsOf(secret: string): string[] {
 
 /** The key that seals tokens at rest, as `tokenSeal` makes it. */
 function sealingKey(): string[] {
-  const belongsTo = `staging ${api.url}/api/v1 ${api.url} ${env.PO_SYNC_STAGING_CLIENT_ID}`;
+  const belongsTo = `staging ${api.url}/api/v1 ${api.url} ${env().PO_SYNC_STAGING_CLIENT_ID}`;
   const key = Buffer.from(hkdfSync('sha256', SECRETS.clientSecret, 'po-sync token', belongsTo, 32));
   return [key.toString('hex'), key.toString('base64').slice(0, -1), key.toString('base64url')];
 }
@@ -150,7 +156,89 @@ async function redisText(): Promise<string> {
   }
 }
 
+const redisPort = () => new URL(url).port;
+
 const processes = () => spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout;
+
+async function ask(page: string, headers: Record<string, string>, more: RequestInit = {}): Promise<Response> {
+  const answer = await fetch(`http://127.0.0.1:${adminPort}${page}`, { headers, redirect: 'manual', ...more });
+  // A session belongs in this header and nowhere else.
+  const shown = [...answer.headers].filter(([name]) => name !== 'set-cookie');
+  printed.push(await answer.clone().text(), JSON.stringify(shown));
+  return answer;
+}
+
+/** Signs in by a link and by a token, and reads every page and every path of the control API. */
+async function useDashboard(): Promise<void> {
+  const { out } = await start(['dashboard']).ended;
+  const code = /#(\S+)/.exec(out)?.[1] ?? '';
+  const sameOrigin = { 'sec-fetch-site': 'same-origin', origin: `http://127.0.0.1:${adminPort}` };
+  const post = (page: string, type: string, body: string) =>
+    ask(page, { ...sameOrigin, 'content-type': type }, { method: 'POST', body });
+  const opened = [
+    await post('/api/v1/session', 'application/json', JSON.stringify({ code })),
+    // A second use, and what nobody knows.
+    await post('/api/v1/session', 'application/json', JSON.stringify({ code })),
+    await post('/api/v1/session', 'application/json', JSON.stringify({ token: SECRETS.clientSecret, name: 'anna' })),
+    await post('/login', 'application/x-www-form-urlencoded', String(new URLSearchParams({ token: 'x', name: 'a' }))),
+    await post(
+      '/login?to=/batches',
+      'application/x-www-form-urlencoded',
+      String(new URLSearchParams({ token: SECRETS.adminToken, name: 'anna' })),
+    ),
+  ];
+  const cookies = opened.flatMap(({ headers }) => headers.getSetCookie().map((one) => one.split(';')[0] ?? ''));
+  expect(cookies).toHaveLength(2);
+  secondary.push(code, ...cookies.map((one) => one.split('=')[1] ?? ''));
+  const authorization = `Bearer ${SECRETS.readToken}`;
+  await until('the lists', async () => (await ask('/api/v1/batches', { authorization })).status === 200, 60_000);
+  const items = async (list: string) =>
+    ((await (await ask(`/api/v1/${list}`, { authorization })).json()) as { items: { batch?: string; id?: string }[] })
+      .items;
+  const batches = (await items('batches')).map(({ batch }) => batch ?? '');
+  const dead = (await items('dead-letters')).map(({ id }) => id ?? '');
+  expect([batches.length, dead.length]).toEqual([3, expect.any(Number)]);
+  expect(dead.length).toBeGreaterThan(4);
+  const pages = ['', 'batches', 'dead-letters', 'environment', 'order?number=REFUSED-0', 'order?number=GOOD-0'];
+  const paths = [
+    'status',
+    'sources',
+    'config',
+    'actions',
+    'dead-letters/groups',
+    'order?number=STRANGE-0',
+    'openapi.json',
+  ];
+  for (const batch of batches) pages.push(`batches/${batch}`);
+  for (const batch of batches)
+    paths.push(`batches/${batch}`, `batches/${batch}/orders`, `batches/${batch}/files/report.html`);
+  for (const id of dead) pages.push(`dead-letters/${id}`);
+  for (const id of dead) paths.push(`dead-letters/${id}`);
+  const readable = [];
+  for (const page of [...pages, ...paths.map((one) => `api/v1/${one}`)]) {
+    readable.push((await ask(`/${page}`, { cookie: cookies[0] ?? '' })).status);
+    await ask(`/${page}`, { authorization: `Bearer ${SECRETS.metricsToken}` });
+  }
+  expect(readable.filter((status) => status === 200).length).toBeGreaterThan(readable.length / 2);
+}
+
+/** Acts of every kind by the control API; the answers of the partner that they lead to repeat the secrets, too. */
+async function act(): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${SECRETS.adminToken}`,
+    'content-type': 'application/json',
+    'po-sync-who': 'anna',
+  };
+  const acts: [page: string, body: object][] = [
+    ['environment/pause', { reason: 'a test' }],
+    ['environment/resume', {}],
+    ['order/resolve', { number: 'STRANGE-0', as: 'accepted' }],
+    ['batches/nothing/release', {}],
+    ['dead-letters/nothing/retry', {}],
+  ];
+  for (const [page, body] of acts)
+    await ask(`/api/v1/${page}`, headers, { method: 'POST', body: JSON.stringify(body) });
+}
 
 it('no secret appears in files, logs, Redis, process arguments, notices or anything a command prints', async () => {
   const daemon = start(['start']);
@@ -165,12 +253,11 @@ it('no secret appears in files, logs, Redis, process arguments, notices or anyth
   await until('the reports', async () => (await reports()) === 3, 60_000);
   for (const authorization of [`Bearer ${SECRETS.adminToken}`, 'Bearer wrong', '']) {
     for (const page of ['/healthz', '/readyz', '/metrics', '/', `/?${SECRETS.adminToken}`]) {
-      const answer = await fetch(`http://127.0.0.1:${adminPort}${page}`, {
-        headers: authorization ? { authorization } : {},
-      });
-      printed.push(await answer.text(), JSON.stringify([...answer.headers]));
+      await ask(page, authorization ? { authorization } : {});
     }
   }
+  await useDashboard();
+  await act();
   told.push(processes(), await redisText());
   // Delivery pauses on what the API says, and the daemon is killed in the middle of it.
   await drop('away.csv', `${HEAD}${rows('AWAY', 3)}${rows('MORE', 5)}`);
@@ -215,6 +302,9 @@ it('no secret appears in files, logs, Redis, process arguments, notices or anyth
     await run([...json, 'doctor'], { PO_SYNC_STAGING_CLIENT_SECRET: `${SECRETS.clientSecret}\n two` });
     await run([...json, 'doctor'], { PO_SYNC_STAGING_CLIENT_SECRET_FILE: '/nowhere' });
     await run([...json, 'start'], { PO_SYNC_SOURCE_ERP_AUTHORIZATION: SECRETS.exportPassword });
+    for (const args of [['start'], ['status'], ['doctor']]) {
+      await run([...json, ...args], { PO_SYNC_REDIS_URL: url.replace(`127.0.0.1:${redisPort()}`, api.redis) });
+    }
   }
   told.push(await redisText(), processes());
 
@@ -222,7 +312,9 @@ it('no secret appears in files, logs, Redis, process arguments, notices or anyth
   expect(api.calls.some((call) => call.startsWith('/hook'))).toBe(true);
   expect(api.calls.some((call) => call.startsWith('/export'))).toBe(true);
   const basic = Buffer.from(`reader:${SECRETS.exportPassword}`).toString('base64');
-  const canaries = [...Object.values(SECRETS), ...api.tokens, basic].flatMap(formsOf).concat(sealingKey());
+  const canaries = [...Object.values(SECRETS), ...secondary, ...api.tokens, basic]
+    .flatMap(formsOf)
+    .concat(sealingKey());
   const found = printed.flatMap((text, i) => searchFor(canaries, `printed ${i}`, text));
   for (const [i, text] of told.entries()) found.push(...searchFor(canaries, `told ${i}`, text));
   for (const file of await filesUnder(folder)) {

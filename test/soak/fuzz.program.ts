@@ -25,6 +25,7 @@ const noise = createNoise(Number(values.seed));
 /** Milliseconds within which `/healthz` must answer. */
 const HEALTHY_WITHIN = 10_000;
 const JSON_TYPE = { 'content-type': 'application/json' };
+const NO_END = 'no end within 90 s';
 /** Megabytes. */
 const MOST_MEMORY = 600;
 
@@ -59,9 +60,9 @@ const until = performance.now() + minutes * 60_000;
 const isOver = () => performance.now() > until || problems.length > 0;
 await Promise.all([dropFiles(), disturbAdmin(), watchHealth()]);
 const started = lives.starts();
-const end = await Promise.race([lives.end(), delay(90_000, 'no end within 90 s', { ref: false })]);
+const end = await Promise.race([lives.end(), delay(90_000, NO_END, { ref: false })]);
 if (started > 1) problems.push(`the daemon ended ${started - 1} times`);
-if (end !== 0) problems.push(`after SIGTERM: ${end}`);
+if (end !== 0) problems.push(`after SIGTERM: ${end}; its last words:\n${lives.lastWords()}`);
 const { answers, files, requests, checks, slowest, memory } = counts;
 console.log(
   `${answers} answers, ${files} files, ${requests} admin requests in ${minutes} minutes, seed ${values.seed}`,
@@ -70,7 +71,7 @@ console.log(`${checks} health checks, the slowest ${slowest.toFixed(0)} ms; at m
 for (const problem of problems) console.log(`FAILED ${problem}`);
 console.log(problems.length === 0 ? 'ok     the daemon neither ended nor hung' : `${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
-if (end !== 0) process.kill(lives.current().pid, 'SIGKILL');
+if (end === NO_END) process.kill(lives.current().pid, 'SIGKILL');
 
 /** Half of the calls get what they ask for, so that the daemon comes as far as the other half. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -13,6 +13,7 @@ export function startLives(folder: string, env: Record<string, string>) {
   let nth = 0;
   let kills = 0;
   let logged = 0;
+  let said = '';
   const config = path.join(folder, 'po-sync.yaml');
   let child = start();
 
@@ -26,6 +27,7 @@ export function startLives(folder: string, env: Record<string, string>) {
     for (const stream of [started.stdout, started.stderr]) {
       stream.on('data', (bytes: Buffer) => {
         logged += bytes.length;
+        said = `${said}${bytes.toString()}`.slice(-4_000);
       });
     }
     started.once('close', () => {
@@ -36,6 +38,8 @@ export function startLives(folder: string, env: Record<string, string>) {
 
   return {
     current: (): Life => ({ pid: child.pid ?? 0, nth, logged: () => logged }),
+    /** The end of what it printed, for a failure. */
+    lastWords: () => said,
     kills: () => kills,
     starts: () => nth,
     /** Ends the process without warning; the next one starts at once. */

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { openWebServer } from './web-server.ts';
 
@@ -10,6 +12,8 @@ export type EchoingApi = AsyncDisposable & {
   tokens: string[];
   /** Webhook calls and export downloads that came here. */
   calls: string[];
+  /** Host and port of a Redis that refuses every command and repeats it. */
+  redis: string;
   /** From now on no token is given, and the refusal repeats what was asked. */
   refuseTokens(): void;
 };
@@ -58,15 +62,24 @@ export async function openEchoingApi(exported: string): Promise<EchoingApi> {
     return JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: 3600, scope: 'read write' });
   }
 
+  const redis = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => socket.write(`-WRONGPASS ${bytes.toString().replaceAll(/[\r\n]+/g, ' ')}\r\n`));
+  }).listen(0, '127.0.0.1');
+  await once(redis, 'listening');
   const server = await openWebServer((request, response) => void answer(request, response));
   return {
     url: `http://127.0.0.1:${server.port}`,
+    redis: `127.0.0.1:${(redis.address() as AddressInfo).port}`,
     tokens,
     calls,
     refuseTokens() {
       isRefusing = true;
     },
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      redis.close();
+      await server[Symbol.asyncDispose]();
+    },
   };
 }
 

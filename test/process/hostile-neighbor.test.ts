@@ -1,0 +1,352 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, createServer } from 'node:net';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { memoryOf } from '../../bench/process-figures.ts';
+import { freePort } from '../support/free-port.ts';
+import { type Running, startProgram } from '../support/program.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { openWebServer } from '../support/web-server.ts';
+
+// A daemon under its own user between neighbors of every kind: whatever they do, it stays, and takes the next good file.
+
+/** Two users without special rights. */
+const [DAEMON, NEIGHBOR] = [65_534, 12_345];
+const isRoot = process.getuid?.() === 0;
+const WITHIN = 60_000;
+const TOKEN = '{"access_token":"t","token_type":"Bearer","expires_in":3600}';
+const HEAD = 'purchaseOrderNumber,articleCode,quantity\n';
+
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+type Place = AsyncDisposable & {
+  folder: string;
+  inbox: string;
+  adminPort: number;
+  daemon: Running;
+  stored: string[];
+  /** A file of the neighbor, complete at once. */
+  drop(name: string | Buffer, content: string): Promise<void>;
+  /** Drops a good file under a new name and waits until its order is at the API. */
+  works(number: string): Promise<void>;
+};
+
+/** `odd` answers orders whose number begins with `ODD`, and everything below `/odd`. */
+async function openPlace(odd: Answer = () => undefined, more = ''): Promise<Place> {
+  await using stack = new AsyncDisposableStack();
+  const { path: folder } = stack.use(await makeTempFolder());
+  const redis = stack.use(await startTestRedis());
+  const stored: string[] = [];
+  const reply = (response: ServerResponse, status: number, body: string) =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+  const api = stack.use(
+    await openWebServer(async (request, response) => {
+      const body = await text(request).catch(() => '');
+      if (request.url?.startsWith('/odd')) return odd(request, response, body);
+      if (request.url?.includes('token')) return reply(response, 200, TOKEN);
+      if (request.method === 'GET')
+        return reply(response, 200, '{"status":"success","error":null,"data":{"purchaseOrders":[]}}');
+      const { purchaseOrderNumber } = JSON.parse(body) as { purchaseOrderNumber: string };
+      if (purchaseOrderNumber.startsWith('ODD')) return odd(request, response, body);
+      stored.push(purchaseOrderNumber);
+      const data = { purchaseOrderNumber, orderState: 'NEW' };
+      reply(response, 201, JSON.stringify({ status: 'success', data, error: null }));
+    }),
+  );
+  const url = `http://127.0.0.1:${api.port}`;
+  const [inbox, adminPort] = [path.join(folder, 'inbox'), await freePort()];
+  for (const name of ['inbox', 'reports']) await mkdir(path.join(folder, name));
+  await writeFile(
+    path.join(folder, 'po-sync.yaml'),
+    `environment: staging
+data: data
+redis: { url: '${redis.url}' }
+environments:
+  staging: { baseUrl: '${url}/api/v1', authUrl: '${url}' }
+sources:
+  - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 300ms }
+${more.replaceAll('URL', url)}reports: { path: reports }
+delivery: { attempts: 2, settle: 500ms, timeout: 1s, backoff: { initial: 50ms, max: 200ms }, probe: { initial: 100ms, max: 500ms } }
+admin: { port: ${adminPort} }
+`,
+  );
+  if (isRoot) for (const name of ['', 'inbox', 'reports']) await chown(path.join(folder, name), DAEMON, DAEMON);
+  await chmod(folder, 0o711);
+  await chmod(inbox, 0o777);
+  const daemon = startProgram(['--config', path.join(folder, 'po-sync.yaml'), 'start'], {
+    cwd: folder,
+    env: { PO_SYNC_STAGING_CLIENT_ID: 'client', PO_SYNC_STAGING_CLIENT_SECRET: 'client-secret-of-the-test' },
+    ...(isRoot ? { user: DAEMON } : {}),
+  });
+  stack.defer(async () => {
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+  });
+  await until('ready', () => daemon.out().includes('po-sync is ready'), WITHIN);
+  const kept = stack.move();
+  const drop = async (name: string | Buffer, content: string) => {
+    const draft = path.join(folder, 'draft');
+    await writeFile(draft, content);
+    if (isRoot) await chown(draft, NEIGHBOR, NEIGHBOR);
+    await chmod(draft, 0o644);
+    await rename(draft, Buffer.concat([Buffer.from(`${inbox}/`), Buffer.from(name)]));
+  };
+  return {
+    folder,
+    inbox,
+    adminPort,
+    daemon,
+    stored,
+    drop,
+    async works(number) {
+      await drop(`${number}.csv`, `${HEAD}${number},A,1\n`);
+      await until(`the order ${number}`, () => stored.includes(number), WITHIN);
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+async function endsWell({ daemon }: Place): Promise<void> {
+  expect(memoryOf(daemon.child.pid ?? 0, 'peak')).toBeLessThan(500);
+  daemon.child.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+}
+
+const lines = (place: Place) => place.daemon.out().split('\n').length;
+
+describe.runIf(isRoot)('a neighbor who may write to the inbox', () => {
+  it('drops links, pipes, sockets, devices, hard links and folders: nothing private is read, and the next file is taken', async () => {
+    await using place = await openPlace();
+    const secret = path.join(place.folder, 'secret');
+    await writeFile(secret, `${HEAD}PRIVATE-1,A,1\n`, { mode: 0o600 });
+    const at = (name: string) => path.join(place.inbox, name);
+    await symlink(secret, at('link.csv'));
+    await symlink('/proc/self/environ', at('environ.csv'));
+    await symlink(at('loop.csv'), at('loop.csv'));
+    await link(secret, at('hard.csv'));
+    execFileSync('mkfifo', [at('pipe.csv')]);
+    execFileSync('mknod', [at('zero.csv'), 'c', '1', '5']);
+    await mkdir(at('folder.csv'));
+    await mkdir(at('closed.csv'), { mode: 0 });
+    const socket = createServer().listen(at('socket.csv'));
+    await writeFile(at('sparse.csv'), HEAD);
+    await truncate(at('sparse.csv'), 10 ** 11);
+    await chown(at('sparse.csv'), NEIGHBOR, NEIGHBOR);
+    await place.works('PO-1');
+    const before = lines(place);
+    for (let i = 2; i < 5; i += 1) await place.works(`PO-${i}`);
+    // Each of them is reported once, not at every look.
+    expect(lines(place) - before).toBeLessThan(30);
+    expect(place.stored.join()).not.toContain('PRIVATE');
+    expect(await readFile(secret, 'utf8')).toContain('PRIVATE-1');
+    socket.close();
+    await endsWell(place);
+  });
+
+  it('gives files names that deceive: each is taken or reported, and no line or path is forged', async () => {
+    await using place = await openPlace();
+    const names = [
+      'new\nline.csv',
+      '{"level":"fatal"}\n{"event":"forged"}.csv',
+      '\u001b[2J\u001b]0;title\u0007.csv',
+      'right\u202eto-left.csv',
+      `${'ü'.repeat(125)}.csv`,
+      '-rf.csv',
+      '$(touch owned)`id`.csv',
+      '%2e%2e%2fescape.csv',
+      '\\..\\escape.csv',
+      ' .csv',
+      '<script>alert(1)</script>.csv'.replace('/', ''),
+      Buffer.from([0xff, 0xfe, 0x2e, 0x63, 0x73, 0x76]),
+    ];
+    for (const [i, name] of names.entries()) await place.drop(name, `${HEAD}NAME-${i},A,1\n`);
+    await place.works('PO-1');
+    await until('every order', () => place.stored.length > names.length, WITHIN);
+    const written = place.daemon.out();
+    expect(written).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    for (const line of written.trim().split('\n')) expect(JSON.parse(line)).not.toMatchObject({ event: 'forged' });
+    const folders = await readdir(place.folder);
+    expect(folders.sort()).toEqual(['data', 'inbox', 'po-sync.yaml', 'reports']);
+    await endsWell(place);
+  });
+
+  it('takes folders away, closes them and puts others in their place while the daemon runs', async () => {
+    await using place = await openPlace();
+    await place.works('PO-1');
+    const aside = path.join(place.folder, 'aside');
+    const elsewhere = path.join(place.folder, 'elsewhere');
+    await mkdir(elsewhere);
+    await writeFile(path.join(elsewhere, 'private.csv'), `${HEAD}PRIVATE-1,A,1\n`, { mode: 0o600 });
+    await chmod(place.inbox, 0);
+    await until('the loss', () => place.daemon.out().includes('source-lost'), WITHIN);
+    await chmod(place.inbox, 0o777);
+    await place.works('PO-2');
+    await rename(place.inbox, aside);
+    await until('the second loss', () => place.daemon.out().split('source-lost').length > 2, WITHIN);
+    await rename(aside, place.inbox);
+    await place.works('PO-3');
+    await until('the settled file', async () => (await readdir(place.inbox)).includes('done'), WITHIN);
+    await rename(path.join(place.inbox, 'done'), path.join(place.inbox, 'was-done'));
+    await writeFile(path.join(place.inbox, 'done'), 'not a folder');
+    await place.works('PO-4');
+    await rm(path.join(place.inbox, 'done'));
+    await symlink(elsewhere, path.join(place.inbox, 'done'));
+    // A link in the place of `done` stops the inbox, and says so.
+    await until('the reason', () => place.daemon.out().includes('done is a link'), WITHIN);
+    await place.drop(
+      'PO-5.csv',
+      `${HEAD}PO-5,A,1
+`,
+    );
+    expect(await readdir(elsewhere)).toEqual(['private.csv']);
+    await rm(path.join(place.inbox, 'done'));
+    await place.works('PO-6');
+    await until(
+      'the settled files',
+      async () => (await readdir(path.join(place.inbox, 'processing'))).length === 0,
+      WITHIN,
+    );
+    expect(place.stored.sort()).toEqual(['PO-1', 'PO-2', 'PO-3', 'PO-4', 'PO-5', 'PO-6']);
+    await endsWell(place);
+  });
+
+  it('floods the inbox with files without orders: those with orders still come through', async () => {
+    await using place = await openPlace();
+    for (let i = 0; i < 300; i += 1) await place.drop(`flood-${i}.csv`, `x${i}\n`);
+    await place.works('PO-1');
+    await endsWell(place);
+  });
+});
+
+describe('a neighbor at the admin port', () => {
+  it('sends huge cookies, endless headers, slow and false bodies: health is answered, and memory stays', async () => {
+    await using place = await openPlace();
+    const host = 'Host: 127.0.0.1\r\n';
+    const attacks = [
+      `GET / HTTP/1.1\r\n${host}Cookie: __Host-po_sync=${'x'.repeat(64_000)}\r\n\r\n`,
+      `GET / HTTP/1.1\r\n${host}${'Cookie: __Host-po_sync=a.b;'.repeat(500)}\r\n\r\n`,
+      `GET / HTTP/1.1\r\n${host}Authorization: Bearer ${'x'.repeat(15_000)}\r\n\r\n`,
+      `GET /${'a/'.repeat(7_000)} HTTP/1.1\r\n${host}\r\n`,
+      `GET /order?number=${'%'.repeat(10_000)} HTTP/1.1\r\n${host}\r\n`,
+      `GET /batches/%00%2f..%2f..%2fetc HTTP/1.1\r\n${host}\r\n`,
+      `GET http://evil.example/ HTTP/1.1\r\n${host}\r\n`,
+      'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n',
+      `GET / HTTP/1.1\r\n${host}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
+      `GET / HTTP/1.1\r\n${host}Expect: 100-continue\r\n\r\n`,
+      `POST /api/v1/session HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 999999999\r\n\r\n{`,
+      `POST /api/v1/session HTTP/1.1\r\n${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n5\r\nGET /`,
+      `POST /api/v1/session HTTP/1.1\r\n${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFF\r\n`,
+      `POST /login HTTP/1.1\r\n${host}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 900000\r\n\r\n${'&'.repeat(900_000)}`,
+      `POST /api/v1/session HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 200000\r\n\r\n${'['.repeat(200_000)}`,
+      `POST /api/v1/session HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 47\r\n\r\n{"__proto__":{"role":"operate"},"code":{"a":1}}`,
+      '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001',
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    ];
+    const sockets = attacks.flatMap((attack) =>
+      Array.from({ length: 4 }, () => {
+        const socket = connect(place.adminPort, '127.0.0.1').on('error', () => undefined);
+        socket.resume();
+        socket.write(attack);
+        return socket;
+      }),
+    );
+    // Headers that never end, a byte at a time.
+    const endless = connect(place.adminPort, '127.0.0.1').on('error', () => undefined);
+    endless.resume();
+    endless.write(`GET / HTTP/1.1\r\n${host}`);
+    const drip = setInterval(() => endless.write('X-A: b\r\n'), 5);
+    for (let i = 0; i < 20; i += 1) {
+      const answer = await fetch(`http://127.0.0.1:${place.adminPort}/healthz`, { headers: { connection: 'close' } });
+      expect(answer.status).toBe(200);
+    }
+    await until('the end of the endless headers', () => endless.destroyed, WITHIN);
+    clearInterval(drip);
+    for (const socket of sockets) socket.destroy();
+    await place.works('PO-1');
+    await endsWell(place);
+  });
+});
+
+describe('a server that answers', () => {
+  const created = '{"status":"success","data":{"purchaseOrderNumber":"ODD","orderState":"NEW"},"error":null}';
+  const WAYS: Record<string, Answer> = {
+    'a gzip bomb': (_, response) =>
+      void response
+        .writeHead(201, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+        .end(gzipSync(Buffer.alloc(50_000_000, '['))),
+    'a header without an end': ({ socket }) => {
+      socket.write('HTTP/1.1 201 Created\r\nX-Long: ');
+      const more = () => {
+        while (!socket.destroyed && socket.write('x'.repeat(65_536)));
+      };
+      socket.on('drain', more);
+      more();
+    },
+    'ten thousand headers': ({ socket }) =>
+      void socket.end(`HTTP/1.1 201 Created\r\n${'X-A: b\r\n'.repeat(10_000)}\r\n${created}`),
+    'interim answers without an end': ({ socket }) => {
+      const more = () => {
+        while (!socket.destroyed && socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(500)));
+      };
+      socket.on('drain', more);
+      more();
+    },
+    'chunks without an end': (_, response) => {
+      response.writeHead(201, { 'content-type': 'application/json' });
+      const more = () => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+      };
+      response.on('drain', more);
+      more();
+    },
+    'a byte a second': (_, response) => {
+      response.writeHead(201, { 'content-type': 'application/json' });
+      const drip = setInterval(() => response.write(' '), 200);
+      response.on('close', () => clearInterval(drip));
+    },
+    'a redirect to a file': (_, response) => void response.writeHead(307, { location: 'file:///etc/passwd' }).end(),
+    'a redirect elsewhere': (_, response) => void response.writeHead(308, { location: 'http://127.0.0.1:1/' }).end(),
+    'two lengths': ({ socket }) =>
+      void socket.end(`HTTP/1.1 201 Created\r\nContent-Length: 5\r\nContent-Length: 50\r\n\r\n${created}`),
+    'bytes that are not HTTP': ({ socket }) => void socket.end('\u0015\u0003\u0003\u0000\u0002'),
+  };
+  // One daemon meets all of them: each number names its way.
+  const ways = Object.entries(WAYS);
+  const odd: Answer = (request, response, body) => {
+    const nth = Number(/ODD-(\d+)/.exec(body)?.[1] ?? Number.NaN);
+    const way = ways[nth]?.[1] ?? WAYS['chunks without an end'];
+    way?.(request, response, body);
+  };
+
+  it(`${Object.keys(WAYS).join(', ')}: harms nothing but the answer, also as webhook and as export`, async () => {
+    const more = `  - { name: erp, type: export, path: 'URL/odd/export.csv', stable: 100ms, poll: 500ms }
+notify:
+  - { on: [attention, paused], webhook: 'URL/odd/hook' }
+`;
+    await using place = await openPlace(odd, more);
+    for (const [nth] of ways.entries()) await place.drop(`odd-${nth}.csv`, `${HEAD}ODD-${nth},A,1\n`);
+    await place.drop('bad.csv', `${HEAD}BAD-1,A,x\n`);
+    await place.works('PO-1');
+    const health = await fetch(`http://127.0.0.1:${place.adminPort}/healthz`);
+    expect(health.status).toBe(200);
+    await endsWell(place);
+  });
+});
