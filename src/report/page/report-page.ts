@@ -169,7 +169,8 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   const open = story.open + waiting;
   if (open > 0) {
     const verdict = verdictOfOpen(open, story.nameless, total);
-    const lead = total === open ? '' : 'The others are done.';
+    const others = total - open;
+    const lead = others === 0 ? '' : others === 1 ? 'The other order is done.' : 'The others are done.';
     return { mood: 'care', verdict, lead: waiting === 0 ? lead : `${lead} ${whereTheyWait(waiting, open)}`.trim() };
   }
   if (total === 0) return { mood: 'neutral', verdict: 'This file has no orders', lead: '' };

@@ -47,6 +47,13 @@ describe('the first line says how the batch is', () => {
   });
 });
 
+it('the lead says that the others are done', () => {
+  const one = dead(order(2), 'refused', '400', 'No');
+  expect(textOf(pageOf([one, done(order(3))]))).toContain('The other order is done.');
+  expect(textOf(pageOf([one, done(order(3)), done(order(4))]))).toContain('The others are done.');
+  expect(textOf(pageOf([one]))).not.toMatch(/The (?:other order is|others are) done/);
+});
+
 it('outcomes that occurred have a tile with their number; the others share one line', () => {
   const text = textOf(pageOf([done(order(2)), done(order(3)), dead(order(4), 'inDoubt', 'inDoubt', 'Unknown')]));
   expect(text).toContain('2 accepted created at the API');
