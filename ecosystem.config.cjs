@@ -10,20 +10,22 @@ const adminPort = Number(process.env.PO_SYNC_ADMIN_PORT ?? 9464);
 
 // `pm2 save` writes the environment of a process to a file. Therefore pm2 gets only the variables that po-sync needs
 // and no secret: set secrets by `PO_SYNC_…_FILE`, which contains a path.
-const SYSTEM =
-  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|XDG_.*|NODE_.*|SSL_CERT_.*|(?:HTTPS?|ALL|NO)_PROXY)$/i;
+const SYSTEM = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|XDG_.*|NODE_.*|SSL_CERT_.*|NO_PROXY)$/i;
+const PROXY = /^HTTPS?_PROXY$/i;
 const OWN =
   /^PO_SYNC_(?:.*_FILE|.*_CLIENT_ID|CONFIG|ENVIRONMENT|CONFIRM|ADMIN_PORT|UMASK|INSTANCES|DELIVERIES|REDIS_USERNAME)$/;
 
 function isPassed([name, value]) {
-  if (name === 'PO_SYNC_REDIS_URL') return !/:[^/@]*@/.test(value);
+  if (name === 'PO_SYNC_REDIS_URL' || PROXY.test(name)) return !/:[^/@]*@/.test(value);
   return SYSTEM.test(name) || OWN.test(name);
 }
 
 const variables = Object.entries(process.env);
-const withheld = variables.filter((one) => one[0].startsWith('PO_SYNC_') && !isPassed(one)).map(([name]) => name);
+const isMissed = (one) => (one[0].startsWith('PO_SYNC_') || PROXY.test(one[0])) && !isPassed(one);
+const withheld = variables.filter(isMissed).map(([name]) => name);
 if (withheld.length > 0) {
-  const remedy = 'Put each value in a file and set the variable with _FILE appended to its name.';
+  const remedy =
+    'Put each value in a file and set the variable with _FILE appended to its name. For a proxy: PO_SYNC_…_PROXY_PASSWORD_FILE.';
   process.stderr.write(`po-sync: not passed to pm2, which would store it: ${withheld.join(', ')}. ${remedy}\n`);
 }
 

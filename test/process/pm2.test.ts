@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { CONFIGURATION, isAlive, openPm2Place } from '../support/pm2-place.ts';
@@ -30,6 +30,7 @@ test('pm2 save stores no secret, also if the shell has one', async () => {
   await using place = await openPm2Place({
     PO_SYNC_STAGING_CLIENT_SECRET: canary,
     PO_SYNC_REDIS_URL: `redis://user:${canary}@127.0.0.1:1/0`,
+    HTTPS_PROXY: `http://erp:${canary}@127.0.0.1:1`,
     SOME_OTHER_TOKEN: canary,
   });
   await place.pm2.run('start', CONFIGURATION);
@@ -39,6 +40,7 @@ test('pm2 save stores no secret, also if the shell has one', async () => {
   const saved = await readFile(place.at('pm2', 'dump.pm2'), 'utf8');
   expect(saved).toContain('PO_SYNC_STAGING_CLIENT_SECRET_FILE');
   expect(saved).not.toContain(canary);
+  expect(saved).not.toContain('HTTPS_PROXY');
 });
 
 test('a daemon that cannot start is not started forever', async () => {
@@ -55,4 +57,39 @@ test('a daemon that cannot start is not started forever', async () => {
   );
   expect(ended.pm2_env.restart_time).toBeLessThanOrEqual(10);
   expect(await processesIn(place.at('data', 'redis'))).toEqual([]);
+});
+
+test('pm2 reload under load loses and doubles no order', async () => {
+  const port = await freePort(2);
+  await using place = await openPm2Place({ PO_SYNC_INSTANCES: '2', PO_SYNC_ADMIN_PORT: String(port) });
+  const { pm2, stored } = place;
+  await pm2.run('start', CONFIGURATION);
+  const before = await pm2.list();
+  const numbers = await place.drop('orders.csv', 600);
+  await until('calls are in flight', () => stored().length > 40 && stored().length < 400, 60_000);
+  await pm2.run('reload', 'po-sync');
+  // One instance after the other was replaced while orders were on their way.
+  const after = await pm2.list();
+  expect(after.map(({ pm2_env }) => pm2_env.status)).toEqual(['online', 'online']);
+  expect(after.map(({ pid }) => pid)).not.toEqual(expect.arrayContaining([before[0]?.pid]));
+  expect(before.filter(({ pid }) => isAlive(pid))).toEqual([]);
+  const { report } = await place.settled();
+  expect(report.counts).toMatchObject({ orders: numbers.length, accepted: numbers.length });
+  expect(stored().sort()).toEqual(numbers.sort());
+});
+
+test('a log that was moved away is followed by a new one after pm2 reloadLogs', async () => {
+  await using place = await openPm2Place();
+  const { pm2 } = place;
+  await pm2.run('start', CONFIGURATION);
+  const { pm_out_log_path: file } = (await pm2.show()).pm2_env;
+  await until('the log says that the daemon is ready', async () =>
+    (await readFile(file, 'utf8')).includes('daemon-ready'),
+  );
+  await rename(file, `${file}.1`);
+  await pm2.run('reloadLogs');
+  await place.drop('orders.csv', 1);
+  await place.settled();
+  await until('the new log', async () => (await readFile(file, 'utf8').catch(() => '')).includes('orders.csv'));
+  expect(await readFile(`${file}.1`, 'utf8')).not.toContain('orders.csv');
 });
