@@ -347,6 +347,27 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (name !== undefined) return true;',
     tests: ['test/admin/start-admin.test.ts'],
   },
+  {
+    without: 'the answer of a page while Redis is away',
+    file: 'src/admin/dashboard/page-routes.ts',
+    find: 'LASTING.includes(url.pathname) ? build() : api.withRedis(build)',
+    replace: 'LASTING.includes(url.pathname) ? build() : build()',
+    tests: ['test/admin/pages.test.ts'],
+  },
+  {
+    without: 'the sum of several daemons in the plots of the dashboard',
+    file: 'src/admin/pace/pace-series.ts',
+    find: 'step[name] += entry[name]',
+    replace: 'step[name] = entry[name]',
+    tests: ['test/admin/pace.test.ts'],
+  },
+  {
+    without: 'the bound of the series of the plots in Redis',
+    file: 'src/admin/pace/pace.ts',
+    find: "'~', newest - SPAN,",
+    replace: "'~', newest - newest,",
+    tests: ['test/admin/pace.test.ts'],
+  },
   // Token
   {
     without: 'a single flight for the token',
