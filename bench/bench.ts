@@ -10,6 +10,7 @@ import { intake } from './rows/intake.ts';
 import { memory } from './rows/memory.ts';
 import { pages } from './rows/pages.ts';
 import { redisMemory } from './rows/redis-memory.ts';
+import { roles } from './rows/roles.ts';
 import type { Row } from './rows/row.ts';
 import { sandbox } from './rows/sandbox.ts';
 import { saturated } from './rows/saturated.ts';
@@ -23,6 +24,7 @@ import { writeDocs } from './write-docs.ts';
 const ROWS: readonly Row[] = [
   saturated,
   slowServer,
+  roles,
   sizes,
   memory,
   redisMemory,

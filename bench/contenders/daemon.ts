@@ -43,10 +43,10 @@ export async function makePlace(folder: string, origin: string, stable: Stable, 
 }
 
 /** Resolves when the daemon is ready; throws with the end of its log if it exits first. */
-export async function startDaemon({ folder, config, launcher }: Place): Promise<Daemon> {
+export async function startDaemon({ folder, config, launcher }: Place, ...more: string[]): Promise<Daemon> {
   await using log = await open(path.join(folder, 'daemon.log'), 'a');
   const begun = performance.now();
-  const child = spawn(launcher, ['--config', config, 'start'], {
+  const child = spawn(launcher, ['--config', config, 'start', ...more], {
     cwd: folder,
     env: environment(),
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
