@@ -18,6 +18,8 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
   [/^npm pack --pack-destination\b/, 'test/deploy/container.test.ts'],
   [/^npm pack\b/, 'test/process/installed.test.ts'],
   [/^npm run package:deb\b/, 'test/deploy/debian-package.test.ts'],
+  [/^cd docs\/deploy\/kubernetes\b/, 'needs a cluster; test/process/kubernetes.test.ts checks the manifests'],
+  [/^mkdir -p ~\/orders\/config\b/, 'test/process/installed.test.ts'],
   [/^cd docs\/deploy\/compose\b/, 'needs Docker; test/process/deploy.test.ts runs the same sandbox and configuration'],
   [/^pm2 start\b|\npm2 start\b/, 'test/process/pm2.test.ts'],
   [/^(?:sudo )?(?:env \S+ )?(?:pm2|npm install -g pm2)\b/, 'needs root and the init system of the machine'],

@@ -5,8 +5,10 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeExecutable } from '../support/executable.ts';
 import { CREDENTIALS } from '../support/sandbox-process.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 import { textRows, writeWorkbook } from '../support/write-workbook.ts';
 
@@ -96,4 +98,41 @@ test('an installed po-sync prints its completion and its version', async () => {
   const { stdout } = await run(launcher, ['completion', 'bash'], { env });
   expect(stdout).toContain('_po_sync');
   expect((await run(launcher, ['--version'], { env })).stdout.trim()).toBe('0.1.0');
+});
+
+test('the commands of docs/deploy.md lead from the package to a running daemon', async () => {
+  await using place = await openWorkplace({ redis: 'private' });
+  const page = await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8');
+  const block = /^```sh\n(mkdir -p ~\/orders\/config.*?)^```/ms.exec(page)?.[1] ?? '';
+  expect(block).toContain('po-sync start');
+  // What a person enters in the three files.
+  const { baseUrl, authUrl } = place.api;
+  const [id = '', secret = ''] = Object.values(CREDENTIALS);
+  await writeExecutable(
+    path.join(place.folder, 'bin/editor'),
+    `case $1 in client-id) echo '${id}' >"$1" ;; client-secret) echo '${secret}' >"$1" ;;`,
+    `*) sed -i 's#https://api.*#${baseUrl}#; s#https://auth.*#${authUrl}#' "$1" ;; esac`,
+  );
+  const PATH = [path.join(place.folder, 'bin'), path.dirname(launcher), env.PATH].join(':');
+  const home = path.join(place.folder, 'home');
+  await mkdir(home);
+  const child = spawn('sh', ['-ec', block], {
+    env: { PATH, HOME: home, npm_config_prefix: path.join(folder.path, 'prefix'), PO_SYNC_ADMIN_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const closed = once(child, 'close');
+  let out = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (out += text));
+  try {
+    await until('the daemon is ready', () => out.includes('daemon-ready') || (child.exitCode !== null && out), 60_000);
+    expect(out).toContain('daemon-ready');
+    expect(out).toMatch(/^No problems found\.|^0 failed/m);
+    await writeFile(path.join(home, 'orders/inbox/orders.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+    await until('the order is stored', () => place.stored().size === 1, 60_000);
+  } finally {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+    await closed;
+  }
 });
