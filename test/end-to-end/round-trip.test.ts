@@ -303,7 +303,7 @@ it('a note that names nothing of ours, or something else, closes nothing', async
 it('a fix file comes back under any name, and is sent once', async () => {
   const first = await settled('named.csv', 'PO_NO;MATNR;MENGE\n0NM-1;A-1;none\n');
   const fix = (await place.read(first, 'dead-letters.csv')).replace('none', '2');
-  const names = ['named.csv.fix (1).csv', 'Copy of named.csv.fix.csv', 'named.csv.fix.csv.txt', 'done'];
+  const names = ['named.csv.fix (1).csv', 'Copy of named.csv.fix.csv', 'named.csv.fix.csv.txt', 'corrected'];
   const counts = [];
   for (const name of names) counts.push((await settled(name, fix)).counts);
   expect(counts).toMatchObject([{ accepted: 1 }, { duplicate: 1 }, { duplicate: 1 }, { duplicate: 1 }]);
