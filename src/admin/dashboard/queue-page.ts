@@ -8,11 +8,16 @@ import { agoText, badge, batchPath, cell, link, orderPath, table } from './parts
 const JOBS = 50;
 const ORDERS = 3;
 
+/** States that are shown without jobs too. */
+const USED = ['active', 'waiting'];
+
 /** The jobs as the queue has them: which a worker has, and which wait for one. Nothing here changes the queue. */
 export async function queuePage({ api }: PageRequest): Promise<Content> {
   const { queue, store } = api.base;
   const { counts, jobs } = await queue.look(JOBS);
-  const states = Object.entries(counts).map(([state, jobsOfState]) => [html`${state}`, cell(jobsOfState)]);
+  // The other states of BullMQ are not used here.
+  const used = Object.entries(counts).filter(([state, number]) => number > 0 || USED.includes(state));
+  const states = used.map(([state, number]) => [html`${state}`, cell(number)]);
   const rows = jobs.map((job) => rowOf(job, store.time.now()));
   const all = Object.values(counts).reduce((sum, one) => sum + one, 0);
   const body = html`<h1>Queue</h1>

@@ -19,8 +19,8 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
   const { acceptedPerSecond, createP50Ms, createP95Ms } = lastMinute(series);
   const figures: Figure[] = [
     ['orders per second', acceptedPerSecond ?? '–', { pace: 'acceptedPerSecond' }],
-    ['ms an answer, median', createP50Ms ?? '–', { pace: 'createP50Ms' }],
-    ['ms an answer, 95 %', createP95Ms ?? '–', { pace: 'createP95Ms' }],
+    ['ms, answer of the API (median)', createP50Ms ?? '–', { pace: 'createP50Ms' }],
+    ['ms, answer of the API (slowest 5 %)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
     ['orders not settled', queue.unsettledOrders, { live: 'status.queue.unsettledOrders' }],
     ['in doubt', queue.ordersInDoubt, { live: 'status.queue.ordersInDoubt' }],
     ['jobs waiting', queue.waitingJobs, { live: 'status.queue.waitingJobs' }],
