@@ -9,10 +9,12 @@ import { createApiContext } from './api/api-context.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { fixRoutes } from './api/fix-routes.ts';
+import { planRoutes } from './api/plan-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { uploadRoutes } from './api/upload-routes.ts';
 import { fixPageRoutes } from './dashboard/fix-page.ts';
 import { assetRoute, pageRoutes } from './dashboard/page-routes.ts';
+import { planPageRoutes } from './dashboard/plan-pages.ts';
 import { uploadPageRoutes } from './dashboard/upload-pages.ts';
 import { createReadiness } from './endpoints.ts';
 import { createGuard } from './http/guard.ts';
@@ -64,10 +66,12 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
       ...deadLetterRoutes(api),
       ...fixRoutes(api),
       ...uploadRoutes(api),
+      ...planRoutes(api),
       ...actRoutes(api),
       ...pageRoutes(api),
       ...fixPageRoutes(api),
       ...uploadPageRoutes(api),
+      ...planPageRoutes(api),
     ],
   });
   const recording = pace.record(queue, context.clock, (error) => readModelTrouble(log, { reason: error.message }));

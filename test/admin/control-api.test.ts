@@ -231,6 +231,7 @@ it('every documented path exists, and every path of the API is documented', asyn
       'api/dead-letter-routes',
       'api/fix-routes',
       'api/upload-routes',
+      'api/plan-routes',
       'http/sign-in',
     ].map((name) => readFile(path.resolve(import.meta.dirname, `../../src/admin/${name}.ts`), 'utf8')),
   );

@@ -11,6 +11,7 @@ import type { Principal, Route } from '../http/route.ts';
 import { createPaceSeries, type PaceSeries } from '../pace/pace-series.ts';
 import { createReadModel } from '../read-model/read-model.ts';
 import type { Tables } from '../read-model/sync-tables.ts';
+import { createPlans } from './plans.ts';
 
 /** A status, and when it was read: Redis time in milliseconds. `awaySince`: Redis does not answer since then. */
 export type Snapshot = { status: Status; asOf: number; awaySince?: number };
@@ -67,13 +68,11 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     });
   }
 
-  const { readList, corrections, uploads } = openDesk(base, outside);
+  const desk = openDesk(base, outside);
   return {
     base,
     operatorOf,
-    readList,
-    corrections,
-    uploads,
+    ...desk,
     outdate: readSnapshot.outdate,
     notes: createNotes(),
     snapshot,
@@ -81,15 +80,16 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     tables,
     needingRedis,
     withRedis,
-    [Symbol.asyncDispose]: () => disposeOf(uploads, model),
+    [Symbol.asyncDispose]: () => disposeOf(desk.uploads, model),
   };
 }
 
-/** What people hand in: corrections of dead letters, and uploads. */
+/** What people hand in and decide: corrections of dead letters, uploads, and plans for many dead letters. */
 function openDesk(base: Omit<OperatorContext, 'operator'>, { partner, sources }: Outside) {
   const readList = readInTurn(base, partner);
   const corrections = createCorrections(base, sources.take);
-  return { readList, corrections, uploads: createUploads(base, { take: sources.take, readList }) };
+  const uploads = createUploads(base, { take: sources.take, readList });
+  return { readList, corrections, uploads, plans: createPlans(readList) };
 }
 
 async function disposeOf(...parts: readonly AsyncDisposable[]): Promise<void> {

@@ -54,7 +54,7 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
 }
 
 /** The rows that a request selects. */
-function letterFilter(url: URL, more: readonly string[] = []): RowFilter {
+export function letterFilter(url: URL, more: readonly string[] = []): RowFilter {
   const query = readQuery(url, [...FILTERS, ...more]);
   const since = query.time('since');
   return given<RowFilter>({

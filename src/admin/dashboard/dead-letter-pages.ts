@@ -18,6 +18,7 @@ import {
   table,
   textField,
 } from './parts.ts';
+import { planForm } from './plan-pages.ts';
 
 const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
 
@@ -25,7 +26,7 @@ const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
 const GROUPS = 20;
 
 /** Open dead letters: groups by error, and one a row, with a search. */
-export async function deadLettersPage({ api, url }: PageRequest): Promise<Content> {
+export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Promise<Content> {
   const withoutPage = new URL(url);
   for (const name of ['after', 'limit']) withoutPage.searchParams.delete(name);
   const [groups, page] = await Promise.all([readLetterGroups(api, withoutPage), readLetterPage(api, url)]);
@@ -60,6 +61,7 @@ export async function deadLettersPage({ api, url }: PageRequest): Promise<Conten
   const body = html`<h1>Dead letters</h1>
 ${form}
 <p>${count(page.total)} orders need a person.</p>
+${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Dead letters by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}
 ${rows.length === 0 ? undefined : html`<h2>Orders</h2>${table('Dead letters', ['order', 'kind', 'message', 'file', 'last'], rows)}`}

@@ -10,6 +10,7 @@ import { deadLetterPage, deadLettersPage } from './dead-letter-pages.ts';
 import { type Content, framePage, type PageRequest } from './frame.ts';
 import { orderPage } from './order-page.ts';
 import { badge } from './parts.ts';
+import { planPage } from './plan-pages.ts';
 import { queuePage } from './queue-page.ts';
 import { sourcesPage } from './sources-page.ts';
 import { environmentPage, overviewPage } from './state-pages.ts';
@@ -31,6 +32,7 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/dead-letters', deadLettersPage],
   ['/dead-letters/:id', deadLetterPage],
   ['/order', orderPage],
+  ['/plans/:plan', planPage],
   ['/upload', uploadPage],
   ['/upload/:upload', previewPage],
   ['/sources', sourcesPage],

@@ -1,0 +1,151 @@
+import { PoSyncError } from '../../core/errors.ts';
+import { count, counted, outcomeWord } from '../../core/format.ts';
+import { type Html, html } from '../../report/page/html.ts';
+import { leadBack } from '../api/act-routes.ts';
+import type { ApiContext } from '../api/api-context.ts';
+import { countsIn, makePlan, runPlan } from '../api/plan-routes.ts';
+import type { Plan, PlanItem } from '../api/plans.ts';
+import type { Reply, Route } from '../http/route.ts';
+import type { Content, PageRequest } from './frame.ts';
+import { actForm, badge, cell, link, table } from './parts.ts';
+
+/** Filters of the list that a plan takes over. */
+const FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q'];
+
+/** Begins a plan for every dead letter that the filters of the list select. */
+export function planForm(url: URL, total: number): Html {
+  const filters = FILTERS.flatMap((name) => {
+    const value = url.searchParams.get(name);
+    return value ? [html`<input type="hidden" name="${name}" value="${value}">`] : [];
+  });
+  const back = url.pathname + url.search;
+  return html`<form method="post" action="/plans" class="act">
+<input type="hidden" name="back" value="${back}">${filters}
+<span>All ${count(total)} that match:</span>
+<button name="action" value="retry">Send again…</button><button name="action" value="discard" class="bad">Discard…</button>
+</form>`;
+}
+
+const TITLES = { retry: 'Send again', discard: 'Discard' };
+
+const WORDS: Record<PlanItem['verdict'], string> = {
+  retried: 'sent again',
+  asked: "looked up in the API's list again",
+  found: "accepted: the API's list has it",
+  discarded: 'discarded',
+  invalid: 'left alone: failed a check, correct it',
+  'number-taken': 'left alone: the number belongs to another order',
+  'under-way': 'left alone: is being sent',
+  corrected: 'left alone: a correction was sent',
+  settled: 'left alone: settled already',
+  forgotten: 'left alone: its content is no longer known',
+  'in-doubt': 'left alone: in doubt, resolve it first',
+};
+
+/** Orders from which the count must be typed. */
+const MANY = 100;
+const SHOWN = 20;
+const RESULTS = 500;
+
+/** A plan: what would be done with how many dead letters, then the result of each. */
+export async function planPage({ api, params, mayOperate, confirm }: PageRequest): Promise<Content> {
+  const plan = api.plans.find(params['plan'] ?? '');
+  const { action, state, items, total, listCheck, done, trouble } = plan;
+  const isOver = state === 'finished' || state === 'stopped' || state === 'failed';
+  const rows = Object.entries(countsIn(items)).map(([verdict, number]) => [
+    cell(number),
+    html`${WORDS[verdict as PlanItem['verdict']]}`,
+  ]);
+  const shown = isOver ? items.slice(0, RESULTS) : items.slice(0, SHOWN);
+  const list = shown.map(({ id, purchaseOrderNumber, kind, message, verdict, result }) => [
+    link(`/dead-letters/${encodeURIComponent(id)}`, purchaseOrderNumber || '–'),
+    html`${outcomeWord(kind)}`,
+    html`${message}`,
+    html`${isOver && result === undefined ? 'not reached' : WORDS[result ?? verdict]}`,
+  ]);
+  const body = html`<h1>${TITLES[action]} ${counted(plan.count, 'order')}</h1>
+<p role="status">${badge(state === 'finished' ? 'good' : state === 'ready' ? 'doubt' : state === 'running' ? 'quiet' : 'bad', STATES[state])}${state === 'running' ? ` ${count(done)} of ${count(plan.count)}` : ''}</p>
+${trouble === undefined ? undefined : html`<p class="box bad" role="alert">${trouble}</p>`}
+${listCheck === 'ok' || action === 'discard' ? undefined : html`<p class="box bad" role="alert">The API's list could not be read: ${listCheck}. Only the ledger is compared.</p>`}
+<h2>${isOver ? 'What happened' : 'What happens'}</h2>
+${table('Counts', ['orders', isOver ? 'result' : 'plan'], rows)}
+${mayOperate && state === 'ready' ? confirmation(plan, confirm) : undefined}
+${mayOperate && state === 'running' ? actForm({ action: `/plans/${plan.id}/stop`, back: `/plans/${plan.id}`, button: 'Stop', tone: 'bad' }) : undefined}
+<h2>${isOver ? 'Results' : 'The first orders'}</h2>
+${table('Orders', ['order', 'kind', 'message', isOver ? 'result' : 'plan'], list)}
+${total > shown.length ? html`<p>${count(total - shown.length)} more.</p>` : undefined}
+<p>${link('/dead-letters', 'Dead letters')}</p>`;
+  return { title: `${TITLES[action]} in bulk`, body, refresh: state === 'running' ? 1 : undefined };
+}
+
+const STATES: Record<Plan['state'], string> = {
+  ready: 'waits for you',
+  running: 'is running',
+  finished: 'finished',
+  stopped: 'stopped',
+  failed: 'failed',
+};
+
+function confirmation({ id, action, count: number }: Plan, confirm: string | undefined): Html {
+  if (number === 0) return html`<p>Nothing can be done with these orders in bulk.</p>`;
+  const expected =
+    number < MANY
+      ? html`<input type="hidden" name="expect" value="${number}">`
+      : html`<label>Enter ${number} to confirm <input name="expect" required inputmode="numeric" pattern="${number}" autocomplete="off"></label>`;
+  const act = actForm({
+    action: `/plans/${id}/run`,
+    back: `/plans/${id}`,
+    button: `${TITLES[action]} ${counted(number, 'order')}`,
+    confirm,
+    fields: expected,
+    ...(action === 'discard' ? { tone: 'bad' } : {}),
+  });
+  return html`<p>Exactly these dead letters. One that changes meanwhile is left alone.</p><div class="acts">${act}</div>`;
+}
+
+/** What the forms of these pages do. */
+export function planPageRoutes(api: ApiContext): Route[] {
+  const routes: Route[] = [
+    {
+      method: 'POST',
+      path: '/plans',
+      body: 'form',
+      handle({ body, principal }) {
+        const { back = '/dead-letters', ...request } = body as Record<string, string>;
+        return noted(api, back, async () => `/plans/${(await makePlan(api, request, principal)).id}`);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/plans/:plan/run',
+      body: 'form',
+      handle({ params, body, principal }) {
+        const { expect = '', confirm } = body as Record<string, string>;
+        const path = `/plans/${params['plan']}`;
+        const request = { expect: Number(expect), ...(confirm === undefined ? {} : { confirm }) };
+        return noted(api, path, async () => {
+          await runPlan(api, params['plan'] ?? '', request, principal);
+          return path;
+        });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/plans/:plan/stop',
+      body: 'form',
+      handle: ({ params }) =>
+        noted(api, '/dead-letters', async () => `/plans/${api.plans.stop(params['plan'] ?? '').id}`),
+    },
+  ];
+  return routes.map(api.needingRedis);
+}
+
+async function noted(api: ApiContext, back: string, act: () => Promise<string>): Promise<Reply> {
+  try {
+    return leadBack(await act(), undefined);
+  } catch (error) {
+    if (!(error instanceof PoSyncError)) throw error;
+    const text = [error.message, error.remedy].filter(Boolean).join(' ');
+    return leadBack(back, api.notes.keep({ text, isGood: false }));
+  }
+}

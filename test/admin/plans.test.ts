@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Operator, openOperator } from '../support/operator.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const REFUSED = ['PO-1', 'PO-2', 'PO-3'];
+
+let place: Workplace;
+let person: Operator;
+
+beforeAll(async () => {
+  const faults = [{ kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: REFUSED }];
+  place = await openWorkplace({ faults: { faults } });
+  person = await openOperator(place, place.start(['start']));
+  const rows = [...REFUSED.map((number) => `${number},NEW,X,1`), 'PO-4,NEW,A,none', 'PO-5,NEW,A,none'];
+  await place.drop('orders.csv', `${[HEAD, ...rows].join('\n')}\n`);
+  await until('the dead letters', async () => {
+    const { body } = await person.call('GET', '/dead-letters');
+    return body['total'] === 5 && !JSON.stringify(body['items']).includes('~#');
+  });
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+const run = (plan: Record<string, unknown>, expect = plan['count']) =>
+  person.call('POST', `/plans/${String(plan['id'])}/run`, { expect });
+const finished = (plan: Record<string, unknown>) =>
+  until('the plan', async () => {
+    const { body } = await person.call('GET', `/plans/${String(plan['id'])}`);
+    return body['state'] === 'finished' ? body : undefined;
+  });
+
+it('a plan counts what an action would do, and does nothing', async () => {
+  const { status, body } = await person.call('POST', '/plans', { action: 'retry' });
+  expect(status).toBe(201);
+  expect(body).toMatchObject({
+    state: 'ready',
+    total: 5,
+    count: 3,
+    counts: { retried: 3, invalid: 2 },
+    listCheck: 'ok',
+  });
+  expect((await run(body, 5)).body['code']).toBe('plan-other-count');
+  expect(place.stored().size).toBe(0);
+});
+
+it('running a plan does exactly what was planned, once, with a result for each', async () => {
+  const { body: plan } = await person.call('POST', '/plans', { action: 'retry', q: 'PO-' });
+  // One of them is discarded after the plan was made.
+  await place.run(['dead-letters', 'discard', '--order', 'PO-3', '--yes']);
+  const answers = await Promise.all([run(plan), run(plan)]);
+  expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([202, 409]);
+  const done = await finished(plan);
+  const results = (done['items'] as { purchaseOrderNumber: string; result?: string }[]).map((item) => [
+    item.purchaseOrderNumber,
+    item.result,
+  ]);
+  expect(results).toEqual([
+    ['PO-1', 'retried'],
+    ['PO-2', 'retried'],
+    ['PO-3', 'settled'],
+    ['PO-4', undefined],
+    ['PO-5', undefined],
+  ]);
+  const actions = await Promise.all(
+    REFUSED.map(async (number) => (await person.call('GET', `/order?number=${number}`)).body['operatorActions']),
+  );
+  expect(actions).toMatchObject([[{ what: 'retried' }], [{ what: 'retried' }], [{ what: 'discarded' }]]);
+});
+
+it('the page plans and discards what the filter selects, without JavaScript', async () => {
+  expect((await person.page('/dead-letters?q=po-5')).text).toContain('<input type="hidden" name="q" value="po-5">');
+  const planned = await person.submit('/plans', { action: 'discard', q: 'po-5', back: '/dead-letters' });
+  const to = planned.headers.get('location') ?? '';
+  expect((await person.page(to)).text).toMatch(/<h1>Discard 1 order<.*name="expect" value="1"/s);
+  await person.submit(`${to}/run`, { expect: '1' });
+  await until('the result', async () => (await person.page(to)).text.includes('<h2>Results</h2>'));
+  await until('the list', async () => {
+    const { body } = await person.call('GET', '/dead-letters?kind=invalid');
+    return (
+      (body['items'] as { purchaseOrderNumber: string }[]).map((item) => item.purchaseOrderNumber).join() === 'PO-4'
+    );
+  });
+});
+
+it.each([
+  [{ action: 'frob' }, 'body-wrong'],
+  [{ action: 'retry', frob: 'x' }, 'parameter-wrong'],
+  [{ action: 'retry', q: 7 }, 'body-wrong'],
+])('the plan %j is refused', async (body, code) => {
+  expect((await person.call('POST', '/plans', body)).body['code']).toBe(code);
+  expect((await person.call('GET', '/plans/none')).body['code']).toBe('plan-unknown');
+});
