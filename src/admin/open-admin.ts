@@ -49,7 +49,10 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
   const guard = createGuard({ host, publicUrl, tokens, sessions, onFailure: () => signInFailed(log) });
   const { queue, breaker, book, sources } = parts;
   const { ledger, batches } = book;
-  const api = createApiContext({ ...context, ledger, batches, queue, breaker }, parts);
+  const api = createApiContext(
+    { ...context, ledger, batches, queue, breaker },
+    { ...parts, takesFiles: input.self.role !== 'delivery' },
+  );
   const folders = { data: config.data, ...(input.self.role !== 'delivery' && { reports: config.reports.path }) };
   const admin = await startAdmin({
     host,

@@ -22,7 +22,12 @@ export type ApiContext = ReturnType<typeof createApiContext>;
 const TIME_LIMIT = 5_000;
 
 /** The partner's list, and intake for files that people hand in. */
-type Outside = { partner: Pick<Partner, 'list'>; sources: { take(file: ClaimedFile): Promise<void> } };
+type Outside = {
+  partner: Pick<Partner, 'list'>;
+  sources: { take(file: ClaimedFile): Promise<void> };
+  /** False for a daemon that only delivers: it does not see the folders. */
+  takesFiles: boolean;
+};
 
 /** What the routes of the control API share. */
 export function createApiContext(base: Omit<OperatorContext, 'operator'>, outside: Outside) {
@@ -85,11 +90,19 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
 }
 
 /** What people hand in and decide: corrections of dead letters, uploads, and plans for many dead letters. */
-function openDesk(base: Omit<OperatorContext, 'operator'>, { partner, sources }: Outside) {
+function openDesk(base: Omit<OperatorContext, 'operator'>, { partner, sources, takesFiles }: Outside) {
   const readList = readInTurn(base, partner);
   const corrections = createCorrections(base, sources.take);
+  /** PoSyncError `no-intake`. */
+  function needIntake(): void {
+    if (takesFiles) return;
+    throw new PoSyncError('no-intake', 'This daemon only delivers: it takes no files.', {
+      remedy: 'Use the dashboard of a daemon with the role intake or all.',
+    });
+  }
+
   const uploads = createUploads(base, { take: sources.take, readList });
-  return { readList, corrections, uploads, plans: createPlans(readList) };
+  return { readList, corrections, uploads, needIntake, plans: createPlans(readList) };
 }
 
 async function disposeOf(...parts: readonly AsyncDisposable[]): Promise<void> {

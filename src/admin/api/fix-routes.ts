@@ -63,6 +63,7 @@ export async function sendCorrection(
   { version, corrected, confirm }: Sending,
   principal: Principal | undefined,
 ): Promise<CorrectionResult> {
+  api.needIntake();
   const request = { on: letter.id, ...(confirm === undefined ? {} : { confirm }) };
   return acting('fix', request, principal, api, async (context) => {
     const result = await api.corrections.send(letter, { version, corrected }, context.operator);

@@ -65,6 +65,7 @@ export async function receive(api: ApiContext, { body, principal }: AdminRequest
   const source = fields['source'] ?? query?.text('source') ?? api.base.config.sources[0]?.name ?? '';
   const name = query?.text('name') ?? fileName;
   try {
+    api.needIntake();
     return await api.uploads.receive({ source, name, content }, api.operatorOf(principal).operator.who);
   } catch (error) {
     let drained = 0;
