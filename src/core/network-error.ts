@@ -27,7 +27,7 @@ const MEANINGS: readonly Meaning[] = [
     codes:
       /^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED|INVALID_CA|CERT_SIGNATURE_FAILURE)$/,
     code: 'tls-untrusted',
-    what: (host, error) => `the issuer of the certificate of ${host} is not trusted (${error.message}).`,
+    what: (host, error) => `the issuer of the certificate of ${host} is not trusted (${error.message.split(';')[0]}).`,
     remedy: 'Set tls.caFile to the certificate of the private CA that issued it.',
   },
   {
