@@ -4,7 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { keysOf } from '../../src/redis/keys.ts';
 import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import { openAuthority } from '../support/certificates.ts';
 import { startDaemon } from '../support/daemon.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   cutReplication,
   LOGIN_VARIABLES,
@@ -18,7 +20,14 @@ import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 /** The ways to run Redis that docs/operations/redis.md describes. */
-export const WAYS = ['one server', 'unix socket', 'managed, without CONFIG', 'Sentinel', 'Cluster'] as const;
+export const WAYS = [
+  'one server',
+  'one server, TLS',
+  'unix socket',
+  'managed, without CONFIG',
+  'Sentinel',
+  'Cluster',
+] as const;
 export type Way = (typeof WAYS)[number];
 
 /** `killed`: with kill -9. `writes lost`: as well, and without the last writes that it had confirmed. */
@@ -84,6 +93,19 @@ export function noticedIn(out: string): number {
 
 const SETUPS: Record<Way, () => Promise<Setup>> = {
   'one server': () => openAlone({}, ({ port }) => `redis://127.0.0.1:${port}`),
+  'one server, TLS': async () => {
+    await using stack = new AsyncDisposableStack();
+    const { path: folder } = stack.use(await makeTempFolder());
+    const authority = await openAuthority(folder);
+    const { cert, key } = await authority.issue('redis', { names: ['127.0.0.1'] });
+    const port = await freePort();
+    const files = { 'tls-cert-file': cert, 'tls-key-file': key, 'tls-ca-cert-file': authority.caFile };
+    const settings = { ...files, 'tls-port': String(port), 'tls-auth-clients': 'no' };
+    const alone = stack.use(await openAlone(settings, () => `rediss://127.0.0.1:${port}`));
+    const kept = stack.move();
+    const yaml = alone.yaml.replace(' }', `, tls: { caFile: '${authority.caFile}' } }`);
+    return { ...alone, yaml, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  },
   'unix socket': async () => {
     await using stack = new AsyncDisposableStack();
     const { path: folder } = stack.use(await makeTempFolder());
@@ -93,13 +115,16 @@ const SETUPS: Record<Way, () => Promise<Setup>> = {
     return { ...alone, [Symbol.asyncDispose]: () => kept.disposeAsync() };
   },
   'managed, without CONFIG': () =>
-    openAlone({ 'rename-command': 'CONFIG ' }, ({ port }) => `redis://127.0.0.1:${port}`),
+    openAlone({ 'rename-command': ['CONFIG', ''] }, ({ port }) => `redis://127.0.0.1:${port}`),
   Sentinel: async () => openGroup(await startSentinelGroup()),
   Cluster: async () => openGroup(await startClusterGroup()),
 };
 
 /** One server, which starts again after a second; where writes are lost, with older files. */
-async function openAlone(settings: Record<string, string>, addressOf: (redis: TestRedis) => string): Promise<Setup> {
+async function openAlone(
+  settings: Record<string, string | string[]>,
+  addressOf: (redis: TestRedis) => string,
+): Promise<Setup> {
   await using stack = new AsyncDisposableStack();
   const redis = stack.use(await startTestRedis({ settings }));
   const copy = `${redis.folder}-copy`;

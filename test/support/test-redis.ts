@@ -45,6 +45,8 @@ async function documentedUser(): Promise<string> {
   return `${found.replace('>PASSWORD', `>${PASSWORD}`)} ${OF_TESTS}`;
 }
 
+type Settings = Record<string, string | number | readonly string[]>;
+
 /** A real Redis on a free loopback port, as durable as the private one; gone with its folder when disposed. */
 export async function startTestRedis({
   databases = 16,
@@ -54,7 +56,7 @@ export async function startTestRedis({
 }: {
   databases?: number;
   /** More settings of the server. */
-  settings?: Record<string, string | number>;
+  settings?: Settings;
   /** More lines of its ACL file. */
   users?: readonly string[];
   /** More variables of the server's environment. */
@@ -94,7 +96,7 @@ export async function startTestRedis({
 async function startServer(
   folder: string,
   port: number,
-  more: Record<string, string | number>,
+  more: Settings,
   env: Record<string, string> = {},
 ): Promise<ChildProcess> {
   const found = await findRedisServer();
@@ -110,7 +112,7 @@ async function startServer(
     loglevel: 'warning',
     ...more,
   };
-  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, ...[value].flat().map(String)]);
   const server = spawn(found.file, args, { argv0: found.argv0, stdio: 'ignore', env: { ...process.env, ...env } });
   const endWithTests = () => server.kill('SIGKILL');
   process.once('exit', endWithTests);
