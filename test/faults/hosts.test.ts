@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { canMakeHosts, hosts } from './hosts.ts';
 
 it.skipIf(!(await canMakeHosts()))(
-  'of three hosts one is cut off, one is killed and one stands still: no order is lost or doubled',
+  'of three hosts one is cut off, one is killed and one is frozen: no order is lost or doubled',
   async () => {
     const figures = await hosts(1_200);
     process.stdout.write(`three hosts: ${JSON.stringify(figures)}\n`);

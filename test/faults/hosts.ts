@@ -57,7 +57,7 @@ async function openHost(nth: number): Promise<Host> {
 }
 
 /**
- * Three hosts share folder, Redis and API. In the middle of the work one is cut off, one is killed and one stands still for
+ * Three hosts share folder, Redis and API. In the middle of the work one is cut off, one is killed and one is frozen for
  * some seconds. `pause`: seconds until the next order was stored.
  */
 export async function hosts(orders: number): Promise<Account & { pause: number }> {
