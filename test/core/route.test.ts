@@ -8,7 +8,7 @@ import { codeOf, PoSyncError } from '../../src/core/errors.ts';
 import { type HttpEnd, openHttp } from '../../src/core/http.ts';
 import type { Route } from '../../src/core/pool.ts';
 import { openTls, type TlsSettings } from '../../src/core/tls-files.ts';
-import { type Certificate, openAuthority } from '../support/certificates.ts';
+import { type Certificate, HAS_OPENSSL, openAuthority } from '../support/certificates.ts';
 import { openConnectProxy } from '../support/connect-proxy.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { openWebServer } from '../support/web-server.ts';
@@ -24,6 +24,7 @@ let server: Certificate;
 
 beforeAll(async () => {
   stack = new AsyncDisposableStack();
+  if (!HAS_OPENSSL) return;
   folder = stack.use(await makeTempFolder());
   authority = await openAuthority(folder.path);
   other = await openAuthority(folder.path, 'other');
@@ -75,7 +76,7 @@ function errorOf(end: HttpEnd): PoSyncError {
   return end.error;
 }
 
-describe('a proxy', () => {
+describe.skipIf(!HAS_OPENSSL)('a proxy', () => {
   test('gets a tunnel for https, and the API the request', async () => {
     await using api = await serve(server);
     await using proxy = await openConnectProxy({ hosts: { [HOST]: api.port } });
@@ -170,7 +171,7 @@ describe('a proxy', () => {
   });
 });
 
-describe('TLS', () => {
+describe.skipIf(!HAS_OPENSSL)('TLS', () => {
   test('a private CA is trusted by its file', async () => {
     await using api = await serve(server);
     expect(errorOf(await post(api.url, {}))).toMatchObject({

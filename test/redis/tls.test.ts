@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadRedisSecrets } from '../../src/config/secrets.ts';
 import type { TlsSettings } from '../../src/core/tls-files.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
-import { type Certificate, openAuthority } from '../support/certificates.ts';
+import { type Certificate, HAS_OPENSSL, openAuthority } from '../support/certificates.ts';
 import { configOf, LEAST, problemsIn } from '../support/config-text.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -19,6 +19,7 @@ let url: string;
 
 beforeAll(async () => {
   stack = new AsyncDisposableStack();
+  if (!HAS_OPENSSL) return;
   folder = stack.use(await makeTempFolder()).path;
   authority = await openAuthority(folder);
   const files = await authority.issue('redis', { names: ['localhost'] });
@@ -46,7 +47,7 @@ async function open(tls: TlsSettings, passphrase = 'pass phrase') {
 
 const files = ({ cert, key }: Certificate) => ({ caFile: authority.caFile, certFile: cert, keyFile: key });
 
-describe('Redis by TLS', () => {
+describe.skipIf(!HAS_OPENSSL)('Redis by TLS', () => {
   it('is reached with a private CA and a client certificate, also by duplicates of the connection', async () => {
     const redis = await open(files(client));
     const copy = redis.duplicate();

@@ -1,9 +1,12 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+
+/** `npm test` runs on machines that have only Node.js; `.ci/run` installs openssl. */
+export const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
 
 /** PEM files of a certificate and its key. */
 export type Certificate = { cert: string; key: string };

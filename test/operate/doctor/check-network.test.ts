@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadNetwork } from '../../../src/config/network.ts';
 import { checkNetwork } from '../../../src/operate/doctor/check-network.ts';
-import { type Certificate, openAuthority } from '../../support/certificates.ts';
+import { type Certificate, HAS_OPENSSL, openAuthority } from '../../support/certificates.ts';
 import { configOf } from '../../support/config-text.ts';
 import { openConnectProxy } from '../../support/connect-proxy.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -20,6 +20,7 @@ let port: number;
 
 beforeAll(async () => {
   stack = new AsyncDisposableStack();
+  if (!HAS_OPENSSL) return;
   folder = stack.use(await makeTempFolder()).path;
   authority = await openAuthority(folder);
   client = await authority.issue('client', { names: ['po-sync'] });
@@ -60,7 +61,7 @@ notify:
   return found.map(({ check: name, state, message, remedy = '' }) => `${state} ${name}: ${message} ${remedy}`.trim());
 }
 
-describe('the network', () => {
+describe.skipIf(!HAS_OPENSSL)('the network', () => {
   it('is checked to the API, exports and webhooks, each with its own certificates', async () => {
     const found = await check(`localhost:${port}`, { caFile: authority.caFile });
     expect(found).toEqual([
