@@ -84,7 +84,7 @@ export function hasPrivateRedis({ redis: { url, sentinels, cluster } }: Pick<Con
 }
 
 /** The format of the ledger. Raise it when an older version would misread what a newer one stores. */
-export const LEDGER_FORMAT = 1;
+const LEDGER_FORMAT = 1;
 
 /** Throws PoSyncError `ledger-newer`. */
 async function requireFormat(redis: Redis, { identity }: Keys): Promise<void> {

@@ -87,7 +87,7 @@ export async function failover(way: Way, loss: Loss, orders: number): Promise<Fa
 }
 
 /** How often some daemon logged that the ledger was rolled back. */
-export function noticedIn(out: string): number {
+function noticedIn(out: string): number {
   return out.split('Redis lost a part of the ledger; nothing').length - 1;
 }
 
