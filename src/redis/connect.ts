@@ -24,9 +24,12 @@ const READ_ONLY = /\bREADONLY\b/;
 const TAKES_NO_WRITES = /\b(READONLY|NOREPLICAS)\b/;
 /** A node that another one replaced, or a cluster without one for this slot. */
 const REDIRECTS = /\b(MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN)\b/;
-/** After the signal, in milliseconds: how long Redis may not answer before its connection ends, and how often it is asked. */
-const AWAY = 5_000;
+/**
+ * After the signal: how often Redis is asked, in milliseconds, and how many times in a row it may not have answered
+ * before its connection ends: five seconds. Time alone says nothing about Redis: this process itself may have been stopped.
+ */
 const ASK_EVERY = 250;
+const UNANSWERED = 20;
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password)/;
 
 type ConnectOptions = {
@@ -116,13 +119,14 @@ function onAbort(signal: AbortSignal | undefined, act: () => Promise<void>): voi
 
 /** Resolves when Redis has not answered for some seconds, or the connection has ended. Never rejects, keeps no process alive. */
 async function untilAway(redis: Redis): Promise<void> {
-  let answeredAt = performance.now();
+  let unanswered = 0;
   const answered = () => {
-    answeredAt = performance.now();
+    unanswered = 0;
   };
-  while (redis.status !== 'end' && performance.now() - answeredAt < AWAY) {
+  while (redis.status !== 'end' && unanswered < UNANSWERED) {
     redis.ping().then(answered, () => undefined);
     await delay(ASK_EVERY, undefined, { ref: false });
+    unanswered += 1;
   }
 }
 

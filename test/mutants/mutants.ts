@@ -1286,4 +1286,11 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['test/process/report-folder.test.ts'],
   },
+  {
+    without: 'keeping a Redis that answers during a long stop',
+    file: 'src/redis/connect.ts',
+    find: 'unanswered = 0;\n  };',
+    replace: '};',
+    tests: ['test/trouble/stop.test.ts'],
+  },
 ];

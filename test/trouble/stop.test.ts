@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { openOddApi } from './odd-api.ts';
@@ -37,6 +38,28 @@ describe.concurrent('a stop while Redis is away', () => {
     place.daemon.child.kill(signal);
     expect(await endOf(place.daemon, STOPS_WITHIN)).toMatchObject({ code: 0, signal: null });
     await place.redis?.restart();
+  });
+
+  it('a daemon that was itself frozen for six seconds while it stops keeps its Redis, and stores the outcome', async () => {
+    await using api = await openOddApi(({ endpoint }) => (endpoint === 'create' ? { after: 8_000 } : undefined));
+    await using place = await openTroublePlace(api, {
+      stays: 'the daemon is frozen while it stops',
+      pace: 'settle: 1s, timeout: 30s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }',
+    });
+    await place.drop('orders.csv', csv(['ORD-1']));
+    await until('the call', () => api.calls.some(({ endpoint }) => endpoint === 'create'));
+    const { child, ended, out } = place.daemon;
+    child.kill('SIGTERM');
+    await until('the stop', () => out().includes('"event":"daemon-stopping"'));
+    child.kill('SIGSTOP');
+    // Longer than Redis may stay away; the daemon cannot ask it meanwhile.
+    await delay(6_000);
+    child.kill('SIGCONT');
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(out()).not.toContain('Connection is closed');
+    await place.restart();
+    expect(await place.settled(['ORD-1'])).toEqual({ 'ORD-1': 'accepted' });
+    expect(times(api, 'ORD-1')).toBe(1);
   });
 
   it.each(['SIGTERM', 'SIGHUP'] as const)('%s ends a start with 0 that waits for Redis', async (signal) => {
