@@ -89,9 +89,21 @@ export async function closeFolder(folder: string, closed = OTHERS_WRITE): Promis
   if (isOurs && isOpen && (mode & STICKY) === 0) return chmod(folder, mode & 0o7777 & ~closed);
   if ((isOurs || uid === 0) && (mode & OTHERS_WRITE) === 0) return;
   throw new PoSyncError('folder-not-private', `${folder} can be changed by other users of this machine.`, {
-    remedy: 'Make the user of po-sync its owner (chown), with mode 0700, or set `data` to another folder.',
+    remedy:
+      'Make the user of po-sync its owner (chown), with mode 0700, or set `data` to another folder. ' +
+      `A tmpfs needs the mount options uid=${user},mode=0700.`,
     facts: { folder, owner: uid, mode: (mode & 0o7777).toString(8) },
   });
+}
+
+/**
+ * The user that root would lock out of a folder by creating files in it: its owner, if that is another user. Undefined
+ * for everybody but root, and for a folder that does not exist.
+ */
+export async function ownerBesideRoot(folder: string): Promise<number | undefined> {
+  if ((await currentUser()) !== 0) return undefined;
+  const owner = (await stat(folder).catch(() => undefined))?.uid;
+  return owner === 0 ? undefined : owner;
 }
 
 /** The user of this process; undefined on a system without users. */

@@ -1293,4 +1293,11 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '};',
     tests: ['test/trouble/stop.test.ts'],
   },
+  {
+    without: "refusing root's private Redis in the folder of a service user",
+    file: 'src/core/folder.ts',
+    find: 'return owner === 0 ? undefined : owner;',
+    replace: 'return owner === 0 ? undefined : undefined;',
+    tests: ['test/process/file-modes.test.ts'],
+  },
 ];

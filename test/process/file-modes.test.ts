@@ -1,10 +1,11 @@
 import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Ended, startProgram } from '../support/program.ts';
+import { type Ended, type Running, startProgram } from '../support/program.ts';
 import { CREDENTIALS, runSandbox, startSandboxProcess } from '../support/sandbox-process.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
 
 async function modeOf(file: string): Promise<string> {
   return ((await stat(file)).mode & 0o777).toString(8);
@@ -31,7 +32,13 @@ test('PO_SYNC_UMASK opens new files to other users, and an invalid value is refu
 /** Two users without special rights. */
 const [OWNER, NEIGHBOR] = [65_534, 12_345];
 
-type Home = AsyncDisposable & { folder: string; data: string; run(...args: string[]): Promise<Ended> };
+type Home = AsyncDisposable & {
+  folder: string;
+  data: string;
+  run(...args: string[]): Promise<Ended>;
+  runAsRoot(...args: string[]): Promise<Ended>;
+  start(): Running;
+};
 
 /** A folder of OWNER, who runs po-sync in it. Without `redis` it uses its private one. */
 async function openHome(redis?: string): Promise<Home> {
@@ -53,15 +60,14 @@ admin: { port: 0 }
   );
   for (const name of ['', 'inbox', 'reports']) await chown(path.join(folder, name), OWNER, OWNER);
   const kept = stack.move();
+  const start = (user: number, args: readonly string[]) =>
+    startProgram(['--config', path.join(folder, 'po-sync.yaml'), ...args], { cwd: folder, env: CREDENTIALS, user });
   return {
     folder,
     data,
-    run: (...args) =>
-      startProgram(['--config', path.join(folder, 'po-sync.yaml'), ...args], {
-        cwd: folder,
-        env: CREDENTIALS,
-        user: OWNER,
-      }).ended,
+    run: (...args) => start(OWNER, args).ended,
+    runAsRoot: (...args) => start(0, args).ended,
+    start: () => start(OWNER, ['start']),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
@@ -94,6 +100,7 @@ describe.runIf(canRunAsOwner)('a folder that another user can change', () => {
         expect([args, code]).toEqual([args, 1]);
         expect(out + err).toContain(`${home.data} can be changed by other users of this machine.`);
         expect(out + err).toContain('(chown)');
+        expect(out + err).toContain(`A tmpfs needs the mount options uid=${OWNER},mode=0700.`);
         expect(out + err).not.toMatch(/^\s+at /m);
       }
       expect(await readdir(path.join(home.data, 'redis')).catch(() => [])).toEqual([]);
@@ -126,5 +133,39 @@ describe.runIf(canRunAsOwner)('a folder that another user can change', () => {
     expect((await home.run('status')).code).toBe(0);
     expect(await modeOf(home.data)).toBe('775');
     expect(await modeOf(path.join(home.data, 'redis'))).toBe('700');
+  });
+});
+
+describe.runIf(canRunAsOwner)("root's commands in the folder of a service user", () => {
+  const REFUSED = `belongs to user ${OWNER}, and root's private Redis would lock that user out.`;
+  const foreign = async (folder: string) => {
+    const names = await readdir(folder, { recursive: true });
+    const owners = await Promise.all(names.map(async (name) => (await stat(path.join(folder, name))).uid));
+    return names.filter((_, i) => owners[i] !== OWNER);
+  };
+
+  test('start no private Redis there, before and after its first start, and say what to do', async () => {
+    await using home = await openHome();
+    await makeFolder(home.data, OWNER, 0o700);
+    for (let round = 0; round < 2; round += 1) {
+      const { code, err } = await home.runAsRoot('status');
+      expect([code, err]).toEqual([1, expect.stringContaining(REFUSED)]);
+      expect(err).toContain(`sudo -u '#${OWNER}' po-sync`);
+      expect(await foreign(home.data)).toEqual([]);
+      expect((await home.run('status')).code).toBe(0);
+    }
+  });
+
+  test('use the one that runs', async () => {
+    await using home = await openHome();
+    await makeFolder(home.data, OWNER, 0o700);
+    const daemon = home.start();
+    await until('its Redis', () => daemon.out().includes('private-redis-started'), 60_000);
+    const { code, err } = await home.runAsRoot('status');
+    expect([code, err]).toEqual([0, '']);
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+    expect(await foreign(home.data)).toEqual([]);
+    expect((await home.run('status')).code).toBe(0);
   });
 });

@@ -40,8 +40,8 @@ describe.concurrent('a stop while Redis is away', () => {
     await place.redis?.restart();
   });
 
-  it('a daemon that was itself frozen for six seconds while it stops keeps its Redis, and stores the outcome', async () => {
-    await using api = await openOddApi(({ endpoint }) => (endpoint === 'create' ? { after: 8_000 } : undefined));
+  it('a daemon that was itself frozen for six seconds while it stops keeps its Redis to the end, and stores the outcome', async () => {
+    await using api = await openOddApi(({ endpoint }) => (endpoint === 'create' ? { after: 13_000 } : undefined));
     await using place = await openTroublePlace(api, {
       stays: 'the daemon is frozen while it stops',
       pace: 'settle: 1s, timeout: 30s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }',

@@ -6,7 +6,15 @@ import type { Clock } from '../../core/clock.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import * as tell from '../../log/events/daemon.ts';
 import type { Log } from '../../log/log.ts';
-import { cannotUse, lastWords, newState, newStateWithPort, readState, type ServerState } from './server-folder.ts';
+import {
+  cannotUse,
+  lastWords,
+  newState,
+  newStateWithPort,
+  readState,
+  refuseForeignFolder,
+  type ServerState,
+} from './server-folder.ts';
 import {
   closeConnection,
   type FindServer,
@@ -44,6 +52,7 @@ async function adoptOrStartAlone(folder: string, deps: Deps, port?: number): Pro
   const probe = remembered ? await look(remembered, folder, deps) : undefined;
   // Await here: returning releases the lock.
   if (remembered && probe?.found === 'ours') return await adopt(probe.client, remembered, folder, deps);
+  await refuseForeignFolder(folder);
   const usable = probe?.found === 'stranger' ? undefined : remembered;
   return port === undefined
     ? await startSomewhere(usable, folder, deps)

@@ -3,7 +3,7 @@ import { mkdir, open, readFile, realpath, rename, stat } from 'node:fs/promises'
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { closeFolder, PRIVATE_FOLDER } from '../../core/folder.ts';
+import { closeFolder, ownerBesideRoot, PRIVATE_FOLDER } from '../../core/folder.ts';
 import { readJsonIfExists, writeWhole } from '../../core/regular-file.ts';
 
 const CONFIGURATION = 'redis.conf';
@@ -15,11 +15,12 @@ const NOT_OWNER = 0o077;
 /**
  * Creates the folder of the private Redis below the data folder, readable for this user only, and returns its real path.
  * Throws PoSyncError `redis-folder` when it cannot be created or entered, `folder-not-private` when another user can
- * change it or the data folder.
+ * change it or the data folder, `redis-foreign-folder` as `refuseForeignFolder` where it has no server yet.
  */
 export async function prepareFolder(data: string): Promise<string> {
   const folder = path.join(data, 'redis');
   try {
+    if ((await readState(folder)) === undefined) await refuseForeignFolder(data);
     await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
     await closeFolder(data);
     await closeFolder(folder, NOT_OWNER);
@@ -27,6 +28,20 @@ export async function prepareFolder(data: string): Promise<string> {
   } catch (error) {
     throw error instanceof PoSyncError ? error : cannotUse(folder, error);
   }
+}
+
+/**
+ * Root may use a server that runs, but starts none in the folder of another user, who could not read its files then.
+ * Throws PoSyncError `redis-foreign-folder`.
+ */
+export async function refuseForeignFolder(folder: string): Promise<void> {
+  const owner = await ownerBesideRoot(folder);
+  if (owner === undefined) return;
+  const message = `${folder} belongs to user ${owner}, and root's private Redis would lock that user out.`;
+  throw new PoSyncError('redis-foreign-folder', message, {
+    remedy: `Run po-sync as that user (\`sudo -u '#${owner}' po-sync …\`), start its daemon first, or make root the owner of the folder.`,
+    facts: { folder, owner },
+  });
 }
 
 /** The error for a folder whose disk is full or read-only, or that this user may not write to. */
