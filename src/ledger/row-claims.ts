@@ -12,8 +12,6 @@ export type RowOwner = { number: string; batch: string; no: number; at?: number 
 /** A row that another order has, which is accepted or may be. */
 export type TakenRow = { row: FixTarget; by: Pick<RowOwner, 'number' | 'batch'> };
 
-export type RowClaims = ReturnType<typeof createRowClaims>;
-
 /** Each row of a dead letter becomes one order, however many fix files bring it back, and when a person sends it again. */
 export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
   /** The row as it was in the first batch that had it. */
