@@ -113,6 +113,11 @@ it('the page checks and sends cells without JavaScript, keeps what was entered, 
   expect(place.stored().has('PO-11')).toBe(false);
   const sent = await person.submit(`${pathOf(id)}/fix`, { ...fields, 'v.0.3': '3', do: 'send' });
   expect(sent.status).toBe(303);
+  // To an address with a fragment, which the form has, a browser would only scroll.
+  const next = await fetch(`http://127.0.0.1:${person.port}${sent.headers.get('location')}`, {
+    headers: { cookie: person.cookie },
+  });
+  expect(next.headers.get('refresh') ?? `1; url=${pathOf(id)}`).toBe(`1; url=${pathOf(id)}`);
   await until('the closing', async () => {
     const page = (await person.page(pathOf(id))).text;
     expect(page).toContain('Corrections');

@@ -103,7 +103,10 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
   const cancel = actForm({ action: `${path}/cancel`, back: '/upload', button: 'Remove the file', tone: 'bad' });
   if (state !== 'ready' || preview === undefined) return html`<div class="acts">${cancel}</div>`;
   const held = preview.conflict + preview.invalid;
-  const rest = held === 0 ? '' : ` ${count(held)} become dead letters and can be corrected.`;
+  const rest =
+    held === 0
+      ? ''
+      : ` ${held === 1 ? '1 becomes a dead letter' : `${count(held)} become dead letters`} and can be corrected.`;
   const words = html`<p>${count(preview.new)} of ${count(preview.orders)} orders of ${name} will be sent.${rest}</p>`;
   const send = actForm({
     action: `${path}/send`,
@@ -128,7 +131,7 @@ function detailsOf({ problems, warnings, conflicts, first, format, records }: Up
   return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
 ${taken.length === 0 ? undefined : html`<h2>First conflicts</h2><ul>${taken}</ul>`}
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}
-${first === undefined ? undefined : html`<h2>The first order, as it is sent</h2><pre tabindex="0">${JSON.stringify(first)}</pre>`}
+${first === undefined ? undefined : html`<h2>The first valid order, as the API would get it</h2><pre tabindex="0">${JSON.stringify(first)}</pre>`}
 ${facts([
   [
     'format',

@@ -20,7 +20,7 @@ export type UploadPreview = Preview & {
   /** The first warnings and problems. */
   warnings: string[];
   problems: (Problem & { purchaseOrderNumber: string })[];
-  /** The first order that is sent. */
+  /** The first valid order, as the API would get it. */
   first?: Order;
 };
 
