@@ -33,8 +33,10 @@ export async function attempt(line: Line, entry: Entry, place: Place): Promise<A
   const pass = await takeTurn(line, place);
   if (pass === 'stopped') return STOPPED;
   if (line.guards.held.has(entry.batch)) return needless(line, pass);
+  const isAtHand = line.partner.tokens.isAtHand();
   const token = await takeToken(line);
-  if (token === undefined) return { kind: 'again', entry };
+  // Everyone who waited for the same token would begin at once: the turns are taken again.
+  if (token === undefined || (pass === 'closed' && !isAtHand)) return { kind: 'again', entry };
   const { inFlight } = line.book.ledger;
   const { purchaseOrderNumber: number } = entry.order;
   // Another daemon put the order back while a call of it is in flight here; the sweeper brings it again.
@@ -105,13 +107,17 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
     return { kind: 'again', entry };
   }
   if (intended === undefined) return needless(line, attempt.pass);
-  if (obstacle !== undefined) return withdraw(line, entry, intended, obstacle);
+  if (obstacle !== undefined) return withdraw(line, attempt, intended, obstacle);
   return see(line, { ...attempt, intended }, end, clock.monotonic() - began);
 }
 
-/** Gives the intent back. The sweeper brings back an order whose batch was held, when it is released. */
-async function withdraw(line: Line, before: Entry, intended: Entry, obstacle: Obstacle): Promise<AttemptEnd> {
-  const entry = await giveBack(line, before, intended);
+/**
+ * Gives the intent back, and the turn of an order that was to try for all. The sweeper brings back an order whose batch was
+ * held, when it is released.
+ */
+async function withdraw(line: Line, attempt: Attempt, intended: Entry, obstacle: Obstacle): Promise<AttemptEnd> {
+  const entry = await giveBack(line, attempt.entry, intended);
+  if (attempt.pass === 'probe') await line.breaker.passOn();
   if (entry === undefined || obstacle === 'held') return DONE;
   return obstacle === 'stopped' ? STOPPED : { kind: 'again', entry };
 }

@@ -27,6 +27,9 @@ type CircuitBreakerDeps = {
   onResumed(pause: Pause, until: number): void;
 };
 
+/** Milliseconds since the last accepted order in which a daemon that starts finds delivery at work. */
+const JUST_NOW = 2_000;
+
 /** The hold of an operator who paused delivery. */
 export const OPERATOR = 'operator';
 
@@ -46,7 +49,7 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     return answer === 1;
   }
 
-  const { pass, stillPasses, slowUntil } = createPasses(deps, view, () => run('probe', initial, max));
+  const { pass, stillPasses, slowUntil, wake } = createPasses(deps, view, () => run('probe', initial, max));
 
   return {
     pass,
@@ -55,7 +58,7 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     /** Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count. */
     trip: (code: string, reason: string, wait = initial) => change('trip', wait, code, reason),
     /** An order got through: delivery resumes for every daemon. */
-    reset: async () => (view.current() !== undefined || view.isOnTrial()) && change('reset'),
+    reset: async () => void ((view.current() !== undefined || view.isOnTrial()) && (await change('reset').then(wake))),
     /** No order is sent for this many milliseconds, then one at a time until one gets through; a longer wait stays. */
     slowDown: (ms: number) => change('slow', deps.store.time.now() + ms),
     /** A person ends the wait: one order is tried at once. False when nothing waited. */
@@ -78,6 +81,14 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
 
 /** What lets orders pass, at first and after a wait with their intent. */
 function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, tryAsProbe: () => Promise<unknown>) {
+  let opened = new AbortController();
+
+  /** Delivery resumes here: nobody sleeps on. */
+  function wake(): void {
+    opened.abort();
+    opened = new AbortController();
+  }
+
   /** Waits until an order may be sent. */
   async function pass(signal: AbortSignal): Promise<Pass> {
     for (;;) {
@@ -88,7 +99,7 @@ function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, t
       const isClosed = pause === undefined && !view.isOnTrial();
       if (wait <= 0 && isClosed) return 'closed';
       if (wait <= 0 && pause?.held !== true && (await tryAsProbe()) === 1) return 'probe';
-      await clock.sleep(wait > 0 ? Math.min(wait, REFRESH) : REFRESH, signal);
+      await clock.sleep(wait > 0 ? Math.min(wait, REFRESH) : REFRESH, AbortSignal.any([signal, opened.signal]));
     }
   }
 
@@ -104,7 +115,7 @@ function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, t
     return Number(view.field('slowUntil') ?? 0);
   }
 
-  return { pass, stillPasses, slowUntil };
+  return { pass, stillPasses, slowUntil, wake };
 }
 
 /** When the API accepted an order last, and what the list showed about answers that do not say. */
@@ -114,6 +125,13 @@ function createAcceptances({ store }: CircuitBreakerDeps, view: ReturnType<typeo
   let sharedAt = 0;
 
   return {
+    /** A daemon starts: unless the API accepts orders right now, all daemons together try one at a time at first. */
+    async start(): Promise<void> {
+      await view.refresh(true);
+      if (time.now() - Number(view.field('acceptedAt') ?? 0) < JUST_NOW) return;
+      await redis.hsetnx(keys.breaker, 'trialAt', time.now());
+      await view.refresh(true);
+    },
     /** The API accepted an order; other daemons learn of it at most every half second. */
     async accepted(): Promise<void> {
       acceptedAt = time.now();

@@ -8,7 +8,7 @@ import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
 import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
 import type { Guards } from './guards.ts';
-import type { Place } from './places.ts';
+import type { Place, Turn } from './places.ts';
 
 /** What an attempt works with. */
 export type Line = {
@@ -59,8 +59,8 @@ export async function mayBegin(line: Line, attempt: Attempt): Promise<boolean> {
   attempt.isFresh = isFresh;
   if (line.guards.held.has(attempt.entry.batch) || !(await intend(line, attempt))) return false;
   const turn = await attempt.place.take();
-  if (turn === 'at once') return isFresh();
-  const obstacle = turn === 'waited' ? await obstacleTo(line, attempt, isFresh) : turn;
+  if (turn === 'at once' && !isFresh()) return false;
+  const obstacle = await obstacleAfter(line, attempt, turn, isFresh);
   if (obstacle !== undefined) attempt.obstacle = obstacle;
   return obstacle === undefined;
 }
@@ -92,6 +92,18 @@ export async function intend({ book, context, partner, breaker }: Line, attempt:
   breaker.sawNoHold(asked);
   attempt.intended = step.entry;
   return true;
+}
+
+/** Without a wait for a place only the time that the intent took has passed: the token may have expired meanwhile. */
+async function obstacleAfter(
+  line: Line,
+  attempt: Attempt,
+  turn: Turn,
+  isFresh: () => boolean,
+): Promise<Obstacle | undefined> {
+  if (turn === 'waited') return obstacleTo(line, attempt, isFresh);
+  if (turn !== 'at once') return turn;
+  return line.partner.tokens.isCurrent(attempt.token.fingerprint) ? undefined : 'token';
 }
 
 /** Checks again what may have changed during the wait for a place. The freshness comes last: nothing waits after it. */

@@ -59,7 +59,7 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
     queue: { nameJob: () => 'c-2', add: async () => undefined },
     partner: {
       timeout: 30_000,
-      tokens: { get: async () => ({ value: 'token' }), isCurrent: () => !isNow('revoked') },
+      tokens: { get: async () => ({ value: 'token' }), isCurrent: () => !isNow('revoked'), isAtHand: () => true },
       create,
     },
     breaker: {
@@ -122,6 +122,7 @@ describe('an intent that waited for a place', () => {
   const back = { kind: 'move', entry: { state: 'queued', attempt: 0, job: entryOf().job } };
 
   it.each<[string, World, AttemptEnd['kind']]>([
+    ['was made with a token that expired meanwhile, also without a wait', { meanwhile: 'revoked' }, 'again'],
     ['got no place in time', { turn: 'late' }, 'again'],
     ['is no longer fresh', { turn: 'waited', waited: INTENT_FRESH }, 'again'],
     ['met a pause', { turn: 'waited', meanwhile: 'paused' }, 'again'],

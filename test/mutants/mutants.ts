@@ -37,6 +37,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/core/backoff/backoff.test.ts'],
   },
   {
+    without: 'one order at a time while several daemons start',
+    file: 'src/deliver/circuit-breaker.ts',
+    find: "await redis.hsetnx(keys.breaker, 'trialAt', time.now());",
+    replace: '',
+    tests: ['test/trouble/rates.test.ts'],
+  },
+  {
+    without: 'new turns for orders that waited for a token',
+    file: 'src/deliver/attempt.ts',
+    find: "(pass === 'closed' && !isAtHand)",
+    replace: 'false',
+    tests: ['test/trouble/rates.test.ts'],
+  },
+  {
+    without: 'the check of the token after the intent',
+    file: 'src/deliver/may-begin.ts',
+    find: "return line.partner.tokens.isCurrent(attempt.token.fingerprint) ? undefined : 'token';",
+    replace: 'return undefined;',
+    tests: ['test/deliver/may-begin.test.ts'],
+  },
+  {
     without: 'a gradual opening of delivery',
     file: 'src/deliver/places.ts',
     find: 'clock.monotonic() - beganAt >= SPACING',
@@ -739,8 +760,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'fresh intents',
     file: 'src/deliver/may-begin.ts',
-    find: "if (turn === 'at once') return isFresh();",
-    replace: "if (turn === 'at once') return true;",
+    find: "if (turn === 'at once' && !isFresh()) return false;",
+    replace: '',
     tests: ['test/deliver/may-begin.test.ts'],
   },
   {
@@ -788,7 +809,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'giving back an intent that was not used',
     file: 'src/deliver/attempt.ts',
-    find: 'if (obstacle !== undefined) return withdraw(line, entry, intended, obstacle);',
+    find: 'if (obstacle !== undefined) return withdraw(line, attempt, intended, obstacle);',
     replace: 'if (obstacle !== undefined) return DONE;',
     tests: ['test/deliver/may-begin.test.ts', ...DELIVERY],
   },

@@ -137,7 +137,10 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
       await time.sync();
     },
   };
-  const prepare = around.breach === 'new ledger reads no list' ? skipList : () => rebuild.first(NEVER);
+  async function prepare(): Promise<void> {
+    await (around.breach === 'new ledger reads no list' ? skipList() : rebuild.first(NEVER));
+    await breaker.start();
+  }
 
   async function skipList(): Promise<void> {
     const pending = await rebuild.pending();

@@ -2,7 +2,7 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { envelope, type OddAnswer, type OddCall, openOddApi } from './odd-api.ts';
 import { csv, numbered, openTroublePlace, until } from './trouble-place.ts';
-import { busiest } from './trouble-row.ts';
+import { busiest, mostWithin } from './trouble-row.ts';
 
 /** Milliseconds; longer than the waits that are configured. */
 const WATCHED = 5_000;
@@ -104,6 +104,32 @@ describe.concurrent('while nothing succeeds, no endpoint gets more than five cal
     await until('the watched time', () => performance.now() > from + WATCHED, WATCHED + 5_000);
     // Nothing disappears: an order waits for something that status names.
     expect((await place.status()).waits).not.toEqual([]);
+  });
+});
+
+describe.concurrent('what is shared bounds the calls of all that wait for it', () => {
+  it('the first start of four daemons tries one order at a time', async () => {
+    await using api = await openOddApi(onCreate({ status: 500 }));
+    await using place = await openTroublePlace(api, { stays: 'four daemons start: 500', daemons: 4 });
+    await place.drop('orders.csv', csv(numbered(60)));
+    await until('the trouble', () => api.calls.some(({ endpoint }) => endpoint === 'create'));
+    const from = performance.now();
+    await until('the watched time', () => performance.now() > from + WATCHED, WATCHED + 5_000);
+  });
+
+  it('orders that waited for the same token do not begin at once', async () => {
+    await using api = await openOddApi(({ endpoint }) => {
+      if (endpoint === 'token') return { after: 3_000 };
+      return endpoint === 'create' ? { status: 401 } : undefined;
+    });
+    await using place = await openTroublePlace(api, { stays: '401, and a token endpoint that takes three seconds' });
+    await place.drop('orders.csv', csv(numbered(60)));
+    const creates = () => api.calls.filter(({ endpoint }) => endpoint === 'create').map(({ at }) => at);
+    await until('calls with the third token', () => creates().length > 2);
+    const from = performance.now();
+    await until('the watched time', () => performance.now() > from + WATCHED, WATCHED + 5_000);
+    // At most one every 250 ms; a busy machine may bunch some.
+    expect(mostWithin(500, creates())).toBeLessThanOrEqual(5);
   });
 });
 

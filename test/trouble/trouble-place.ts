@@ -33,6 +33,8 @@ export type TroubleOptions = {
   /** What stays, for the table of the suite; the title of the test where absent. */
   stays?: string;
   env?: Record<string, string>;
+  /** 1 where absent; `daemon` is the first of them. */
+  daemons?: number;
 };
 
 export type Outcomes = Record<string, string>;
@@ -81,11 +83,18 @@ export async function openTroublePlace(
   };
   const start = (args: readonly string[]) => startProgram(['--config', config, ...args], { cwd: folder, env });
   let daemon = start(['start']);
+  const others = Array.from({ length: (options.daemons ?? 1) - 1 }, () => start(['start']));
   const ended = async () => {
     daemon.child.kill('SIGKILL');
     await daemon.ended;
   };
   stack.defer(ended);
+  for (const other of others) {
+    stack.defer(async () => {
+      other.child.kill('SIGKILL');
+      await other.ended;
+    });
+  }
   const reports = path.join(folder, 'reports');
 
   async function outcomes(): Promise<Outcomes> {

@@ -30,6 +30,8 @@ const MOST = 5;
 const NOTICED = 3_000;
 /** Milliseconds. On a busy machine calls arrive in bunches, so a rate is taken over more than one second. */
 const WINDOW = 2_000;
+/** The most calls within one second, bunches included. */
+const MOST_IN_A_SECOND = 8;
 
 type Seen = {
   stays: string;
@@ -67,6 +69,10 @@ export async function judgeRow({ stays, api, dropped, outcomes, status, named }:
     ...Object.entries(row.rates).flatMap(([endpoint, rate]) =>
       rate !== '–' && rate > MOST ? [`${rate} calls a second to ${endpoint} while nothing succeeds`] : [],
     ),
+    ...Object.entries(row.rates).flatMap(([endpoint]) => {
+      const most = mostOf(api, endpoint, 1_000);
+      return most > MOST_IN_A_SECOND ? [`${most} calls within a second to ${endpoint} while nothing succeeds`] : [];
+    }),
     ...unnamed(status),
   ];
   if (broken.length > 0) throw new Error(`${stays}: ${broken.join('; ')}`);
@@ -111,17 +117,33 @@ function createdTimes(api: OddApi): Map<string, number> {
   return times;
 }
 
-/** The most calls a second within any window of the spans in which no order was created or refused. */
+/** The most calls a second of the spans in which no order was created or refused. */
 function rateOf(api: OddApi, endpoint: Endpoint): number | '–' {
+  return barrenSpans(api).length === 0 ? '–' : Math.ceil(mostOf(api, endpoint, WINDOW) / (WINDOW / 1_000));
+}
+
+/** The most calls within so many milliseconds of the same spans. */
+function mostOf(api: OddApi, endpoint: string, window: number): number {
   const at = api.calls.filter((call) => call.endpoint === endpoint).map((call) => call.at);
-  const rates = barrenSpans(api).map(([from, to]) => busiest(at.filter((one) => one >= from && one <= to)));
-  return rates.length === 0 ? '–' : Math.max(...rates);
+  return Math.max(
+    0,
+    ...barrenSpans(api).map(([from, to]) =>
+      mostWithin(
+        window,
+        at.filter((one) => one >= from && one <= to),
+      ),
+    ),
+  );
 }
 
 /** The most calls a second, of calls at these times. */
 export function busiest(times: readonly number[]): number {
-  const most = times.map((start) => times.filter((one) => one >= start && one < start + WINDOW).length);
-  return Math.ceil(Math.max(0, ...most) / (WINDOW / 1_000));
+  return Math.ceil(mostWithin(WINDOW, times) / (WINDOW / 1_000));
+}
+
+/** The most of these times within so many milliseconds. */
+export function mostWithin(window: number, times: readonly number[]): number {
+  return Math.max(0, ...times.map((start) => times.filter((one) => one >= start && one < start + window).length));
 }
 
 /** Statuses that are an answer about the order. */
