@@ -292,6 +292,21 @@ describe('a request that changes something', () => {
     expect([cut.status, JSON.parse(cut.body).code]).toEqual([400, 'body-not-multipart']);
   });
 
+  it('refuses a form with fields without end', async () => {
+    await using admin = await start({ tokens: OPERATE });
+    const form = new FormData();
+    for (let i = 0; i < 100; i += 1) form.set(`field-${i}`, 'text');
+    form.set('file', new Blob(['a']), 'x.csv');
+    const { headers: typed, body } = new Request('http://127.0.0.1', { method: 'POST', body: form });
+    const headers = { authorization: 'Bearer right-token', 'content-type': typed.get('content-type') ?? '' };
+    const answer = await admin.call('/api/v1/parts/7', {
+      method: 'PUT',
+      headers,
+      body: Buffer.concat(await all(body ?? [])),
+    });
+    expect([answer.status, JSON.parse(answer.body).code]).toEqual([413, 'body-too-large']);
+  });
+
   it('refuses a body that arrives too slowly', async () => {
     const request = Object.assign(new PassThrough(), { headers: { 'content-type': 'application/json' } });
     request.write('{');

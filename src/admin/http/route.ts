@@ -183,6 +183,9 @@ async function collect(request: AsyncIterable<Buffer>, most: number): Promise<Bu
   return Buffer.concat(pieces);
 }
 
+/** Fields of a form in front of its file. */
+const MOST_FIELDS = 20;
+
 /** A file as the body, or a form whose last part is the file. */
 async function uploadBody(request: IncomingMessage, type: string): Promise<UploadBody> {
   const content = unbroken(request);
@@ -198,6 +201,9 @@ async function uploadBody(request: IncomingMessage, type: string): Promise<Uploa
       if (text.length > 1_000) throw new PoSyncError('body-too-large', 'A field of the form is too long.');
     }
     fields[part.name] = text;
+    if (Object.keys(fields).length > MOST_FIELDS) {
+      throw new PoSyncError('body-too-large', `The form has more than ${MOST_FIELDS} fields.`);
+    }
   }
   throw new PoSyncError('body-not-multipart', 'The form has no file.', { remedy: 'Choose a file.' });
 }
