@@ -16,7 +16,10 @@ export type FaultControl = AsyncDisposable & {
   text(): string;
   /** Begins the outages of the file. Throws PoSyncError `faults-need-auth-port`. */
   attach(addresses: Addresses): void;
-  /** Replaces the file: ends its outages, and counts times, calls and attempts from now on. Throws like `attach`. */
+  /**
+   * Replaces the file: ends its outages, and counts times, calls and attempts from now on. Simultaneous replacements run
+   * one after the other. Throws like `attach`.
+   */
   replace(file: FaultFile): Promise<void>;
 };
 
@@ -70,6 +73,18 @@ export function openFaultControl(file: FaultFile | undefined, emit?: Emit): Faul
   let addresses: Addresses | undefined;
   let outages: AsyncDisposable | undefined;
   let plan = plannerOf(current, emit);
+  let replacing: Promise<unknown> = Promise.resolve();
+
+  async function replace(next: FaultFile): Promise<void> {
+    if (addresses !== undefined) checkOutages(next, addresses);
+    await outages?.[Symbol.asyncDispose]();
+    current = next;
+    plan = plannerOf(next, emit);
+    if (addresses === undefined) return;
+    for (const address of new Set([addresses.api, addresses.auth])) await address.comeBack();
+    outages = keepOutages(next, addresses);
+  }
+
   return {
     get plan() {
       return plan;
@@ -84,14 +99,11 @@ export function openFaultControl(file: FaultFile | undefined, emit?: Emit): Faul
       outages = keepOutages(current, opened);
       addresses = opened;
     },
-    async replace(next) {
-      if (addresses !== undefined) checkOutages(next, addresses);
-      await outages?.[Symbol.asyncDispose]();
-      current = next;
-      plan = plannerOf(next, emit);
-      if (addresses === undefined) return;
-      for (const address of new Set([addresses.api, addresses.auth])) await address.comeBack();
-      outages = keepOutages(next, addresses);
+    replace(next) {
+      // The outages of a file that is replaced halfway would never end.
+      const replaced = replacing.then(() => replace(next));
+      replacing = replaced.catch(() => undefined);
+      return replaced;
     },
     async [Symbol.asyncDispose]() {
       await outages?.[Symbol.asyncDispose]();

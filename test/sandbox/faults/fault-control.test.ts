@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { NO_FAULTS, openFaultControl } from '../../../src/sandbox/faults/fault-control.ts';
 import { faultFile } from '../../../src/sandbox/faults/fault-file.ts';
 import { exchange } from '../../support/exchange.ts';
 import { goodOrder, type OpenSandbox, openSandbox } from '../../support/open-sandbox.ts';
@@ -14,6 +15,8 @@ async function open(options: Parameters<typeof openSandbox>[0] = {}) {
     exchange(method, `${api.authUrl}/rehearsal/faults`, body === undefined ? {} : { body });
   return { api, faults, token: await api.token() };
 }
+
+async function done(): Promise<void> {}
 
 const orderWith = (articleCode: string, number = articleCode) => ({
   ...goodOrder(number),
@@ -79,6 +82,19 @@ describe('PUT /rehearsal/faults', () => {
     await until('the outage', isAway);
     await faults('DELETE');
     expect(await isAway()).toBe(false);
+  });
+
+  test('of simultaneous replacements only the last one has an effect', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+    const address = { url: '', vanish: done, comeBack: done, [Symbol.asyncDispose]: done };
+    await using control = openFaultControl(undefined);
+    control.attach({ api: address, auth: address });
+    const before = timers();
+    const outage = faultFile.parse({ faults: [{ kind: 'outage', from: '1h', until: '2h' }] });
+    await Promise.all([control.replace(outage), control.replace(NO_FAULTS)]);
+    expect(control.text()).toBe('{"seed":1,"faults":[]}');
+    // A timer of the replaced outage would still close the address.
+    expect(timers()).toBe(before);
   });
 
   test('needs --record', async () => {
