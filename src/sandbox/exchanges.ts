@@ -114,21 +114,23 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 }
 
 function shownHeaders(pairs: readonly [string, string][], redact: Redact): Record<string, string> {
-  const shown: Record<string, string> = {};
+  // Not an object: a client may send a header `constructor`.
+  const shown = new Map<string, string>();
   for (const [name, value] of pairs) {
     const text = /^(?:proxy-)?authorization$/.test(name)
       ? value.replace(/^(?:((?:basic|bearer|digest|token) ).*|.*)$/is, '$1[redacted]')
-      : /cookie|secret|token|api-?key/.test(name)
+      : /cookie|secret|token|api-?key|passw|credential|signature/.test(name)
         ? '[redacted]'
         : redact(value);
-    shown[name] = shown[name] === undefined ? text : `${shown[name]}, ${text}`;
+    const before = shown.get(name);
+    shown.set(name, before === undefined ? text : `${before}, ${text}`);
   }
-  return shown;
+  return Object.fromEntries(shown);
 }
 
 /** A separator in the name of a field, in any spelling. */
 const DASH = '(?:[-_]|%5f|\\\\u005f)?';
-const SECRET_FIELDS = `(?:client|user)?${DASH}(?:secret|password|assertion)|(?:(?:access|refresh|id)${DASH})?token`;
+const SECRET_FIELDS = `(?:client|user)?${DASH}(?:secret|password|assertion)|(?:(?:access|refresh|id)${DASH})?token|api${DASH}key`;
 const NAMED_SECRETS = [
   // JSON, forms and queries, multipart forms, XML.
   new RegExp(`("(?:${SECRET_FIELDS})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)*`, 'gi'),
@@ -149,11 +151,10 @@ export function createRedaction(clients: readonly Client[]): Redact {
   const spellings = clients
     .filter(({ secret }) => secret.length >= LONG_ENOUGH)
     .flatMap(({ id, secret }) => [
-      secret,
-      encodeURIComponent(secret),
+      ...encoded(secret),
       JSON.stringify(secret).slice(1, -1),
-      basicOf(`${id}:${secret}`),
-      basicOf(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`),
+      asciiJson(secret),
+      ...encoded(secret).map((one, nth) => basicOf(`${encoded(id)[nth]}:${one}`)),
     ]);
   return (text) => {
     const named = NAMED_SECRETS.reduce((rest, pattern) => rest.replace(pattern, '$1[redacted]'), text);
@@ -162,6 +163,22 @@ export function createRedaction(clients: readonly Client[]): Redact {
       named.replace(TOKEN, '[redacted]'),
     );
   };
+}
+
+/** The spellings of a text in forms and queries: as it is, and with percent signs as different libraries write them. */
+function encoded(text: string): string[] {
+  const percent = encodeURIComponent(text);
+  const all = percent.replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  const form = new URLSearchParams([['', text]]).toString().slice(1);
+  return [text, percent, all, form, all.replaceAll('%20', '+')];
+}
+
+/** The text in JSON of libraries that write ASCII only. */
+function asciiJson(text: string): string {
+  const escaped = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(text)
+    .slice(1, -1)
+    .replace(/[\u0080-\uffff]/g, escaped);
 }
 
 function basicOf(credentials: string): string {

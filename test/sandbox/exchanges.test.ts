@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import type { Exchange as Recorded } from '../../src/sandbox/exchanges.ts';
+import { createRedaction, type Exchange as Recorded } from '../../src/sandbox/exchanges.ts';
 import { exchange } from '../support/exchange.ts';
 import {
   bearerHeaders,
@@ -109,6 +109,26 @@ describe('a secret is redacted', () => {
     for (const secret of ['from-production', CLIENT_SECRET, basic.slice(0, 20), CLIENT_SECRET.slice(0, 12)]) {
       expect(text).not.toContain(secret);
     }
+  });
+
+  const client = { id: 'odd one', secret: 's3cr et&"\\/+ü=!', scopes: [] };
+  const form = 's3cr+et%26%22%5C%2F%2B%C3%BC%3D%21';
+  test.each([
+    ['of a form', form],
+    ['of a strict query', form.replaceAll('+', '%20')],
+    ['of ASCII JSON', JSON.stringify(client.secret).slice(1, -1).replace('ü', '\\u00fc')],
+    ['of a Basic header with form-encoded credentials', Buffer.from(`odd+one:${form}`).toString('base64')],
+  ])('in the spelling %s', (_, spelling) => {
+    expect(createRedaction([client])(`x ${spelling} y`)).toMatch(/^x \[redacted\]=* y$/);
+  });
+
+  test('in a header whose name says so, and odd header names stay', async () => {
+    await using sandbox = await openSandbox({ record: true });
+    const headers = { 'x-password': 'from-production', 'x-amz-signature': 'from-production', constructor: 'x' };
+    await sandbox.call('GET', '/purchase-orders', { headers });
+    const [call] = await recorded(sandbox);
+    expect(JSON.stringify(call)).not.toContain('from-production');
+    expect(call?.request.headers).toMatchObject({ constructor: 'x' });
   });
 
   test('also when the token was revoked by the call itself', async () => {
