@@ -2,7 +2,9 @@ import { createPrivateKey, generateKeyPairSync, randomBytes, sign, X509Certifica
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { toError } from '../core/errors.ts';
 import { PRIVATE_FOLDER } from '../core/folder.ts';
+import { unusable } from './database.ts';
 
 /** A PEM certificate with its private key; `file` is where the certificate is stored, if it is. */
 export type Certificate = { cert: string; key: string; file?: string };
@@ -14,17 +16,24 @@ const VALID_DAYS = 397;
 /**
  * The self-signed certificate of a sandbox for some host names and addresses. It stays the same between runs, stored in
  * `folder`, until it expires or lacks a name; without a folder it is new every time.
+ * Throws PoSyncError `sandbox-data-unusable`.
  */
 export function selfSigned(folder: string | undefined, environment: string, hosts: readonly string[]): Certificate {
-  const names = [...new Set(['localhost', '127.0.0.1', '::1', ...hosts])];
+  // A certificate has IPv6 addresses without brackets and without a zone.
+  const plain = hosts.map((host) => host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, ''));
+  const names = [...new Set(['localhost', '127.0.0.1', '::1', ...plain])];
   if (folder === undefined) return create(names);
   const [file, keyFile] = [join(folder, `${environment}.cert.pem`), join(folder, `${environment}.key.pem`)];
   const stored = read(file, keyFile);
   if (stored !== undefined && isUsable(stored, names)) return { ...stored, file };
   const made = create(names);
-  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
-  writeFileSync(keyFile, made.key, { mode: 0o600 });
-  writeFileSync(file, made.cert);
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    writeFileSync(keyFile, made.key, { mode: 0o600 });
+    writeFileSync(file, made.cert);
+  } catch (error) {
+    throw unusable(file, toError(error));
+  }
   return { ...made, file };
 }
 

@@ -4,10 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readSecret, secretFilesFrom } from '../../config/secret.ts';
 import { ENVIRONMENT, variablePrefix } from '../../config/variables.ts';
-import { PoSyncError } from '../../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { PRIVATE_FOLDER } from '../../core/folder.ts';
 import { readTextIfExists } from '../../core/regular-file.ts';
 import type { Certificate } from '../../sandbox/certificate.ts';
+import { unusable } from '../../sandbox/database.ts';
 import type { AnsweredCall, SandboxOptions } from '../../sandbox/sandbox-options.ts';
 import { checkEnvironmentName, startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Shell } from '../shell.ts';
@@ -89,13 +90,24 @@ async function generatedCredentials(
   const made = { clientId: kept?.[1] ?? 'sandbox', clientSecret: kept?.[2] ?? randomBytes(24).toString('base64url') };
   const prefix = variablePrefix(environment);
   const text = `export ${prefix}_CLIENT_ID=${made.clientId}\nexport ${prefix}_CLIENT_SECRET=${made.clientSecret}\n`;
-  if (file !== undefined && kept === null) {
-    mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
-    writeFileSync(file, text, { mode: 0o600 });
+  if (file !== undefined && kept === null && !isWritten(file, text, stored === undefined)) {
+    return generatedCredentials(environment, folder, shell);
   }
   if (file !== undefined) shell.err(`Generated credentials: ${file}. Load them into a shell with: . ${file}\n`);
   if (shell.isTTY) shell.err(`Client id: ${made.clientId}\nClient secret: ${made.clientSecret}\n`);
   return made;
+}
+
+/** Writes a private file; false if it should be new and another process was faster. */
+function isWritten(file: string, text: string, isNew: boolean): boolean {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+    writeFileSync(file, text, { mode: 0o600, flag: isNew ? 'wx' : 'w' });
+    return true;
+  } catch (error) {
+    if (isNew && codeOf(error) === 'EEXIST') return false;
+    throw unusable(file, toError(error));
+  }
 }
 
 function secretMissing(environment: string, name: string): PoSyncError {

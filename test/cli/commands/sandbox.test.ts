@@ -231,7 +231,10 @@ describe('an invalid value gives one clear error', () => {
 
   test('a data folder that cannot be created', async () => {
     await writeFile(path.join(folder.path, 'file'), '');
-    await refused({ data: 'file/in-it' }).toMatchObject({ code: 'sandbox-data-unusable' });
+    const unusable = { code: 'sandbox-data-unusable', remedy: 'Choose a writable folder with --data.' };
+    await refused({ data: 'file/in-it' }).toMatchObject(unusable);
+    await refused({ data: 'file/in-it' }, { env: {} }).toMatchObject(unusable);
+    await refused({ data: 'file/in-it', tls: true }).toMatchObject(unusable);
   });
 
   test('a missing fault file', async () => {
@@ -301,6 +304,23 @@ test('without variables it runs as staging, with credentials that are generated 
     });
   }
   expect(new Set(secrets).size).toBe(1);
+});
+
+test('two sandboxes that start at once in a new folder have the same generated credentials', async () => {
+  const stopping = new AbortController();
+  const shells = [1, 2].map(() => fakeShell({ env: {}, cwd: folder.path, signal: stopping.signal, isTTY: true }));
+  const running = shells.map((shell) => sandboxCommand({ data: 'at-once' }, shell));
+  await Promise.race(running).catch(() => undefined);
+  const secrets = shells.map(({ written }) => /^Client secret: (.+)$/m.exec(written.err)?.[1]);
+  const stored = await readFile(path.join(folder.path, 'at-once', 'staging.env'), 'utf8');
+  expect(secrets.map((secret) => stored.endsWith(`=${secret}\n`))).toEqual([true, true]);
+  stopping.abort('SIGTERM');
+  await Promise.allSettled(running);
+});
+
+test.each(['[2001:db8::7]', 'fe80::1%lo'])('a self-signed certificate for %s stays the same', (host) => {
+  const create = () => selfSigned(path.join(folder.path, 'six'), 'staging', [host]);
+  expect(create()).toEqual(create());
 });
 
 test('--tls serves https with a self-signed certificate that clients can trust, the same in every run', async () => {
