@@ -15,7 +15,7 @@ export async function reportBatches(folder, signal, report, progress = () => und
   const reported = new Set(await batchesIn(folder, isDone).then((all) => all.map((one) => one.batch)));
   const shown = new Map();
   while (!signal.aborted) {
-    for (const batch of await batchesIn(folder, () => true, reported)) {
+    for (const batch of await batchesIn(folder, isOfSandbox, reported)) {
       if (isDone(batch)) {
         reported.add(batch.batch);
         report(sentenceOf(batch), path.join(folder, batch.batch, 'report.html'));
@@ -33,7 +33,7 @@ export async function reportBatches(folder, signal, report, progress = () => und
 
 /** What earlier runs left for a person, one line a batch, the newest five. */
 export async function waitingReports(folder) {
-  const waiting = (await batchesIn(folder, ({ open }) => open > 0)).map((batch) => {
+  const waiting = (await batchesIn(folder, (batch) => batch.open > 0 && isOfSandbox(batch))).map((batch) => {
     const orders = `${count(batch.open)} ${batch.open === 1 ? 'order needs' : 'orders need'} a person`;
     return { sentence: `${batch.file}: ${orders}`, page: path.join(folder, batch.batch, 'report.html') };
   });
@@ -68,6 +68,11 @@ export function sentenceOf(report) {
 
 function isDone({ state }) {
   return state === 'finished' || state === 'unreadable';
+}
+
+/** Another configuration of the same checkout writes its reports into the same folder. */
+function isOfSandbox({ environment }) {
+  return environment === 'sandbox';
 }
 
 /** The reports of a folder that match, oldest first. */

@@ -130,9 +130,16 @@ export type Returned = {
 const WAS_HELD = /encoding-unsure|spreadsheet-rewrite/;
 
 /** Whether a program made the value that came back, certainly. Nobody corrects a text by one that looks the same. */
-export function isDamaged({ was, now, mayBeChanged }: Returned): boolean {
+export function isDamaged(returned: Returned): boolean {
+  const { was, now, mayBeChanged } = returned;
   if (was === undefined || was === now) return false;
-  return (mayBeChanged && isSpreadsheetDamage(was, now)) || (isAscii(was) && plainLook(now) === was);
+  const isMade = mayBeChanged && isSpreadsheetDamage(was, now) && !mayAnswer(returned);
+  return isMade || (isAscii(was) && plainLook(now) === was);
+}
+
+/** Whether a person may have entered it, because the message asked for it: `1000` for `1.000`. */
+function mayAnswer({ isQuantity, code }: Returned): boolean {
+  return isQuantity && code !== undefined && code.includes('ambiguous-number');
 }
 
 /**
@@ -149,7 +156,7 @@ export function readingsOfReturned(returned: Returned, before: string | undefine
     return `${quoted(now)} contains ${named(alike)}: it can be that, or ${quoted(plainLook(now))}`;
   if (was === undefined) return mayBeChanged ? unknownReadings(now, isQuantity) : undefined;
   if (isSame) return undefined;
-  if (mayBeChanged && isUnsureDamage(was, now))
+  if (mayBeChanged && (isUnsureDamage(was, now) || isSpreadsheetDamage(was, now)))
     return `${quoted(now)} can be a correction of ${quoted(was)}, or what a program made of it`;
   if (isOtherLetters(was, now) && !WAS_HELD.test(code) && textFault(was.trim()) === undefined)
     return `${quoted(now)} can be a correction of ${quoted(was)}, or the same text read in another encoding`;

@@ -168,12 +168,17 @@ function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
   if (shown) return foundIn(shown, entry, at);
   const other = respelled.get(entry.order.purchaseOrderNumber);
   if (other !== undefined) return { kind: 'unlistable', at, answer: otherSpelling(other) };
-  if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: end.said };
+  if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: ofList(end.said) };
   const { maybeSentAt = 0 } = entry;
   if (evidence?.kind === 'good' && maybeSentAt > evidence.reaches)
     return { kind: 'absent', at, listedFrom, needed: evidence.needed, isWatched };
-  const answer = end.kind === 'complete' ? unclearAnswer(evidence) : end.said;
+  const answer = end.kind === 'complete' ? unclearAnswer(evidence) : ofList(end.said);
   return { kind: 'inconclusive', at, listedFrom, inARow, answer, isAway };
+}
+
+/** The list's own failure, which must not read as the answer to the order. */
+function ofList(said: Answer): Answer {
+  return { ...said, message: `the API's list cannot be read: ${said.message}` };
 }
 
 async function apply(deps: VerifierDeps, entry: Entry, event: LedgerEvent): Promise<void> {

@@ -112,7 +112,9 @@ describe('orders in doubt where the API gives no list', () => {
       async () => (await run('status')).out.includes('run reconcile'),
       30_000,
     );
-    expect((await run('resume')).out).toMatch(/still paused[\s\S]*without a list run po-sync reconcile/);
+    expect((await run('resume')).out).toMatch(
+      /still paused[\s\S]*without a list run po-sync reconcile --repair --without-list/,
+    );
     expect(await run('reconcile', '--repair', '--yes')).toMatchObject({
       code: 1,
       err: expect.stringContaining('--without-list'),

@@ -19,12 +19,13 @@ async function openVerifierRig() {
   const log = pino({ level: 'silent' });
   const onVerdict = async () => undefined;
   const ledger = createLedger({ redis, keys, identity });
-  const rig = { now: 1_000_000, shown: [] as string[], lists: 0, watched: 1e9 };
+  const rig = { now: 1_000_000, shown: [] as string[], lists: 0, watched: 1e9, end: undefined as ListEnd | undefined };
   const time = { now: () => rig.now, sync: async () => undefined, watched: () => rig.watched };
   const canaries = createCanaries({ redis, keys, clock: systemClock, time });
 
   async function list(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
     rig.lists += 1;
+    if (rig.end !== undefined) return rig.end;
     for (const purchaseOrderNumber of rig.shown) onOrder({ purchaseOrderNumber });
     return { kind: 'complete', orders: rig.shown.length };
   }
@@ -85,6 +86,17 @@ describe('verifier', () => {
     expect(await stateOf('A')).toBe('unknown');
     await tickAfter(settle);
     expect(await stateOf('A')).toBe('inDoubt');
+  });
+
+  it('says that the failure is that of the list', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, ledger, doubt, tickAfter } = opened;
+    await doubt('A');
+    rig.end = { kind: 'unavailable', said: { code: 'http-404', message: 'Not found.', httpStatus: 404 } };
+    await tickAfter(settle);
+    const [known] = await ledger.lookup(['A']);
+    const answer = known?.kind === 'open' ? known.entry.answer : undefined;
+    expect(answer?.message).toBe("the API's list cannot be read: Not found.");
   });
 
   it('gives each order ten settles, also if lists were bad long before', async () => {

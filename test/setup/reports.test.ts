@@ -35,14 +35,18 @@ test('an unreadable file reports why', () => {
   expect(sentenceOf({ ...report, counts })).toContain('cannot be read, 4,000 orders were admitted before. Ends');
 });
 
-test('a batch that takes longer shows its progress, then its result; a held one shows why', async () => {
+test('a batch that takes longer shows its progress, then its result; a held one shows why; one of another environment is not shown', async () => {
   await using folder = await makeTempFolder();
   const write = async (batch: string, report: object) => {
     await mkdir(path.join(folder.path, batch), { recursive: true });
-    await writeFile(path.join(folder.path, batch, 'report.json'), JSON.stringify({ batch, open: 0, ...report }));
+    await writeFile(
+      path.join(folder.path, batch, 'report.json'),
+      JSON.stringify({ batch, environment: 'sandbox', open: 0, ...report }),
+    );
   };
   const counts = { records: 5, orders: 50_000, ...none, accepted: 12_000 };
   await write('one', { file: 'large.csv', state: 'running', counts });
+  await write('other', { file: 'own.csv', environment: 'staging', state: 'finished', counts });
   await write('two', { file: 'wrong.csv', state: 'held', counts, held: { reason: 'refused alike' } });
   const lines: string[] = [];
   const stop = new AbortController();
@@ -64,10 +68,11 @@ test('a start names the newest reports with orders that need a person', async ()
   await using folder = await makeTempFolder();
   for (let i = 0; i < 7; i += 1) {
     await mkdir(path.join(folder.path, `batch-${i}`));
-    const report = { batch: `batch-${i}`, file: `${i}.csv`, state: 'finished', open: i === 6 ? 0 : 1 };
+    const environment = i === 0 ? 'staging' : 'sandbox';
+    const report = { batch: `batch-${i}`, environment, file: `${i}.csv`, state: 'finished', open: 1 };
     await writeFile(path.join(folder.path, `batch-${i}`, 'report.json'), JSON.stringify(report));
   }
   const { shown, more } = await waitingReports(folder.path);
-  expect(shown.map(({ sentence }) => sentence)).toEqual([1, 2, 3, 4, 5].map((i) => `${i}.csv: 1 order needs a person`));
+  expect(shown.map(({ sentence }) => sentence)).toEqual([2, 3, 4, 5, 6].map((i) => `${i}.csv: 1 order needs a person`));
   expect(more).toBe(1);
 });

@@ -232,6 +232,16 @@ describe('a value that a program may have changed', () => {
     expect(messages.join()).not.toContain('nothing shows which');
   });
 
+  test('names the way out where the message asked for the value', async () => {
+    round = await openFixRound(`${HEADER}\nPO-1,A-1,"1,000"\n`, ERP);
+    const rows = saved(withCells(rowsOf(round.written().text), 0, { MENGE: '1000' }));
+    const { sent, messages } = await round.drops(textOf(rows));
+    expect(JSON.stringify(sent)).not.toContain('NEW');
+    expect(messages).toEqual([
+      expect.stringMatching(/^MENGE: "1000" can be a correction of "1,000", .* or write confirmed into _error_check/),
+    ]);
+  });
+
   test.each([
     ['4711', 'A-1', '3', ['PO_NO', 'MENGE']],
     ['PO-1', '01. Feb', '3', ['MATNR', 'MENGE']],

@@ -124,12 +124,12 @@ describe('a fix file', () => {
     '',
   ].join('\r\n');
 
-  test('that a spreadsheet saved has its values restored, and faulty values stay faulty', async () => {
+  test('that a spreadsheet saved has its values restored, and a quantity that the message asked for is held', async () => {
     const { orders, warnings } = await comesBack(SAVED);
     expect(orders).toEqual([
       order('00987', ['000123', 1], ['A-7', 5]),
       order('00988', ['1-2', 2]),
-      { '00989': ['5 MENGE ambiguous-number'] },
+      { '00989': ['5 MENGE spreadsheet-rewrite'] },
       order('990', ['A-2', 1]),
     ]);
     expect(warnings).toEqual([

@@ -60,7 +60,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   ]);
   const body = html`<h1>Dead letters</h1>
 ${form}
-<p>${count(page.total)} orders need a person.</p>
+<p>${count(page.total)} ${page.total === 1 ? 'order needs' : 'orders need'} a person.</p>
 ${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Dead letters by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}

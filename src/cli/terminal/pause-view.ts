@@ -11,7 +11,7 @@ export function pauseEndText(pause: Pick<Pause, 'code' | 'nextTryAt'>, now: numb
     case 'operator':
       return 'until po-sync resume';
     case 'list':
-      return "ends when the API's list has been read; without a list run po-sync reconcile";
+      return "ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list";
     case 'automatic': {
       const wait = (pause.nextTryAt ?? 0) - now;
       return `${wait >= 1_000 ? `ends automatically, next try in ${duration(wait)}` : 'ends automatically'}${after}`;

@@ -89,7 +89,11 @@ it('resume ends the wait of an order for its next attempt, but not the wait for 
 
 it.each([
   ['operator', undefined, 'until po-sync resume'],
-  ['ledger-rolled-back', undefined, "ends when the API's list has been read; without a list run po-sync reconcile"],
+  [
+    'ledger-rolled-back',
+    undefined,
+    "ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list",
+  ],
   ['api-down', undefined, 'ends automatically'],
   ['api-down', 13_000, 'ends automatically, next try in 12 s'],
   [
