@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -116,6 +116,23 @@ it('what is empty, too large, or for no source is refused and leaves nothing', a
   expect((await person.upload('source=frob', 'a'))['code']).toBe('source-unknown');
   expect((await person.upload('name=x.csv', Buffer.alloc(64 * 1024 * 1024 + 1, 'a')))['code']).toBe('upload-too-large');
   expect(await uploads()).toEqual([]);
+});
+
+it('in a protected environment nothing is sent without its name', async () => {
+  await using guarded = await openWorkplace({ env: { PO_SYNC_CONFIRM: 'staging' } });
+  const config = await readFile(guarded.config, 'utf8');
+  await writeFile(guarded.config, config.replace('{ baseUrl:', '{ protected: true, baseUrl:'));
+  const one = await openOperator(guarded, guarded.start(['start']));
+  const upload = await one.upload('name=a.csv', `${HEAD}\nPO-41,NEW,A,1\n`);
+  const sendWith = (confirm: object) =>
+    one.call('POST', `/uploads/${String(upload['id'])}/send`, { sha256: upload['sha256'], ...confirm });
+  for (const confirm of [{}, { confirm: 'production' }, { confirm: true }]) {
+    const { status, body } = await sendWith(confirm);
+    expect([status, body['code']]).toEqual([403, 'confirmation-missing']);
+  }
+  expect(guarded.stored().size).toBe(0);
+  expect((await sendWith({ confirm: 'staging' })).status).toBe(201);
+  await until('the order', () => guarded.stored().has('PO-41'));
 });
 
 it('the page uploads without JavaScript, and shows no markup or hidden character of a name', async () => {

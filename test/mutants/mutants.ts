@@ -1321,4 +1321,11 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return owner === 0 ? undefined : undefined;',
     tests: ['test/process/file-modes.test.ts'],
   },
+  {
+    without: 'the name of a protected environment for an act at the admin port',
+    file: 'src/admin/api/acts.ts',
+    find: ' && confirm !== environment) {',
+    replace: ' && confirm === null) {',
+    tests: ['test/admin/upload.test.ts'],
+  },
 ];
