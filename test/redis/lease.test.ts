@@ -36,3 +36,12 @@ it('a lease that another owner took meanwhile is reported as lost, and its relea
   await lease?.release();
   expect(await redis.get('lease')).toBe('second');
 });
+
+it("a lease whose owner is gone does not last longer after a step back of Redis' clock", async () => {
+  // What a step of five minutes leaves behind.
+  await redis.set('lease', 'gone', 'PX', 300_000);
+  expect(await takeLease(redis, 'lease', 'next', 100)).toBeUndefined();
+  expect(await redis.pttl('lease')).toBeLessThanOrEqual(100);
+  const lease = await until('the lease', async () => (await takeLease(redis, 'lease', 'next', 100)) ?? false);
+  await lease.release();
+});
