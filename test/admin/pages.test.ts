@@ -231,7 +231,7 @@ it('while Redis is away, lasting pages show the last state, the others say so, a
   const running = other.start(['start']);
   const own = Number(await until('ready', () => /"adminPort":(\d+)/.exec(running.out())?.[1]));
   const load = async (path: string) => {
-    const answer = await fetch(`http://127.0.0.1:${own}${path}`, { signal: AbortSignal.timeout(10_000) });
+    const answer = await fetch(`http://127.0.0.1:${own}${path}`, { signal: AbortSignal.timeout(60_000) });
     return { status: answer.status, text: await answer.text(), refresh: answer.headers.get('refresh') };
   };
   await until('the overview', async () => (await load('/')).text.includes('Delivering'));

@@ -39,7 +39,7 @@ describe('batches of a running daemon', () => {
     return until(
       `the report of ${file}`,
       async () => (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished'),
-      30_000,
+      120_000,
     );
   }
 
@@ -67,7 +67,7 @@ describe('batches of a running daemon', () => {
     while ((await batchOf('held.csv')).state !== 'finished' && tries < 5) {
       tries += 1;
       await run('batches', 'release', batch, '--yes');
-      await until('an end', async () => ['held', 'finished'].includes((await batchOf('held.csv')).state), 30_000);
+      await until('an end', async () => ['held', 'finished'].includes((await batchOf('held.csv')).state), 120_000);
     }
     const { counts } = await reportOf('held.csv');
     expect(counts.refused).toBeGreaterThan(3);

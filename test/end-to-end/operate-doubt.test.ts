@@ -110,7 +110,7 @@ describe('orders in doubt where the API gives no list', () => {
     await until(
       'a hold that names the way out',
       async () => (await run('status')).out.includes('run reconcile'),
-      30_000,
+      120_000,
     );
     expect((await run('resume')).out).toMatch(
       /still paused[\s\S]*without a list run po-sync reconcile --repair --without-list/,

@@ -251,7 +251,7 @@ describe('an inbox', () => {
     await it.inbox.start();
     const names = Array.from({ length: 3000 }, (_, i) => `${i}.csv`);
     await Promise.all(names.map((name) => it.drop(name)));
-    await until('all files', () => it.offered.length === names.length, 30_000);
+    await until('all files', () => it.offered.length === names.length);
     expect(new Set(it.offered).size).toBe(names.length);
     expect(await readdir(it.path)).toEqual([]);
   });

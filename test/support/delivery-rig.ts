@@ -172,7 +172,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     events,
     lines,
     submit,
-    async settled(within = 20_000) {
+    async settled(within = 60_000) {
       await until('all orders settled', async () => (await ledger.unsettled()) === 0, within);
     },
     stored() {

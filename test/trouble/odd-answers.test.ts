@@ -156,7 +156,7 @@ describe('the clock of the host', () => {
     });
     await using rig = await openDeliveryRig({ partner: api });
     await rig.submit('b1', numbersOf(3));
-    await rig.settled(10_000);
+    await rig.settled();
     expect(api.stored).toHaveLength(3);
   });
 });
