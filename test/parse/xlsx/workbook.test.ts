@@ -122,25 +122,31 @@ describe('a workbook', () => {
   test('returns any texts, joined by number and with their rows', async () => {
     const cell = fc
       .string({ unit: fc.constantFrom('a', 'B', '0', '7', ' ', '<', '&', '"', "'", 'é', '€', ';', ',', '𝄞', ']') })
-      .filter((value) => value.trim() !== '' && value.trim() === value);
+      // Marks may mean the row above, zeros nothing, an apostrophe a text: other tests.
+      .filter((value) => /^[aBé]/.test(value) && value.trim() === value);
     const row = fc.record({
       number: fc.constantFrom('1', '02', 'P-3'),
       code: cell,
       quantity: fc.integer({ min: 1, max: 999 }),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (wanted) => {
-        const sheet = rows(...wanted.map(({ number: id, code, quantity }) => [text(id), text(code), number(quantity)]));
-        const { orders } = await read(await writeWorkbook(sheet));
-        const found = orders.flatMap((order) =>
-          order.valid ? order.order.items.map((item) => [order.number, item.articleCode, item.quantity]) : [],
-        );
-        const groups = [...new Set(wanted.map(({ number: id }) => id))].flatMap((id) =>
-          wanted.filter((one) => one.number === id).map(({ code, quantity }) => [id, code, quantity]),
-        );
-        const sorted = (all: unknown[]) => all.map((one) => JSON.stringify(one)).toSorted((a, b) => (a < b ? -1 : 1));
-        expect(sorted(found)).toEqual(sorted(groups));
-      }),
+      fc.asyncProperty(
+        fc.uniqueArray(row, { minLength: 1, maxLength: 20, selector: JSON.stringify }),
+        async (wanted) => {
+          const sheet = rows(
+            ...wanted.map(({ number: id, code, quantity }) => [text(id), text(code), number(quantity)]),
+          );
+          const { orders } = await read(await writeWorkbook(sheet));
+          const found = orders.flatMap((order) =>
+            order.valid ? order.order.items.map((item) => [order.number, item.articleCode, item.quantity]) : [],
+          );
+          const groups = [...new Set(wanted.map(({ number: id }) => id))].flatMap((id) =>
+            wanted.filter((one) => one.number === id).map(({ code, quantity }) => [id, code, quantity]),
+          );
+          const sorted = (all: unknown[]) => all.map((one) => JSON.stringify(one)).toSorted((a, b) => (a < b ? -1 : 1));
+          expect(sorted(found)).toEqual(sorted(groups));
+        },
+      ),
       { numRuns: runs(8) },
     );
   });
