@@ -17,7 +17,7 @@ export async function uploadPage({ api, mayOperate }: PageRequest): Promise<Cont
   const form = html`<form method="post" action="/upload" enctype="multipart/form-data" class="narrow">
 <label for="source">Source <small>whose columns the file has</small></label>
 <select id="source" name="source">${sources}</select>
-<label for="file">File <small>CSV, Excel, JSON or XML, at most ${size(MOST_BYTES)}</small></label>
+<label for="file">File <small>CSV, Excel, JSON or XML, at most ${MOST_BYTES / 2 ** 20} MiB</small></label>
 <input id="file" name="file" type="file" required>
 <button class="main">Upload and preview</button>
 </form>
