@@ -264,7 +264,9 @@ describe("the operator's commands", () => {
       batches: [{ file: 'later.csv', state: 'sending' }],
     });
     expect(place.stored().has('PO-100')).toBe(false);
-    expect((await run('explain', 'PO-100')).out).toMatch(/^PO-100 {2}waits to be sent/);
+    expect((await run('explain', 'PO-100')).out).toMatch(
+      /^PO-100 {2}waits to be sent[\s\S]*To resume delivery, run po-sync resume\./,
+    );
     expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('is running') });
     await until('the order', () => place.stored().get('PO-100') === 1);
     expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('not paused by an operator') });

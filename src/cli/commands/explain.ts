@@ -214,13 +214,17 @@ function waitLines({ waitsFor, batch, followedBy }: OpenOrder, now: number): str
   ];
 }
 
-function remedyOf({ for: kind }: OpenOrder['waitsFor'], batch: string): string {
+function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string): string {
   switch (kind) {
     case 'release':
       return `To resume it, run po-sync batches release ${batch}.`;
     case 'daemon':
       return 'Run po-sync start.';
     case 'pause':
+      // Only an operator's pause has no next try.
+      return until === undefined
+        ? 'To resume delivery, run po-sync resume.'
+        : 'Run po-sync status to see what ends the pause.';
     case 'slow-down':
     case 'first-list':
       return 'Run po-sync status to see what ends the pause.';

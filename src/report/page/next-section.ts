@@ -43,7 +43,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
       return [];
     case 'held':
       return [
-        html`Check the errors. If most orders are refused with the same message, the mapping is often wrong, not the orders: ${command('po-sync', 'dead-letters', 'list', '--batch', report.batch)}`,
+        html`Your operator does this; do not drop the file again. Check the errors. If most orders are refused with the same message, the mapping is often wrong, not the orders: ${command('po-sync', 'dead-letters', 'list', '--batch', report.batch)}`,
         html`To send the remaining orders, release the batch: ${command('po-sync', 'batches', 'release', report.batch)}`,
         html`To withdraw the orders that were never sent, cancel it. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', report.batch)}`,
       ];

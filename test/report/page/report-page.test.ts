@@ -173,6 +173,7 @@ describe('a held batch', () => {
     const text = textOf(pageOf([], more));
     expect(text).toContain('40 of the last 40 answers refuse alike: article X-9 is unknown');
     expect(text).toContain('Held since 2026-11-21 07:15:04 UTC');
+    expect(text).toContain('Your operator does this; do not drop the file again.');
   });
 
   it('draws the orders without an outcome as empty part of the bar', () => {
