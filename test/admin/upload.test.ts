@@ -17,10 +17,7 @@ beforeAll(async () => {
   person = await openOperator(place, place.start(['start']));
   await place.drop('first.csv', `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,A,1\n`);
   await until('the first orders', () => place.stored().size === 2);
-  await until(
-    'their ledger',
-    async () => (await place.run(['status', '--json'])).out.includes('"unsettled": 0') || true,
-  );
+  await until('their ledger', async () => (await place.reportsNow())[0]?.state === 'finished');
 });
 afterAll(() => place[Symbol.asyncDispose]());
 

@@ -47,11 +47,14 @@ export async function openOperator(place: Workplace, daemon: Running): Promise<O
     link,
     call,
     async upload(query, content) {
-      const reply = await fetch(`${origin}/api/v1/uploads?${query}`, {
-        method: 'POST',
-        headers: { ...own, cookie, 'content-type': 'application/octet-stream' },
-        body: new Uint8Array(Buffer.from(content)),
-      });
+      const send = () =>
+        fetch(`${origin}/api/v1/uploads?${query}`, {
+          method: 'POST',
+          headers: { ...own, cookie, 'content-type': 'application/octet-stream' },
+          body: new Uint8Array(Buffer.from(content)),
+        });
+      // A connection that waited five seconds is closed, perhaps when it is used again.
+      const reply = await send().catch(send);
       const found = (await reply.json()) as Record<string, unknown>;
       if (!reply.ok) return found;
       matchesDocument('POST', 'uploads', 201, found);
