@@ -56,7 +56,7 @@ it('a file is uploaded, previewed and sent; a dead letter is found by its articl
     return body['total'] === 1 && !JSON.stringify(body['items']).includes('~#');
   });
   await open('/dead-letters?q=art-7');
-  await shows('1 orders need a person.');
+  await shows('1 order needs a person.');
   await picture(page, 'dead-letters');
   await press('a[href^="/dead-letters/"][href*="line"]');
   await shows('Send the correction');
