@@ -48,16 +48,23 @@ function allowOrigin(response: ServerResponse, origin: string): void {
   if (origin !== '*') response.setHeader('vary', 'origin');
 }
 
-const PREFLIGHT: Reply = {
-  kind: 'complete',
-  status: 204,
-  body: '',
-  headers: {
-    'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
-    'access-control-allow-headers': 'authorization, content-type, accept',
-    'access-control-max-age': '600',
-  },
-};
+/** Names of headers, as a browser asks for them. */
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+){0,50}$/;
+
+/** A page may send any header: an API that takes no other ones ignores them. */
+function preflight(asked: unknown): Reply {
+  const more = typeof asked === 'string' && HEADER_NAMES.test(asked) ? `, ${asked}` : '';
+  return {
+    kind: 'complete',
+    status: 204,
+    body: '',
+    headers: {
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+      'access-control-allow-headers': `authorization, content-type, accept${more}`,
+      'access-control-max-age': '600',
+    },
+  };
+}
 
 function observe(reply: Reply, { method, path }: Call, durationMs: number, context: Context): void {
   const status = reply.kind === 'drop' ? 0 : reply.status;
@@ -91,7 +98,9 @@ function answerCall(call: Call, role: Role, context: Context): Reply | Promise<R
   if (headers.host === undefined && request.httpVersion !== '1.0') {
     return failure(400, 'The request parameters are invalid: the header Host is missing.');
   }
-  if (method === 'OPTIONS' && context.settings.cors !== '') return PREFLIGHT;
+  if (method === 'OPTIONS' && context.settings.cors !== '') {
+    return preflight(request.headers['access-control-request-headers']);
+  }
   if (path === '/healthz') return isReading(method) ? HEALTHY : notAllowed(method, 'GET, HEAD');
   if (path === '/openapi.json') return isReading(method) ? describeItself(context) : notAllowed(method, 'GET, HEAD');
   if (role.auth && path === context.settings.tokenPath) return answerToken(call, context);

@@ -138,6 +138,8 @@ const NAMED_SECRETS = [
   new RegExp(`(name="?(?:${SECRET_FIELDS})"?(?:[^\\r\\n]+\\r?\\n|\\r?\\n)+\\r?\\n)[^\\r\\n]*`, 'gi'),
   new RegExp(`(<(?:${SECRET_FIELDS})>)[^<]*(?=</)`, 'gi'),
 ];
+/** Tokens of any server where a scheme names them. */
+const BEARER = /\b((?:bearer|basic) +)[\w.~+/%=-]{16,}/gi;
 /** The tokens of every sandbox. */
 const TOKEN = new RegExp(`${TOKEN_PREFIX}[\\w-]{43}`, 'g');
 /** Shorter secrets would hide unrelated text. */
@@ -160,7 +162,7 @@ export function createRedaction(clients: readonly Client[]): Redact {
     const named = NAMED_SECRETS.reduce((rest, pattern) => rest.replace(pattern, '$1[redacted]'), text);
     return spellings.reduce(
       (rest, secret) => rest.replaceAll(secret, '[redacted]'),
-      named.replace(TOKEN, '[redacted]'),
+      named.replace(BEARER, '$1[redacted]').replace(TOKEN, '[redacted]'),
     );
   };
 }

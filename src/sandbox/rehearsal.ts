@@ -15,6 +15,11 @@ export type Rehearsal = {
   page(): string;
 };
 
+/** Most calls of one kind, most entries of one order, and most orders in the record: the newest, so that it stays small. */
+const MOST_CALLS = 1_000;
+const MOST_ENTRIES = 1_000;
+const MOST_ORDERS = 200_000;
+
 /** Creates an empty record, kept in memory only. */
 export function createRehearsal(environment: string, exchanges: Exchanges): Rehearsal {
   const startedAt = Date.now();
@@ -31,7 +36,8 @@ export function createRehearsal(environment: string, exchanges: Exchanges): Rehe
     if (event.status === 0) counters.dropped += 1;
     const name = `${event.on} ${event.status === 0 ? 'dropped' : event.status}`;
     tally(statuses, name);
-    if (event.on === 'list') lists.push({ at: event.at, status: event.status, durationMs: event.durationMs });
+    if (event.on === 'list')
+      keep(lists, { at: event.at, status: event.status, durationMs: event.durationMs }, MOST_CALLS);
   }
 
   return {
@@ -39,22 +45,22 @@ export function createRehearsal(environment: string, exchanges: Exchanges): Rehe
       switch (event.type) {
         case 'received':
           counters.received += 1;
-          orderOf(orders, event.order).received.push(event.at);
+          keep(orderOf(orders, event.order).received, event.at, MOST_ENTRIES);
           return;
         case 'stored':
           counters.stored += 1;
-          orderOf(orders, event.order).stored.push(event.at);
+          keep(orderOf(orders, event.order).stored, event.at, MOST_ENTRIES);
           return;
         case 'answered':
           answered(event);
           return;
         case 'token':
-          tokens.push({ at: event.at, outcome: event.outcome });
+          keep(tokens, { at: event.at, outcome: event.outcome }, MOST_CALLS);
           return;
         case 'fault':
           counters.faults += 1;
           tally(faults, `${event.on} ${event.kind}`);
-          if (event.order !== '') orderOf(orders, event.order).faults.push(event.kind);
+          if (event.order !== '') keep(orderOf(orders, event.order).faults, event.kind, MOST_ENTRIES);
           return;
         case 'crashed':
           counters.crashed += 1;
@@ -76,7 +82,14 @@ function orderOf(orders: Map<string, OrderRecord>, number: string): OrderRecord 
   if (known !== undefined) return known;
   const fresh = { received: [], stored: [], faults: [] };
   orders.set(number, fresh);
+  const [oldest] = orders.keys();
+  if (orders.size > MOST_ORDERS && oldest !== undefined) orders.delete(oldest);
   return fresh;
+}
+
+function keep<T>(all: T[], one: T, most: number): void {
+  all.push(one);
+  if (all.length > most) all.shift();
 }
 
 function tally(counts: Record<string, number>, name: string): void {

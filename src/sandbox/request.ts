@@ -94,7 +94,7 @@ export function refuseHeaders(headers: CallHeaders, strictness: 'strict' | 'leni
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
     return failure(415, `Send the body without the header Content-Encoding (received: ${said(contentEncoding)}).`);
   }
-  if (accept !== 'application/json' && !(mayLack && acceptsAny(accept)) && !acceptsJson(plain(accept))) {
+  if (accept !== 'application/json' && !acceptsJson(plain(accept)) && !(mayLack && acceptsAny(accept))) {
     return failure(406, `Send the header Accept: application/json (received: ${said(accept)}).`);
   }
   return undefined;
@@ -113,16 +113,25 @@ function isJsonType(type: string): boolean {
   return charset === undefined || /^utf-?8$/i.test(charset);
 }
 
+/** Whether the client takes anything, and does not exclude JSON by name. */
 function acceptsAny(accept: string | undefined): boolean {
+  if (accept === undefined) return true;
+  const ranges = rangesOf(plain(accept));
   return (
-    accept === undefined || /(?:^|,)[ \t]*(?:\*|application)\/\*(?![^,]*;[ \t]*q=0(?:\.0*)?[ \t]*(?:,|$))/i.test(accept)
+    ranges.some(({ type, isExcluded }) => /^(?:\*|application)\/\*$/.test(type) && !isExcluded) &&
+    !ranges.some(({ type, isExcluded }) => type === 'application/json' && isExcluded)
   );
 }
 
 function acceptsJson(accept: string): boolean {
-  return accept.split(',').some((range) => {
+  return rangesOf(accept).some(({ type, isExcluded }) => type === 'application/json' && !isExcluded);
+}
+
+/** The media ranges of an Accept header; weight 0 excludes a range (RFC 9110, 12.4.2). */
+function rangesOf(accept: string): { type: string; isExcluded: boolean }[] {
+  return accept.split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return type === 'application/json' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    return { type, isExcluded: parameters.some((parameter) => /^q[ \t]*=[ \t]*0(?:\.0*)?$/.test(parameter)) };
   });
 }
 

@@ -102,6 +102,7 @@ describe('a secret is redacted', () => {
     ['in XML', '<client_secret>from-production</client_secret>', 'text/xml'],
     ['at the end of what is kept of a body', `${'x'.repeat(8180)}${CLIENT_SECRET}`, 'text/plain'],
     ['of a Basic header in a body', basic, 'text/plain'],
+    ['of a Bearer header in JSON', '{"authorization":"Bearer from-production.x1"}', 'application/json'],
     ['in a header without a scheme', '', 'text/plain', { authorization: `from-production ${CLIENT_SECRET}` }],
     ['of a Basic header in another header', '', 'text/plain', { 'x-auth': `Basic ${basic}` }],
   ])('%s', async (_, body, type, headers: Record<string, string> = {}) => {

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { createExchanges } from '../../src/sandbox/exchanges.ts';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
+import { createRehearsal } from '../../src/sandbox/rehearsal.ts';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
 import { exchange } from '../support/exchange.ts';
 import { goodOrder, openSandbox, rawCreate } from '../support/open-sandbox.ts';
@@ -116,4 +118,22 @@ test('a dropped call ends its connection even if an earlier call on it is still 
   socket.write(rawCreate(goodOrder('PO-1'), token) + rawCreate(goodOrder('PO-2'), token));
   await once(socket, 'close');
   await until('both', async () => (await sandbox.orders(token)).length === 2);
+});
+
+test('the record stays small: the newest calls, entries and orders', () => {
+  const rehearsal = createRehearsal(
+    'staging',
+    createExchanges((text) => text),
+  );
+  for (let n = 0; n < 200_010; n += 1) rehearsal.take({ type: 'received', at: n, order: `PO-${n}` });
+  for (let n = 0; n < 1_010; n += 1) {
+    rehearsal.take({ type: 'received', at: n, order: 'PO-200009' });
+    rehearsal.take({ type: 'token', at: n, outcome: 'issued' });
+  }
+  const record = JSON.parse([...rehearsal.text()].join(''));
+  expect(Object.keys(record.orders)).toHaveLength(200_000);
+  expect(record.orders['PO-9']).toBeUndefined();
+  expect(record.orders['PO-200009'].received).toHaveLength(1_000);
+  expect(record.tokens.map(({ at }: { at: number }) => at)).toEqual(Array.from({ length: 1_000 }, (_, n) => n + 10));
+  expect(record.counters.received).toBe(201_020);
 });
