@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // One project is one suite: `npm test` runs `fast`, `npm run test:NAME` another; docs/contributing.md says what each proves.
 
@@ -24,16 +25,45 @@ const PROPERTIES = [
 /** Files that `npm test` leaves to `npm run test:process`, because they take long. */
 const LONG = [
   'test/admin/metrics.test.ts',
+  'test/end-to-end/dead-letters-close.test.ts',
+  'test/end-to-end/notices.test.ts',
+  'test/end-to-end/operate-doubt.test.ts',
   'test/end-to-end/rehearse.test.ts',
+  'test/parse/unreadable.test.ts',
   'test/parse/xlsx/raw-workbook.test.ts',
+  'test/reconcile/ledger-rebuild.test.ts',
   'test/sandbox/conformance/part-8-limits.test.ts',
   'test/sandbox/faults/fault-control.test.ts',
+  'test/sandbox/faults/rehearse.test.ts',
   'test/sandbox/list-text.test.ts',
   'test/sandbox/switches.test.ts',
 ];
 
 /** Files that `npm test` leaves to `npm run test:properties`, which runs them with more cases. */
 const LEFT_TO_PROPERTIES = ['test/parse/xlsx/workbook.test.ts', 'test/sandbox/fuzz.test.ts'];
+
+/** Files that take a minute or two. One that begins last keeps all others waiting. */
+const FIRST = [
+  'process/kill',
+  'process/canary',
+  'process/failover',
+  'process/pm2',
+  'process/hostile-neighbor',
+  'process/faults',
+  'process/neighbors',
+  'process/installed',
+  'process/npm-start',
+  'deliver/delivery',
+  'end-to-end/round-trip',
+];
+
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => FIRST.some((name) => moduleId.endsWith(`/${name}.test.ts`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 const common = {
   setupFiles: ['test/support/fixed-seed.ts'],
@@ -48,6 +78,7 @@ const common = {
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFilesFirst },
     projects: [
       {
         test: {

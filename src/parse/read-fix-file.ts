@@ -139,7 +139,7 @@ export function isDamaged(returned: Returned): boolean {
 
 /** Whether a person may have entered it, because the message asked for it: `1000` for `1.000`. */
 function mayAnswer({ isQuantity, code }: Returned): boolean {
-  return isQuantity && code !== undefined && code.includes('ambiguous-number');
+  return isQuantity && (code?.includes('ambiguous-number') ?? false);
 }
 
 /**
