@@ -53,6 +53,9 @@ const FIRST = [
   'process/neighbors',
   'process/installed',
   'process/npm-start',
+  'trouble/surroundings',
+  'trouble/doubt',
+  'trouble/rates',
   'deliver/delivery',
   'end-to-end/round-trip',
 ];
