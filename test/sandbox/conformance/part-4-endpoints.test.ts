@@ -18,7 +18,10 @@ describe('part 4, GET /purchase-orders', () => {
     expect(await fresh.orders(own)).toEqual([]);
     const numbers = Array.from({ length: 1234 }, (_, nth) => `PO-${nth}`);
     for (const number of numbers.slice(0, 3)) await fresh.create(goodOrder(number), own);
-    await Promise.all(numbers.slice(3).map((number) => fresh.create(goodOrder(number), own)));
+    // Each call has a connection of its own; the kernel resets some of a thousand that begin at once.
+    for (let from = 3; from < numbers.length; from += 200) {
+      await Promise.all(numbers.slice(from, from + 200).map((number) => fresh.create(goodOrder(number), own)));
+    }
     const listed = await fresh.orders(own);
     expect(listed.slice(0, 3)).toEqual(numbers.slice(0, 3).map((number) => goodOrder(number)));
     expect(new Set(listed.map((order) => JSON.stringify(order)))).toEqual(
