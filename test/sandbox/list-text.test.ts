@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { bearerHeaders, goodOrder, openSandbox } from '../support/open-sandbox.ts';
+import { bearerHeaders, createOrders, goodOrder, openSandbox } from '../support/open-sandbox.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const ORDERS = 100_000;
@@ -53,7 +53,8 @@ test('a list of 100,000 orders is streamed with little memory, without delaying 
 test('a list contains the orders stored when it was requested', async () => {
   await using sandbox = await openSandbox();
   const token = await sandbox.token();
-  await Promise.all(Array.from({ length: 1500 }, (_, nth) => sandbox.create(goodOrder(`PO-${nth}`), token)));
+  const numbers = Array.from({ length: 1500 }, (_, nth) => `PO-${nth}`);
+  await createOrders(sandbox, numbers, token);
   const creating = Array.from({ length: 300 }, (_, nth) => sandbox.create(goodOrder(`PO-late-${nth}`), token));
   const [listed] = await Promise.all([sandbox.orders(token), ...creating]);
   const early = listed.filter((order) => !String(Object(order).purchaseOrderNumber).includes('late'));

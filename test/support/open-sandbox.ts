@@ -77,6 +77,13 @@ export function goodOrder(number: string, quantity = 1): Record<string, unknown>
 }
 
 /** A form body; fields that are undefined are left out. */
+/** Creates good orders, 200 at once: each call has its own connection, and the kernel resets some of a thousand. */
+export async function createOrders(sandbox: OpenSandbox, numbers: readonly string[], token: string): Promise<void> {
+  for (let from = 0; from < numbers.length; from += 200) {
+    await Promise.all(numbers.slice(from, from + 200).map((number) => sandbox.create(goodOrder(number), token)));
+  }
+}
+
 export function formOf(fields: Record<string, string | undefined>): string {
   const given = Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined);
   return new URLSearchParams(given).toString();

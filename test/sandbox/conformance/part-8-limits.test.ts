@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { goodOrder } from '../../support/open-sandbox.ts';
+import { createOrders, goodOrder } from '../../support/open-sandbox.ts';
 import { conformingSandbox, errorEnvelope } from './conform.ts';
 
 test('part 8: an access token is valid for 3600 seconds', async () => {
@@ -10,7 +10,8 @@ test('part 8: an access token is valid for 3600 seconds', async () => {
 test('part 8: there is no pagination and no default page size: the list is complete', async () => {
   await using sandbox = await conformingSandbox();
   const token = await sandbox.token();
-  await Promise.all(Array.from({ length: 2500 }, (_, nth) => sandbox.create(goodOrder(`PO-${nth}`), token)));
+  const numbers = Array.from({ length: 2500 }, (_, nth) => `PO-${nth}`);
+  await createOrders(sandbox, numbers, token);
   expect(await sandbox.orders(token)).toHaveLength(2500);
 });
 
