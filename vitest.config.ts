@@ -46,12 +46,10 @@ const LEFT_TO_PROPERTIES = ['test/parse/xlsx/workbook.test.ts', 'test/sandbox/fu
 const FIRST = [
   'process/kill',
   'process/canary',
-  'process/failover',
   'process/pm2',
   'process/hostile-neighbor',
   'process/faults',
   'process/neighbors',
-  'process/installed',
   'process/npm-start',
   'trouble/surroundings',
   'trouble/doubt',
@@ -100,8 +98,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'process',
-          globalSetup: ['test/support/shared-redis.setup.ts', 'test/faults/failover.setup.ts'],
-          maxWorkers: 3,
+          maxWorkers: 4,
           include: ['test/process/**/*.test.ts', ...LONG],
         },
       },
@@ -144,6 +141,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'deploy',
+          globalSetup: ['test/support/shared-redis.setup.ts', 'test/faults/failover.setup.ts'],
           include: ['test/deploy/**/*.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 600_000,
