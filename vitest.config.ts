@@ -51,9 +51,6 @@ const FIRST = [
   'process/faults',
   'process/neighbors',
   'process/npm-start',
-  'trouble/surroundings',
-  'trouble/doubt',
-  'trouble/rates',
   'deliver/delivery',
   'end-to-end/round-trip',
 ];
