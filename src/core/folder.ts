@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { access, chmod, lstat, open, stat } from 'node:fs/promises';
+import { constants, mkdirSync, statSync } from 'node:fs';
+import { access, chmod, lstat, mkdir, open, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { codeOf, PoSyncError } from './errors.ts';
@@ -68,6 +68,49 @@ async function isLink(folder: string): Promise<boolean> {
 
 /** The mode of folders that only the user of po-sync may enter: `data` and everything below it. */
 export const PRIVATE_FOLDER = 0o700;
+
+/**
+ * Creates a folder with those above it, and returns the first that had to be created. The recursive `mkdir` of Node does
+ * not end where a folder cannot exist, as in /proc, and hides why on a read-only disk. System errors.
+ */
+export async function makePath(folder: string, mode?: number): Promise<string | undefined> {
+  try {
+    await mkdir(folder, { mode });
+    return folder;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' && (await stat(folder)).isDirectory()) return undefined;
+    if (!isParentMissing(folder, error)) throw error;
+  }
+  const first = await makePath(path.dirname(folder), mode);
+  await mkdir(folder, { mode }).catch(unlessThere);
+  return first ?? folder;
+}
+
+/** The same, at once. */
+export function makePathSync(folder: string, mode?: number): void {
+  try {
+    mkdirSync(folder, { mode });
+    return;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' && statSync(folder).isDirectory()) return;
+    if (!isParentMissing(folder, error)) throw error;
+  }
+  makePathSync(path.dirname(folder), mode);
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    unlessThere(error);
+  }
+}
+
+function isParentMissing(folder: string, error: unknown): boolean {
+  return codeOf(error) === 'ENOENT' && path.dirname(folder) !== folder;
+}
+
+/** Another process was faster. */
+function unlessThere(error: unknown): void {
+  if (codeOf(error) !== 'EEXIST') throw error;
+}
 
 /** Permission of other users to write. */
 const OTHERS_WRITE = 0o002;

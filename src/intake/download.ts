@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { PRIVATE_FOLDER } from '../core/folder.ts';
+import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
 import { nameBatch } from '../order/batch.ts';
@@ -46,7 +46,7 @@ export async function download(order: DownloadOrder, http: Http): Promise<Downlo
   const name = fileNameOf(url);
   const batch = nameBatch(at, source, name);
   const folder = path.join(spool, batch);
-  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  await makePath(folder, PRIVATE_FOLDER);
   try {
     const draft = path.join(folder, '.part');
     const { answer, sha256, bytes } = await fetchInto(draft, order, http);

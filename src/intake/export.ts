@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { glob, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { glob, lstat, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExportSource } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { PRIVATE_FOLDER } from '../core/folder.ts';
+import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
 import { exportCopied, exportEmpty, exportUnchanged } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
@@ -116,7 +116,7 @@ export async function copyExport(file: string, source: string, spool: string, at
   const name = path.basename(file);
   const batch = nameBatch(at, source, name);
   const folder = path.join(spool, batch);
-  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  await makePath(folder, PRIVATE_FOLDER);
   try {
     const draft = path.join(folder, '.part');
     const { sha256, bytes } = await copyUnchanged(file, draft);

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config, Source } from '../config/config.ts';
+import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { draftPath, syncFile } from '../core/regular-file.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { filesIn, PROCESSING } from './claim.ts';
@@ -47,7 +48,7 @@ async function openParent(source: Source, config: HandInDeps['config']) {
     return Object.assign(await openOwnFolder(source.path, PROCESSING), { shown });
   }
   const shown = deskOf(config, source.name);
-  await mkdir(shown, { recursive: true, mode: 0o700 });
+  await makePath(shown, PRIVATE_FOLDER);
   return { path: shown, shown, [Symbol.asyncDispose]: async () => undefined };
 }
 

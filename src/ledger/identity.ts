@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { PRIVATE_FOLDER } from '../core/folder.ts';
+import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { readJsonIfExists, writeWhole } from '../core/regular-file.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -168,6 +167,6 @@ async function readCheckpoint(file: string): Promise<Checkpoint> {
 }
 
 async function writeCheckpoint(file: string, checkpoint: Checkpoint): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+  await makePath(dirname(file), PRIVATE_FOLDER);
   await writeWhole(file, JSON.stringify(checkpoint));
 }

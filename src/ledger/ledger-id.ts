@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { PRIVATE_FOLDER } from '../core/folder.ts';
+import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { readJsonIfExists, writeWhole } from '../core/regular-file.ts';
 import type { Store } from '../redis/store.ts';
 
@@ -15,7 +14,7 @@ export async function ledgerIdOf({ redis, keys }: Pick<Store, 'redis' | 'keys'>,
   await redis.hsetnx(keys.identity, 'ledger', kept ?? randomUUID());
   const id = (await redis.hget(keys.identity, 'ledger')) ?? kept ?? '';
   if (id !== kept) {
-    await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    await makePath(folder, PRIVATE_FOLDER);
     await writeWhole(file, JSON.stringify({ ledger: id }));
   }
   return id;

@@ -1,9 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import type { RedisSecrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { closeFolder, PRIVATE_FOLDER } from '../core/folder.ts';
+import { closeFolder, makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisPlace } from './address.ts';
@@ -127,7 +126,7 @@ export async function makeFolders({ data, reports }: Config, writes: { reports: 
 }
 
 async function makeFolder(path: string, key: string, mode?: number): Promise<void> {
-  await mkdir(path, { recursive: true, ...(mode !== undefined && { mode }) }).catch((error: unknown) => {
+  await makePath(path, mode).catch((error: unknown) => {
     const reason = codeOf(error) ?? 'unknown error';
     throw new PoSyncError('folder-unusable', `Folder ${path} cannot be created (${reason}).`, {
       remedy: `Make it, or correct ${key} in the configuration.`,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { shownPath } from '../core/folder.ts';
+import { makePath, shownPath } from '../core/folder.ts';
 import { openRegularFile, syncFolder } from '../core/regular-file.ts';
 
 /** Runs `work` on the file system and turns its failure into `report-not-written` with the path. */
@@ -59,21 +59,9 @@ function remedyFor(code: string): string {
 /** Creates a report's folder durably. Throws `report-not-written`. */
 export async function makeFolder(folder: string): Promise<void> {
   await written(folder, async () => {
-    const made = await makeAll(folder);
+    const made = await makePath(folder);
     if (made !== undefined) await syncFolder(dirname(made));
   });
-}
-
-/** Returns the first folder that had to be created, if any. */
-async function makeAll(folder: string): Promise<string | undefined> {
-  try {
-    return await mkdir(folder, { recursive: true });
-  } catch (thrown) {
-    if (codeOf(thrown) !== 'ENOENT') throw thrown;
-    // Node answers ENOENT for a recursive mkdir on a read-only disk; without `recursive` it gives the reason.
-    await mkdir(folder);
-    return folder;
-  }
 }
 
 /** Whether two paths are regular files with the same content. */

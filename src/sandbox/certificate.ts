@@ -1,9 +1,9 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { toError } from '../core/errors.ts';
-import { PRIVATE_FOLDER } from '../core/folder.ts';
+import { makePathSync, PRIVATE_FOLDER } from '../core/folder.ts';
 import { unusable } from './database.ts';
 
 /** A PEM certificate with its private key; `file` is where the certificate is stored, if it is. */
@@ -28,7 +28,7 @@ export function selfSigned(folder: string | undefined, environment: string, host
   if (stored !== undefined && isUsable(stored, names)) return { ...stored, file };
   const made = create(names);
   try {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    makePathSync(folder, PRIVATE_FOLDER);
     writeFileSync(keyFile, made.key, { mode: 0o600 });
     writeFileSync(file, made.cert);
   } catch (error) {

@@ -1,8 +1,8 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { PoSyncError, toError } from '../core/errors.ts';
-import { PRIVATE_FOLDER } from '../core/folder.ts';
+import { makePathSync, PRIVATE_FOLDER } from '../core/folder.ts';
 
 /**
  * Opens or creates a database file with one table (in memory without a folder) and locks it until it is closed or the
@@ -22,7 +22,7 @@ function openDatabase(
   }
   const path = join(folder, name);
   try {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    makePathSync(folder, PRIVATE_FOLDER);
     const database = new DatabaseSync(path, { timeout: 1000 });
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     database.exec(`BEGIN IMMEDIATE; ${reset ? `DROP TABLE IF EXISTS ${table};` : ''} ${create} COMMIT;`);

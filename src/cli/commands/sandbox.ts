@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readSecret, secretFilesFrom } from '../../config/secret.ts';
 import { ENVIRONMENT, variablePrefix } from '../../config/variables.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
-import { PRIVATE_FOLDER } from '../../core/folder.ts';
+import { makePathSync, PRIVATE_FOLDER } from '../../core/folder.ts';
 import { readTextIfExists } from '../../core/regular-file.ts';
 import type { Certificate } from '../../sandbox/certificate.ts';
 import { unusable } from '../../sandbox/database.ts';
@@ -101,7 +101,7 @@ async function generatedCredentials(
 /** Writes a private file; false if it should be new and another process was faster. */
 function isWritten(file: string, text: string, isNew: boolean): boolean {
   try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+    makePathSync(path.dirname(file), PRIVATE_FOLDER);
     writeFileSync(file, text, { mode: 0o600, flag: isNew ? 'wx' : 'w' });
     return true;
   } catch (error) {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { codeOf } from '../../core/errors.ts';
+import { makePath, PRIVATE_FOLDER } from '../../core/folder.ts';
 
 /** A file that only po-sync can read, in a separate folder. Disposing removes both. */
 export type PrivateFile = AsyncDisposable & { path: string; name: string };
@@ -16,7 +17,7 @@ export async function openPrivateFile(
   content: string | Uint8Array = '',
 ): Promise<PrivateFile> {
   const folder = path.join(uploadsOf(config), randomUUID());
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makePath(folder, PRIVATE_FOLDER);
   const file = path.join(folder, name);
   await writeFile(file, content, { mode: 0o600, flag: 'wx' });
   return { path: file, name, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };

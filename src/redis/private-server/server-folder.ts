@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, stat } from 'node:fs/promises';
+import { open, readFile, realpath, rename, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { closeFolder, ownerBesideRoot, PRIVATE_FOLDER } from '../../core/folder.ts';
+import { closeFolder, makePath, ownerBesideRoot, PRIVATE_FOLDER } from '../../core/folder.ts';
 import { readJsonIfExists, writeWhole } from '../../core/regular-file.ts';
 
 const CONFIGURATION = 'redis.conf';
@@ -21,7 +21,7 @@ export async function prepareFolder(data: string): Promise<string> {
   const folder = path.join(data, 'redis');
   try {
     if ((await readState(folder)) === undefined) await refuseForeignFolder(data);
-    await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    await makePath(folder, PRIVATE_FOLDER);
     await closeFolder(data);
     await closeFolder(folder, NOT_OWNER);
     return await realpath(folder);
