@@ -1,6 +1,7 @@
 import { toError } from '../core/errors.ts';
 import type { Context } from './context.ts';
 import type { Row } from './database.ts';
+import { hasUnknownMagic } from './faults/fault-control.ts';
 import type { Plan } from './faults/plan-faults.ts';
 import { rehearse } from './faults/rehearse.ts';
 import type { NewOrder, Stored } from './order-store.ts';
@@ -66,13 +67,16 @@ function store(read: ReadOrder, context: Context, done: Answered): void {
   );
 }
 
-function answerTo({ number, state }: NewOrder, outcome: Stored, { emit, settings }: Context): Reply {
+const UNKNOWN_MAGIC = 'An article begins with REHEARSE- and is not a magic code: the order was created.';
+
+function answerTo({ number, state, items }: NewOrder, outcome: Stored, { emit, settings }: Context): Reply {
   if (outcome === 'taken') {
     const message = `A purchase order with the purchaseOrderNumber ${JSON.stringify(number)} already exists.`;
     return failure(settings.duplicateStatus, message);
   }
   emit?.({ type: 'stored', at: Date.now(), order: number });
-  return success(settings.createdStatus, `{"purchaseOrderNumber":${JSON.stringify(number)},"orderState":"${state}"}`);
+  const data = `{"purchaseOrderNumber":${JSON.stringify(number)},"orderState":"${state}"}`;
+  return success(settings.createdStatus, data, hasUnknownMagic(items) ? UNKNOWN_MAGIC : undefined);
 }
 
 async function list({ orders, settings }: Context, plan: Plan | undefined): Promise<Reply> {

@@ -8,8 +8,9 @@ import { toError } from '../core/errors.ts';
 type Headers = Readonly<Record<string, string>>;
 
 /** A success envelope around JSON text (API part 2). */
-export function success(status: number, data: string): Reply {
-  return { kind: 'complete', status, body: `{"status":"success","data":${data},"error":null}` };
+export function success(status: number, data: string, remark?: string): Reply {
+  const body = `{"status":"success","data":${data},"error":null}`;
+  return { kind: 'complete', status, body, ...(remark !== undefined && { remark }) };
 }
 
 /** An error envelope whose numeric code is the HTTP status (API parts 2 and 7). */

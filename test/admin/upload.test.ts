@@ -132,6 +132,16 @@ it('in a protected environment nothing is sent without its name', async () => {
   await until('the order', () => guarded.stored().has('PO-41'));
 });
 
+it('of uploads that arrive at once, only as many as may be kept are', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, n) => person.upload(`name=at-once-${n}.csv`, `${HEAD}\nPO-8${n},NEW,A,1\n`)),
+  );
+  expect(answers.filter(({ code }) => code === 'too-many-uploads')).toHaveLength(10);
+  expect(await uploads()).toHaveLength(20);
+  const ids = answers.flatMap(({ id }) => (id === undefined ? [] : [String(id)]));
+  await Promise.all(ids.map((id) => person.call('DELETE', `/uploads/${id}`)));
+});
+
 it('the page uploads without JavaScript, and shows no markup or hidden character of a name', async () => {
   const form = new FormData();
   form.set('source', 'inbox');

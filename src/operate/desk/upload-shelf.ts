@@ -36,50 +36,29 @@ const LOOK = 60_000;
 export type Received = { source: string; name: string; content: AsyncIterable<Uint8Array> };
 export type Kept = { upload: Upload; file: PrivateFile; previewed?: Previewed };
 
-/** The uploaded files of this daemon. */
-export function createShelf({ config, store: { time }, clock }: Pick<OperatorContext, 'config' | 'store' | 'clock'>) {
-  const kept = new Map<string, Kept>();
-  const all = () => [...kept.values()];
+type Shelf = Pick<OperatorContext, 'config' | 'store' | 'clock'>;
 
-  async function put({ source, name, content }: Received, who: string): Promise<Kept> {
+/** The uploaded files of this daemon. */
+export function createShelf(context: Shelf) {
+  const { config, store, clock } = context;
+  const places = createPlaces(context);
+  const { find, drop, all } = places;
+
+  async function put(received: Received, who: string): Promise<Kept> {
+    const { source, content } = received;
     if (!config.sources.some((one) => one.name === source)) throw sourceUnknown(source, config.sources);
-    await makeRoom();
-    const file = await openPrivateFile(cleanName(name), config).catch(notStored);
-    const [id, at] = [randomUUID(), time.now()];
-    const facts = { id, name: file.name, source, who, at, until: at + KEPT, bytes: 0, sha256: '' };
-    const one: Kept = { upload: { ...facts, state: 'checking' }, file };
-    kept.set(id, one);
+    const one = await places.add(received, who);
     try {
-      Object.assign(one.upload, await writeAll(file.path, content));
+      Object.assign(one.upload, await writeAll(one.file.path, content));
     } catch (error) {
-      await drop(id);
+      await drop(one.upload.id);
       throw error;
     }
     return one;
   }
 
-  /** Those that were sent make room. */
-  async function makeRoom(): Promise<void> {
-    const sent = all().filter(({ upload }) => upload.state === 'sent');
-    if (kept.size - sent.length >= MOST_UPLOADS) throw tooMany();
-    if (sent.length >= MOST_UPLOADS) await drop(sent[0]?.upload.id ?? '');
-  }
-
-  /** PoSyncError `upload-unknown`. */
-  function find(id: string): Kept {
-    const found = kept.get(id);
-    if (found !== undefined) return found;
-    throw uploadUnknown();
-  }
-
-  async function drop(id: string): Promise<void> {
-    const { file } = find(id);
-    kept.delete(id);
-    await file[Symbol.asyncDispose]();
-  }
-
   async function expire(): Promise<void> {
-    const old = all().filter(({ upload }) => upload.until <= time.now() && upload.state !== 'sending');
+    const old = all().filter(({ upload }) => upload.until <= store.time.now() && upload.state !== 'sending');
     for (const { upload } of old) await drop(upload.id);
     await removeLeftUploads(config, 2 * KEPT);
   }
@@ -96,6 +75,52 @@ export function createShelf({ config, store: { time }, clock }: Pick<OperatorCon
       for (const { file } of all()) await file[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The files that are kept, within their number. */
+function createPlaces({ config, store: { time } }: Shelf) {
+  const kept = new Map<string, Kept>();
+  const all = () => [...kept.values()];
+  /** Uploads that are not among those kept yet. */
+  let arriving = 0;
+
+  /** PoSyncError `too-many-uploads`, `upload-not-stored`. */
+  async function add({ source, name }: Received, who: string): Promise<Kept> {
+    arriving += 1;
+    try {
+      await makeRoom();
+      const file = await openPrivateFile(cleanName(name), config).catch(notStored);
+      const [id, at] = [randomUUID(), time.now()];
+      const facts = { id, name: file.name, source, who, at, until: at + KEPT, bytes: 0, sha256: '' };
+      const one: Kept = { upload: { ...facts, state: 'checking' }, file };
+      kept.set(id, one);
+      return one;
+    } finally {
+      arriving -= 1;
+    }
+  }
+
+  /** Those that were sent make room. */
+  async function makeRoom(): Promise<void> {
+    const sent = all().filter(({ upload }) => upload.state === 'sent');
+    if (kept.size - sent.length + arriving > MOST_UPLOADS) throw tooMany();
+    if (sent.length >= MOST_UPLOADS) await drop(sent[0]?.upload.id ?? '');
+  }
+
+  /** PoSyncError `upload-unknown`. */
+  function find(id: string): Kept {
+    const found = kept.get(id);
+    if (found !== undefined) return found;
+    throw uploadUnknown();
+  }
+
+  async function drop(id: string): Promise<void> {
+    const { file } = find(id);
+    kept.delete(id);
+    await file[Symbol.asyncDispose]();
+  }
+
+  return { add, find, drop, all };
 }
 
 /** Writes what arrives, within the limit. */

@@ -63,6 +63,16 @@ const MAGIC_FAULTS: FaultFile = {
   ],
 };
 
+const MAGIC_CODES = new Set(
+  MAGIC_FAULTS.faults.flatMap((fault) => ('articles' in fault ? (fault.articles ?? []) : [])),
+);
+
+/** Whether the items of an order, as JSON text, contain a code that looks like a magic one and is none. */
+export function hasUnknownMagic(items: string): boolean {
+  if (!items.includes(MAGIC_PREFIX)) return false;
+  return [...items.matchAll(/"(REHEARSE-[^"\\]*)/g)].some(([, code = '']) => !MAGIC_CODES.has(code));
+}
+
 /** A file without faults. */
 export const NO_FAULTS: FaultFile = { seed: 1, faults: [] };
 
