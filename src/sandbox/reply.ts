@@ -10,7 +10,7 @@ type Headers = Readonly<Record<string, string>>;
 /** A success envelope around JSON text (API part 2). */
 export function success(status: number, data: string, remark?: string): Reply {
   const body = `{"status":"success","data":${data},"error":null}`;
-  return { kind: 'complete', status, body, ...(remark !== undefined && { remark }) };
+  return remark === undefined ? { kind: 'complete', status, body } : { kind: 'complete', status, body, remark };
 }
 
 /** An error envelope whose numeric code is the HTTP status (API parts 2 and 7). */

@@ -2,6 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Operator, openOperator } from '../support/operator.ts';
+import { plain } from '../support/plain.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -82,14 +83,6 @@ function fieldsIn(text: string): Record<string, string> {
   const inputs = [...form.matchAll(/<input (?![^>]*checkbox)[^>]*?name="([^"]*)"(?: value="([^"]*)")?/g)];
   return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, plain(value)]));
 }
-
-const plain = (text: string) =>
-  text
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
 
 it('the page checks and sends cells without JavaScript, keeps what was entered, and shows no markup of data', async () => {
   const evil = '<img src=x onerror=alert(1)>\u202e';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plain } from '../support/plain.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
@@ -36,14 +37,6 @@ function formsIn(text: string): { action: string; fields: Record<string, string>
     }),
   );
 }
-
-const plain = (text: string) =>
-  text
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
 
 /** Submits a form of a page as a browser does, and returns the page that it leads to. */
 async function submit(path: string, action: string, fields: Record<string, string> = {}): Promise<string> {

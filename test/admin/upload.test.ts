@@ -138,7 +138,7 @@ it('of uploads that arrive at once, only as many as may be kept are', async () =
   );
   expect(answers.filter(({ code }) => code === 'too-many-uploads')).toHaveLength(10);
   expect(await uploads()).toHaveLength(20);
-  const ids = answers.flatMap(({ id }) => (id === undefined ? [] : [String(id)]));
+  const ids = answers.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
   await Promise.all(ids.map((id) => person.call('DELETE', `/uploads/${id}`)));
 });
 

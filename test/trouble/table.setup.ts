@@ -1,7 +1,5 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { openRowFile } from '../support/row-file.ts';
 import type { Row } from './trouble-row.ts';
 
 declare module 'vitest' {
@@ -12,16 +10,12 @@ declare module 'vitest' {
 
 /** Prints one table of what every test of the suite saw, when the last has ended. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-trouble-'));
-  const file = path.join(folder, 'rows.ndjson');
-  project.provide('troubleRows', file);
-  return async () => {
-    const text = await readFile(file, 'utf8').catch(() => '');
-    const rows = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]));
-    rows.sort((a, b) => a.stays.localeCompare(b.stays));
-    if (rows.length > 0) console.log(tableOf(rows));
-    await rm(folder, { recursive: true, force: true });
-  };
+  const rows = await openRowFile<Row>((found) => {
+    found.sort((a, b) => a.stays.localeCompare(b.stays));
+    console.log(tableOf(found));
+  });
+  project.provide('troubleRows', rows.file);
+  return rows.close;
 }
 
 const WIDEST = 90;
