@@ -142,7 +142,7 @@ export function busiest(times: readonly number[]): number {
 }
 
 /** The most of these times within so many milliseconds. */
-export function mostWithin(window: number, times: readonly number[]): number {
+function mostWithin(window: number, times: readonly number[]): number {
   return Math.max(0, ...times.map((start) => times.filter((one) => one >= start && one < start + window).length));
 }
 
