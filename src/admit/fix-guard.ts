@@ -3,7 +3,7 @@ import type { RowClaim } from '../ledger/commits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims.ts';
 import { ALREADY_CORRECTED, LEADING_ZEROS_LOST } from '../order/fixing.ts';
-import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
+import { type CheckedOrder, type InvalidOrder, keptArticles, type ValidOrder } from '../order/order.ts';
 import type { FixTarget } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -55,9 +55,11 @@ function isBare(number: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(number) && number.length < LONGEST;
 }
 
-function heldBack({ ordinal, number, place, records }: ValidOrder, code: string, message: string): InvalidOrder {
+function heldBack(valid: ValidOrder, code: string, message: string): InvalidOrder {
+  const { ordinal, number, place, records, order } = valid;
   const problem = { line: place.line, field: '', code, value: number, message };
-  return { ordinal, number, place, records, valid: false, problems: [problem] };
+  const articles = keptArticles(order.items.map(({ articleCode }) => articleCode));
+  return { ordinal, number, place, records, valid: false, problems: [problem], articles };
 }
 
 /** The batch that a fix file names, and the number of each of its dead letters, by place. */

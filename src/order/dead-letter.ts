@@ -11,6 +11,8 @@ export type DeadLetter = {
   code: string;
   message: string;
   problems?: Problem[];
+  /** Of an order that failed a check: its first article codes, as read. */
+  articles?: string[];
   httpStatus?: number;
   /** The API's answer as text, shortened. */
   response?: string;

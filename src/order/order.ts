@@ -1,4 +1,6 @@
+import { LIMITS } from './limits.ts';
 import type { Place, Problem, SourceRecord } from './record.ts';
+import { shorten } from './text.ts';
 
 /** One line of a purchase order, as the API takes it (API part 2). */
 export type Item = { articleCode: string; quantity: number };
@@ -24,8 +26,21 @@ type Common = {
 /** An order that may be sent. */
 export type ValidOrder = Common & { valid: true; order: Order };
 
-/** An order that is not sent, with every problem of its records. */
-export type InvalidOrder = Common & { valid: false; problems: readonly Problem[] };
+/** An order that is not sent, with every problem of its records. `articles`: its article codes as read, by `keptArticles`. */
+export type InvalidOrder = Common & { valid: false; problems: readonly Problem[]; articles: readonly string[] };
+
+/** Article codes that are kept of an invalid order, so that people find it by them. */
+const ARTICLES = 20;
+
+/** The first article codes of an invalid order, each once. */
+export function keptArticles(codes: Iterable<string>): string[] {
+  const kept = new Set<string>();
+  for (const code of codes) {
+    if (kept.size === ARTICLES) break;
+    if (code !== '') kept.add(shorten(code, LIMITS.textLength));
+  }
+  return [...kept];
+}
 
 /** Groups orders into pages of bounded memory. */
 type Pager = {

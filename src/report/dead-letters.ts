@@ -16,6 +16,7 @@ export function deadLetterOf(order: InvalidOrder, at: string): DeadLetter {
     code: first.code,
     message: first.message,
     problems: [...order.problems],
+    ...(order.articles.length === 0 ? {} : { articles: [...order.articles] }),
     signature: signatureOf({ ...first, known: [order.number, first.value] }),
     attempts: 0,
     firstAt: at,

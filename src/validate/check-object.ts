@@ -1,7 +1,7 @@
 import type { Mapping } from '../config/config.ts';
 import { placeText } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import type { Item } from '../order/order.ts';
+import { type Item, keptArticles } from '../order/order.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { pointerStep, shorten, textFault } from '../order/text.ts';
 import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
@@ -19,8 +19,8 @@ import {
 } from './object-fields.ts';
 import { doubtProblems, problemOf } from './problem.ts';
 
-/** One JSON object, read as one order. `items` is present when nothing is wrong. */
-export type CheckedObject = { number: string; items?: Item[]; problems: Problem[] };
+/** One JSON object, read as one order. `items` is present when nothing is wrong, `articles` when something is. */
+export type CheckedObject = { number: string; items?: Item[]; articles?: string[]; problems: Problem[] };
 
 export type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
 
@@ -34,7 +34,20 @@ export function checkObject(record: ObjectRecord, given: ObjectRules): CheckedOb
   stateIn(value, place, rules.mapping, problems);
   const items = itemsIn(value, place, rules, problems);
   nestedIn(value, number, place, rules, problems);
-  return problems.length === 0 ? { number, items, problems } : { number, problems: placed(problems, place, rules) };
+  if (problems.length === 0) return { number, items, problems };
+  return { number, articles: articlesIn(value, rules.mapping), problems: placed(problems, place, rules) };
+}
+
+/** The article codes of an order with problems, as read. */
+function articlesIn(value: object, mapping: Mapping): string[] {
+  const list = find(value, mapping.fields.items).value;
+  const items: unknown[] = Array.isArray(list) ? list.slice(0, LIMITS.items) : [];
+  return keptArticles(items.map((item) => (isObject(item) ? articleIn(item, mapping) : '')));
+}
+
+function articleIn(item: object, { fields, defaults }: Mapping): string {
+  const { value } = find(item, fields.articleCode);
+  return isBlank(value) ? (defaults.articleCode ?? '') : (textOf(value) ?? '');
 }
 
 /** Finding the line of a value is slow. */
@@ -64,7 +77,8 @@ export function checkObjectRow(record: ObjectRecord, given: ObjectRules): Checke
   if (isTotal !== undefined) found.push(problemOf('total-row', place, '', isTotal));
   if (found.length === 0 && item) return { record, number, item };
   const loose = looseObject(value, number, place, rules);
-  return { record, number, problems: placed(found, place, rules), ...(loose && { loose }) };
+  const articleCode = articleIn(value, rules.mapping);
+  return { record, number, articleCode, problems: placed(found, place, rules), ...(loose && { loose }) };
 }
 
 /** Why a row may belong to the order above it or below it: no cells are merged in a file of objects. */

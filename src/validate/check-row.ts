@@ -16,6 +16,8 @@ export type CheckedRow = {
   record: SourceRecord;
   number: string;
   item?: Item;
+  /** As read, of a row with a problem. */
+  articleCode?: string;
   problems?: Problem[];
   loose?: Loose;
 };
@@ -39,8 +41,8 @@ export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
   const { table } = rules;
   const mapping = mappingOf(rules.mapping, record);
   const number = textOf(record, 'purchaseOrderNumber', rules);
-  if (record.cells.length !== table.columns.header.length) return wrongWidth(record, number, rules);
   const articleCode = textOf(record, 'articleCode', rules, mapping.defaults.articleCode);
+  if (record.cells.length !== table.columns.header.length) return wrongWidth({ record, number, articleCode }, rules);
   const quantity = textOf(record, 'quantity', rules, mapping.defaults.quantity);
   const read = readQuantity(quantity, mapping.decimal, mapping.quantity === 'integer');
   const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
@@ -60,7 +62,8 @@ export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
     fault ? [problemOf(fault, record.place, nameOf(field, rules), value)] : [],
   );
   const loose = looseRow(record, number, rules);
-  return { record, number, problems: [...problems, ...unsureProblems(record, rules)], ...(loose && { loose }) };
+  const all = [...problems, ...unsureProblems(record, rules)];
+  return { record, number, articleCode, problems: all, ...(loose && { loose }) };
 }
 
 /** What is wrong with a number or an article in a row. */
@@ -117,15 +120,14 @@ function uncertainFields(record: RowRecord, rules: RowRules): Field[] {
   return (['purchaseOrderNumber', 'articleCode'] as const).filter((field) => isUncertain(rawOf(record, field, rules)));
 }
 
-function wrongWidth(record: RowRecord, number: string, { table }: RowRules): CheckedRow {
-  const { place, cells } = record;
+function wrongWidth(read: { record: RowRecord; number: string; articleCode: string }, { table }: RowRules): CheckedRow {
+  const { place, cells } = read.record;
   const width = table.columns.header.length;
   const fault = cells.length < width ? 'too-few-fields' : 'too-many-fields';
   const fields = `${cells.length} instead of ${width}`;
   const problems = [problemOf(fault, place, '', '', fields)];
   return {
-    record,
-    number,
+    ...read,
     problems,
     loose: { reason: `line ${place.line} has ${fields} fields`, isBoth: true, isWide: cells.length > width },
   };

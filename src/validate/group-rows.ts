@@ -2,7 +2,7 @@ import type { Mapping } from '../config/config.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { fixNote, placeText, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import { type CheckedOrder, createPager, type Item } from '../order/order.ts';
+import { type CheckedOrder, createPager, type Item, keptArticles } from '../order/order.ts';
 import { parseExactly, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
@@ -155,7 +155,8 @@ function orderOf(
   if (missing !== undefined) problems.push(problemOf('fix-row-missing', place, '', '', missing));
   if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
-  return { ordinal, number, place: faulty, records, valid: false, problems };
+  const articles = keptArticles(rows.map(({ item, articleCode = '' }) => item?.articleCode ?? articleCode));
+  return { ordinal, number, place: faulty, records, valid: false, problems, articles };
 }
 
 /** A row of a fix file that names the same row as an earlier one of the order, or another batch: two copies were joined. */

@@ -1,9 +1,9 @@
 import { PoSyncError } from '../core/errors.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { fixNote, readFixNote } from '../order/fixing.ts';
-import { type CheckedOrder, createPager, type Item } from '../order/order.ts';
+import { type CheckedOrder, createPager, keptArticles } from '../order/order.ts';
 import { parseExactly } from '../order/quantity.ts';
-import type { Place, Problem } from '../order/record.ts';
+import type { Place } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import type { NumberFilter } from '../parse/csv/number-filter.ts';
 import { type CheckedObject, checkObject, type ObjectRecord } from './check-object.ts';
@@ -43,9 +43,10 @@ export function createObjectOrders(repeated: NumberFilter, late: LateRecords): O
   };
 }
 
-function orderOf(record: ObjectRecord, { number, items, problems }: CheckedObject, ordinal: number): CheckedOrder {
+function orderOf(record: ObjectRecord, checked: CheckedObject, ordinal: number): CheckedOrder {
+  const { number, items, articles = [], problems } = checked;
   const common = { ordinal, number, place: record.place, records: [record] };
-  if (items === undefined) return { ...common, valid: false, problems };
+  if (items === undefined) return { ...common, valid: false, problems, articles };
   return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items } };
 }
 
@@ -54,7 +55,8 @@ function lateOrder({ text, others }: OrderedRecord, ordinal: number): CheckedOrd
   if (others === undefined) return orderOf(record, checked, ordinal);
   const places = `first: ${others.first}, last: ${others.last}`;
   const problem = problemOf('repeated-number', record.place, '', checked.number, places);
-  return orderOf(record, { number: checked.number, problems: [...checked.problems, problem] }, ordinal);
+  const { number, items = [], articles = keptArticles(items.map(({ articleCode }) => articleCode)) } = checked;
+  return orderOf(record, { number, articles, problems: [...checked.problems, problem] }, ordinal);
 }
 
 /** `line 1, /orders/7`: a file on a single line has no other places than pointers. */
@@ -66,7 +68,7 @@ function contentOf(record: ObjectRecord, { items }: CheckedObject): string {
   return items === undefined ? fingerprintOf([record]) : digestOf({ items });
 }
 
-type Kept = { place: Place; note: string; number: string; items?: Item[]; problems: Problem[]; value: unknown };
+type Kept = CheckedObject & { place: Place; note: string; value: unknown };
 
 function toText({ place, value, fixTarget }: ObjectRecord, checked: CheckedObject): string {
   const kept: Kept = { place, note: fixTarget === undefined ? '' : fixNote(fixTarget), ...checked, value };
@@ -79,8 +81,8 @@ function fromText(text: string): { record: ObjectRecord; checked: CheckedObject 
   const { value } = parseExactly(text) as Kept;
   if (typeof plain.number !== 'string')
     throw new PoSyncError('late-rows-damaged', 'Objects stored on disk came back damaged.');
-  const { place, note, number, items, problems } = plain;
+  const { place, note, number, items, articles, problems } = plain;
   const fixTarget = readFixNote(note);
   const record: ObjectRecord = { kind: 'object', place, value, ...(fixTarget && { fixTarget }) };
-  return { record, checked: { number, ...(items && { items }), problems } };
+  return { record, checked: { number, ...(items && { items }), ...(articles && { articles }), problems } };
 }

@@ -30,7 +30,7 @@ beforeAll(async () => {
   port = Number(await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]));
   await place.drop(
     'orders <b>.csv',
-    `${[HEAD, 'PO-1,NEW,A,1', 'PO-2,NEW,A,1', 'PO-3,NEW,X-9,1', 'PO-4,NEW,B,none', 'PO-5,NEW,X-9,2'].join('\n')}\n`,
+    `${[HEAD, 'PO-1,NEW,A,1', 'PO-2,NEW,A,1', 'PO-3,NEW,X-9,1', 'PO-4,NEW,B-44,none', 'PO-5,NEW,X-9,2'].join('\n')}\n`,
   );
   batch = await until('the report', async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch);
   await until('the lists', async () => {
@@ -88,6 +88,7 @@ describe('the lists', () => {
   it.each([
     ['q=x-9', ['PO-3', 'PO-5']],
     ['q=po-4', ['PO-4']],
+    ['q=b-44', ['PO-4']],
     ['q=IS%20INVALID', ['PO-3', 'PO-5']],
     ['kind=invalid', ['PO-4']],
     ['kind=refused&q=po-5', ['PO-5']],

@@ -167,12 +167,6 @@ describe('a person who operates', () => {
     await until('it left the list', async () => !(await page('/dead-letters')).includes('PO-3'));
   });
 
-  it('learns how an order that failed a check is found', async () => {
-    const text = await page('/dead-letters?q=nowhere-to-be-found');
-    expect(text).toContain('0 orders need a person.');
-    expect(text).toContain('by its number or by the value that is wrong');
-  });
-
   it('learns why an act is impossible', async () => {
     const refused = await fetch(at(`/api/v1/batches/${batch}/release`), {
       method: 'POST',

@@ -233,7 +233,7 @@ describe('admission of a page', () => {
   it('logs one line for each order of a file that needs a person, with its number and line', async () => {
     await conflicting();
     const problem = { field: 'quantity', code: 'quantity', value: 'x', message: '"x" is not a number', line: 4 };
-    const invalid = { ordinal: 2, number: '4712', place: { line: 4 }, records: [], problems: [problem] };
+    const invalid = { ordinal: 2, number: '4712', place: { line: 4 }, records: [], problems: [problem], articles: [] };
     lines.length = 0;
     await drop('b2', [order('4711'), order('FINE', 1), { ...invalid, valid: false } as CheckedOrder]);
     expect(

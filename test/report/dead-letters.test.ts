@@ -6,13 +6,17 @@ const records = rows(4, ['7', 'A', '1'], ['7', 'B', '1,5']);
 
 it('a dead letter has the first problem, all problems, and every line of the order', () => {
   const problems = [problem(5), problem(5, { field: 'MATNR', code: 'missing' })];
-  const deadLetter = deadLetterOf({ ordinal: 0, number: '7', place: { line: 5 }, records, valid: false, problems }, AT);
+  const deadLetter = deadLetterOf(
+    { ordinal: 0, number: '7', place: { line: 5 }, records, valid: false, problems, articles: ['A', 'B'] },
+    AT,
+  );
   expect(deadLetter).toMatchObject({
     purchaseOrderNumber: '7',
     kind: 'invalid',
     stage: 'validation',
     code: 'quantity-not-whole',
     problems,
+    articles: ['A', 'B'],
     attempts: 0,
     firstAt: AT,
     lastAt: AT,
@@ -24,12 +28,20 @@ it('a dead letter has the first problem, all problems, and every line of the ord
 it('the pointer of JSON input is kept', () => {
   const place = { line: 1, pointer: '/orders/3' };
   const object = { kind: 'object' as const, place, value: {} };
-  const order = { ordinal: 0, number: '', place, records: [object], valid: false as const, problems: [problem(1)] };
+  const order = {
+    ordinal: 0,
+    number: '',
+    place,
+    records: [object],
+    valid: false as const,
+    problems: [problem(1)],
+    articles: [],
+  };
   expect(deadLetterOf(order, AT).location).toEqual(place);
 });
 
 it('orders that differ only in numbers and values share a signature', () => {
-  const one = { ordinal: 0, number: '7', place: { line: 5 }, records, valid: false as const };
+  const one = { ordinal: 0, number: '7', place: { line: 5 }, records, valid: false as const, articles: [] };
   const signature = (number: string, value: string) => {
     const message = `${value} of order ${number} is not whole.`;
     return deadLetterOf({ ...one, number, problems: [problem(5, { value, message })] }, AT).signature;

@@ -34,7 +34,7 @@ function checked({ number, items, fixTarget }: Draft, ordinal: number): CheckedO
   const common = { ordinal, number, place, records };
   if (items === undefined) {
     const problem = { line, field: 'quantity', code: 'not-a-number', value: 'abc', message: '"abc" is not a number' };
-    return { ...common, valid: false, problems: [problem] };
+    return { ...common, valid: false, problems: [problem], articles: [] };
   }
   return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: 'NEW', items } };
 }

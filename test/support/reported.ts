@@ -37,7 +37,7 @@ export function wrong(records: SourceRecord[], ...problems: Problem[]): Reported
   const places = records.map(({ place }) => place).filter(({ line }) => line === first?.line);
   const faulty = places.find(({ pointer }) => first?.pointer?.startsWith(`${pointer}/`)) ?? places[0] ?? order.place;
   const { order: _, ...common } = order;
-  const invalid = { ...common, place: faulty, valid: false as const, problems };
+  const invalid = { ...common, place: faulty, valid: false as const, problems, articles: [] };
   const deadLetter = deadLetterOf(invalid, AT);
   const { code, message } = deadLetter;
   return {

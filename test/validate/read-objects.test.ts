@@ -48,6 +48,14 @@ describe('objects without items', () => {
     expect((await ordersIn(JSON.stringify(row('1', 'A', 1, { items: null })))).orders).toEqual([order('1', ['A', 1])]);
   });
 
+  test('keep the article codes of an invalid order', async () => {
+    const { orders } = await readText(
+      array([row('1', 'A', 1), row('1', 7, 'x'), row('1', { no: 1 }, 1)]),
+      mappingOf({}),
+    );
+    expect(orders).toMatchObject([{ number: '1', valid: false, articles: ['A', '7'] }]);
+  });
+
   test('make the complete order wait if one of them is wrong', async () => {
     const { orders } = await ordersIn(array([row('1', 'A', 1), row('1', 'B', 'x'), row('2', 'C', 3)]));
     expect(orders).toEqual([{ 1: ['3 quantity not-a-number'] }, order('2', ['C', 3])]);

@@ -36,6 +36,19 @@ describe('rows of a table', () => {
     expect(orders[1]).toMatchObject({ place: { line: 4 }, records: [{ place: { line: 2 } }, { place: { line: 4 } }] });
   });
 
+  test('keep the article codes of an invalid order, each once and at most 20', async () => {
+    const articles = Array.from({ length: 25 }, (_, i) => `1,NEW,A-${i},1`);
+    const { orders } = await readText(
+      table(...articles, '2,NEW,A,1', '2,NEW,B,x', '2,NEW,A,2', '3,NEW, ,1', '4,NEW,C', '1,NEW,Z,x'),
+    );
+    expect(orders.map((one) => [one.number, one.valid ? [] : one.articles])).toEqual([
+      ['2', ['A', 'B']],
+      ['3', []],
+      ['4', ['C']],
+      ['1', Array.from({ length: 20 }, (_, i) => `A-${i}`)],
+    ]);
+  });
+
   test('are reported with all their problems', async () => {
     const { orders } = await readText(table(`${'9'.repeat(257)},OPEN,,-1`));
     expect(inShort(orders)).toEqual([

@@ -25,10 +25,6 @@ const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
 /** Groups shown; the filters find the others. */
 const GROUPS = 20;
 
-/** The dead letter of an order that failed a check has the wrong values, but no items. */
-const NOT_FOUND =
-  'Search an order that failed a check by its number or by the value that is wrong, not by another article.';
-
 /** Open dead letters: groups by error, and one a row, with a search. */
 export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Promise<Content> {
   const withoutPage = new URL(url);
@@ -65,7 +61,6 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   const body = html`<h1>Dead letters</h1>
 ${form}
 <p>${count(page.total)} ${page.total === 1 ? 'order needs' : 'orders need'} a person.</p>
-${page.total === 0 && url.searchParams.get('q') ? html`<p>${NOT_FOUND}</p>` : undefined}
 ${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Dead letters by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}

@@ -170,9 +170,9 @@ function createQueries(matching: Matching, summaries: Map<string, KeptSummary>) 
 }
 
 function keptOf(letter: DeadLetter, from: { batch: string; source: string; file: string }): Kept {
-  const { purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt, location, payload, problems } = letter;
+  const { purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt, location, problems } = letter;
   const message = letter.message.slice(0, LONGEST).toWellFormed();
-  const articles = articlesIn(payload).slice(0, 20).join(' ');
+  const articles = (letter.articles ?? articlesIn(letter.payload)).slice(0, 20).join(' ');
   const values = (problems ?? []).slice(0, 5).map(({ field, value, message: words }) => `${field} ${value} ${words}`);
   const text = [purchaseOrderNumber, code, message, articles, ...values, from.file].join('\n').toLowerCase();
   const id = idOf(from.batch, letter);
