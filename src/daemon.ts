@@ -59,6 +59,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     watch: sources.start,
     takePresent: sources.settleOnce,
     stuck: progress.stuck,
+    outdated: reconciliation.outdated,
     ...createBacklog({ ...book, breaker, reading: sources.reading }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

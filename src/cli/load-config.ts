@@ -196,7 +196,8 @@ export async function openOperatorContext(
   const clock = systemClock;
   const log = createLog({ level: 'silent', pretty: false, stream: shell.streams.err });
   const { credentials } = await loadRedisSecrets(config, shell.env);
-  const store = resources.use(await openStore(config, { clock, log, signal: shell.signal, credentials }));
+  const reads = !confirm;
+  const store = resources.use(await openStore(config, { clock, log, signal: shell.signal, credentials, reads }));
   const { redis, keys, time } = store;
   const owner = randomUUID();
   const { probe } = config.delivery;

@@ -46,6 +46,8 @@ export type Daemon = AsyncDisposable &
     takePresent(): Promise<void>;
     /** The loop that has not ended a round for too long, for a watchdog. */
     stuck(): string | undefined;
+    /** Aborts with the error that ends this daemon: a newer version has changed the format of the ledger. */
+    outdated: AbortSignal;
   };
 
 /** The daemon's own process. `role`: the one side that it serves; absent: both. */

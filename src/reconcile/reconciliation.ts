@@ -1,9 +1,9 @@
 import type { Partner } from '../api/partner.ts';
-import { toError } from '../core/errors.ts';
+import { codeOf, toError } from '../core/errors.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { deliveryTrouble, ledgerRolledBack } from '../log/events/delivery.ts';
-import type { Context } from '../redis/store.ts';
+import { type Context, requireFormat } from '../redis/store.ts';
 import { createCanaries } from './canaries.ts';
 import { createLedgerRebuild, type LedgerRebuild } from './ledger-rebuild.ts';
 import { createVerifier } from './verifier.ts';
@@ -22,6 +22,8 @@ export type Reconciliation = {
   rebuild: LedgerRebuild;
   /** Compares the ledger with its checkpoint. If entries are missing, the API's list is read before anything is sent. */
   establish(): Promise<void>;
+  /** Aborts with PoSyncError `ledger-newer` when a newer version has changed the format of the ledger since the start. */
+  outdated: AbortSignal;
   /** The API has this order: from now on it may serve as a canary. */
   remember(number: string): void;
 };
@@ -36,6 +38,7 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
   const delivery = { onVerdict: learn, isPaused: () => breaker.current() !== undefined };
   const verifier = createVerifier({ ...shared, canaries, delivery });
   const rebuild = createLedgerRebuild({ ...shared, clock, refresh: () => breaker.refresh(true) });
+  const outdated = new AbortController();
   let establishing: Promise<void> | undefined;
 
   function establish(): Promise<void> {
@@ -47,6 +50,10 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
   }
 
   async function compare(): Promise<void> {
+    await requireFormat(store).catch((error: unknown) => {
+      if (codeOf(error) === 'ledger-newer') outdated.abort(error);
+      throw error;
+    });
     if ((await identity.establish()) === 'rolled-back') ledgerRolledBack(log, { environment: config.environment });
     await store.time.sync();
     await breaker.refresh(true);
@@ -66,5 +73,5 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
     canaries.remember(number).catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
   }
 
-  return { verify: verifier.tick, rebuild, establish, remember };
+  return { verify: verifier.tick, rebuild, establish, outdated: outdated.signal, remember };
 }

@@ -34,14 +34,15 @@ export type Context = {
   stopping: AbortSignal;
 };
 
-/** `signal`: the process has to stop. It waits no longer for Redis then. */
-type Deps = { clock: Clock; log: Log; signal?: AbortSignal; credentials?: RedisSecrets | undefined };
+/** `signal`: the process has to stop. It waits no longer for Redis then. `reads`: a command that changes nothing. */
+type Deps = { clock: Clock; log: Log; signal?: AbortSignal; credentials?: RedisSecrets | undefined; reads?: boolean };
 
 /**
  * Opens the configured Redis, or adopts or starts the private one, and refuses one that could lose orders.
  * Throws PoSyncError `redis-…`.
  */
-export async function openStore(config: Config, { clock, log, signal, credentials }: Deps): Promise<Store> {
+export async function openStore(config: Config, deps: Deps): Promise<Store> {
+  const { clock, log, signal, credentials, reads = false } = deps;
   await using resources = new AsyncDisposableStack();
   const isPrivate = hasPrivateRedis(config);
   const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
@@ -49,7 +50,7 @@ export async function openStore(config: Config, { clock, log, signal, credential
   const keys = keysOf(config.environment, baseUrlOf(config));
   const redis = await connect(false);
   const plain = await connect(true);
-  const time = await prepare(place, redis, keys, clock);
+  const time = await prepare(place, redis, keys, { clock, reads });
   const kept = resources.move();
   return {
     redis,
@@ -85,10 +86,19 @@ export function hasPrivateRedis({ redis: { url, sentinels, cluster } }: Pick<Con
 /** The format of the ledger. Raise it when an older version would misread what a newer one stores. */
 const LEDGER_FORMAT = 1;
 
-/** Throws PoSyncError `ledger-newer`. */
-async function requireFormat(redis: Redis, { identity }: Keys): Promise<void> {
-  await redis.hsetnx(identity, 'format', LEDGER_FORMAT);
-  const format = Number((await redis.hget(identity, 'format')) ?? LEDGER_FORMAT);
+/** A ledger only ever gets a higher format, also when daemons of several versions start at the same moment. */
+const RAISE = `local format = tonumber(redis.call('HGET', KEYS[1], 'format') or '0')
+if format < tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'format', ARGV[1]) end
+return format`;
+
+/**
+ * Gives the ledger the format of this version, unless the program only reads. Call it about once a second: a newer version
+ * may start at any time. Throws PoSyncError `ledger-newer`.
+ */
+export async function requireFormat({ redis, keys }: Pick<Store, 'redis' | 'keys'>, reads = false): Promise<void> {
+  const { identity } = keys;
+  const found = reads ? redis.hget(identity, 'format') : redis.eval(RAISE, 1, identity, LEDGER_FORMAT);
+  const format = Number((await found) ?? 0);
   if (format <= LEDGER_FORMAT) return;
   throw new PoSyncError(
     'ledger-newer',
@@ -101,13 +111,18 @@ async function requireFormat(redis: Redis, { identity }: Keys): Promise<void> {
  * Throws PoSyncError `redis-refused` when the user lacks a permission, `redis-evicts`, `redis-is-cluster` for a node that
  * works only until the cluster moves its keys, and `ledger-newer`.
  */
-async function prepare({ address }: RedisPlace, redis: Redis, keys: Keys, clock: Clock): Promise<RedisTime> {
+async function prepare(
+  { address }: RedisPlace,
+  redis: Redis,
+  keys: Keys,
+  { clock, reads }: { clock: Clock; reads: boolean },
+): Promise<RedisTime> {
   try {
     // From INFO, because managed Redis services forbid CONFIG.
     const info = await redis.info();
     refuseEviction(info);
     if (address.cluster === undefined && /^cluster_enabled:1/m.test(info)) throw redisIsCluster(address);
-    await requireFormat(redis, keys);
+    await requireFormat({ redis, keys }, reads);
     return await createRedisTime(redis, keys, clock);
   } catch (error) {
     throw error instanceof PoSyncError ? error : redisRefused(address, error);

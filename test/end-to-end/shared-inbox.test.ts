@@ -1,11 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { expect, it } from 'vitest';
-import { connectRedis } from '../../src/redis/connect.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { keysOf } from '../../src/redis/keys.ts';
 import { openDatabase } from '../support/shared-redis.ts';
-import { csvOf, openWorkplace } from '../support/workplace.ts';
+import { until } from '../support/until.ts';
+import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 it('an inbox that daemons of another Redis use is refused; one whose Redis forgot everything is not', async () => {
   const redis = await openDatabase();
@@ -30,17 +31,47 @@ it('an inbox that daemons of another Redis use is refused; one whose Redis forgo
   });
 });
 
-it('a ledger of a newer version ends an older daemon with 1, before it takes a file', async () => {
-  const redis = await openDatabase();
-  await using place = await openWorkplace({ redis });
-  const client = await connectRedis(redis);
-  await client.hset(keysOf('staging', place.api.baseUrl).identity, 'format', 2);
-  await client.quit();
-  await place.drop('orders.csv', csvOf(2));
-  expect(await place.run(['start', '--once'])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('A newer version of po-sync writes this ledger'),
+describe('the format of the ledger', () => {
+  let place: Workplace;
+  let client: Redis;
+  let identity: string;
+
+  beforeEach(async () => {
+    const redis = await openDatabase();
+    place = await openWorkplace({ redis });
+    client = await connectRedis(redis);
+    identity = keysOf('staging', place.api.baseUrl).identity;
   });
-  expect(place.stored().size).toBe(0);
-  expect(await place.reportsNow()).toEqual([]);
+  afterEach(async () => {
+    await client.quit();
+    await place[Symbol.asyncDispose]();
+  });
+
+  const newer = { code: 1, err: expect.stringContaining('A newer version of po-sync writes this ledger') };
+
+  it('of a newer version ends the start with 1, before a file is taken', async () => {
+    await client.hset(identity, 'format', 2);
+    await place.drop('orders.csv', csvOf(2));
+    expect(await place.run(['start', '--once'])).toMatchObject(newer);
+    expect(place.stored().size).toBe(0);
+    expect(await place.reportsNow()).toEqual([]);
+  });
+
+  it('ends a daemon that runs with 1 when a newer version raises it', async () => {
+    const daemon = place.start(['start']);
+    await until('a daemon is ready', () => daemon.out().includes('po-sync is ready'));
+    await client.hset(identity, 'format', 2);
+    expect(await daemon.ended).toMatchObject(newer);
+  });
+
+  it('is raised by what changes the ledger, not by what reads it', async () => {
+    await client.hset(identity, 'format', 0);
+    expect(await place.run(['status'])).toMatchObject({ code: 0 });
+    expect(await client.hget(identity, 'format')).toBe('0');
+    await place.run(['dead-letters', 'discard', '--yes']);
+    expect(await client.hget(identity, 'format')).toBe('1');
+    await client.hset(identity, 'format', 0);
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+    expect(await client.hget(identity, 'format')).toBe('1');
+  });
 });

@@ -1328,4 +1328,18 @@ export const MUTANTS: readonly Mutant[] = [
     replace: ' && confirm === null) {',
     tests: ['test/admin/upload.test.ts'],
   },
+  {
+    without: 'a look at the format of the ledger while a daemon runs',
+    file: 'src/reconcile/reconciliation.ts',
+    find: "if (codeOf(error) === 'ledger-newer') outdated.abort(error);",
+    replace: '',
+    tests: ['test/end-to-end/shared-inbox.test.ts'],
+  },
+  {
+    without: 'a newer version that raises the format of the ledger',
+    file: 'src/redis/store.ts',
+    find: "if format < tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'format', ARGV[1]) end",
+    replace: '',
+    tests: ['test/end-to-end/shared-inbox.test.ts'],
+  },
 ];

@@ -5,7 +5,7 @@ import { passwordsIn } from '../../config/problem.ts';
 import { Secret } from '../../config/secret.ts';
 import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
-import { codeOf, PoSyncError } from '../../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
@@ -122,9 +122,11 @@ async function runDaemon(
     shell.ready();
     manager.ready();
     using _watchdog = manager.watch(daemon.stuck, (loop) => daemonStuck(input.log, { environment, loop }));
-    if (!shell.signal.aborted) await eventOnce(shell.signal, 'abort');
-    daemonStopping(input.log, { environment, reason: String(shell.signal.reason) });
+    const end = AbortSignal.any([shell.signal, daemon.outdated]);
+    if (!end.aborted) await eventOnce(end, 'abort');
+    daemonStopping(input.log, { environment, reason: toError(end.reason).message });
     manager.stopping();
+    daemon.outdated.throwIfAborted();
   }
   daemonStopped(input.log, { environment });
   return 0;
@@ -212,6 +214,7 @@ export async function runUntilDone(
     () => undefined,
   );
   while (!signal.aborted) {
+    daemon.outdated.throwIfAborted();
     if (!isTaking && (await daemon.unfinished()) === 0) return 'done';
     if (!isTaking && (await daemon.waitsForPerson()) !== undefined) return 'held';
     if (clock.monotonic() >= until) return 'waited';
