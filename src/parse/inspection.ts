@@ -52,6 +52,7 @@ export type Reading<Name extends FormatName = FormatName> = {
  * `apart` contains, among others, every number whose rows are not adjacent; `shifted` those that a faulty row may
  * belong to, with what is wrong with that row. `hasQuotes`: fields may be in quotes. `cutOffAt`: the line of a last
  * row that may be cut off. `fillDown`: a blank number repeats the one above. `extra`: empty fields behind the header's.
+ * `numberedAt`: the line of a row that may only number the columns.
  */
 export type TableReading = {
   delimiter: string;
@@ -63,6 +64,7 @@ export type TableReading = {
   originals?: Originals;
   fixSummary?: FixSummary;
   cutOffAt?: number;
+  numberedAt?: number;
   newlines: readonly string[];
   columns: Columns;
   apart: NumberFilter;

@@ -9,7 +9,7 @@ import { isUncertain, readingsOf } from '../parse/code-pages.ts';
 import type { Field } from '../parse/columns.ts';
 import { isTotalLabel } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
-import { doubtProblems, type Fault, problemOf } from './problem.ts';
+import { columnNumbers, doubtProblems, type Fault, problemOf } from './problem.ts';
 
 /** One row of a table, or one object without items, read as one line of an order. `item` is there when nothing is wrong. */
 export type CheckedRow = {
@@ -32,7 +32,7 @@ export type RowRecord = Extract<SourceRecord, { kind: 'row' }>;
 
 /** What rows are checked against: the table they are from, and the mapping of its source. */
 export type RowRules = {
-  table: Pick<TableReading, 'columns' | 'cutOffAt'> & { isGuess: boolean };
+  table: Pick<TableReading, 'columns' | 'cutOffAt' | 'numberedAt'> & { isGuess: boolean };
   mapping: Mapping;
 };
 
@@ -100,17 +100,23 @@ function nameOf(field: Field, { table: { columns } }: RowRules): string {
 
 /** Whether the row's reading depends on a guess, or on an end of the file that may be missing. */
 function isUnsure(record: RowRecord, rules: RowRules): boolean {
-  if (record.place.line === rules.table.cutOffAt || record.doubts !== undefined) return true;
+  const { line } = record.place;
+  if (line === rules.table.cutOffAt || record.doubts !== undefined) return true;
+  if (line === rules.table.numberedAt && !record.isConfirmed) return true;
   return rules.table.isGuess && uncertainFields(record, rules).length > 0;
 }
 
 function unsureProblems(record: RowRecord, rules: RowRules): Problem[] {
-  const { isGuess, cutOffAt, columns } = rules.table;
+  const { isGuess, cutOffAt, numberedAt, columns } = rules.table;
   const problems = (isGuess ? uncertainFields(record, rules) : []).map((field) => {
     const text = rawOf(record, field, rules);
     return problemOf('encoding-unsure', record.place, nameOf(field, rules), text, readingsOf(text));
   });
   problems.push(...doubtProblems(record.doubts, record.place));
+  if (record.place.line === numberedAt && !record.isConfirmed)
+    problems.push(
+      columnNumbers(record, nameOf('purchaseOrderNumber', rules), rawOf(record, 'purchaseOrderNumber', rules)),
+    );
   if (record.place.line !== cutOffAt) return problems;
   return [...problems, problemOf('cut-off', record.place, columns.header.at(-1) ?? '', record.cells.at(-1) ?? '')];
 }

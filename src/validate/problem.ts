@@ -67,6 +67,17 @@ export function doubtProblems(doubts: readonly Doubt[] | undefined, { line, poin
   );
 }
 
+/** Both readings of a row whose cells only count: `1,2,3`. */
+export function columnNumbers(
+  { place, cells }: { place: Place; cells: readonly string[] },
+  field: string,
+  value: string,
+) {
+  const count = shorten(cells.map((cell) => cell.trim()).join(' '), 60);
+  const message = `this row (${count}) can be an order, or only numbers the columns; remove it, or write ${CONFIRMED} into _error_check of the fix file if it is an order. If the source always writes such a row, name it in skipRows`;
+  return { ...problemOf('two-readings', place, field, value), message };
+}
+
 function sentence(fault: Fault, detail: string): string {
   switch (fault) {
     case 'missing':

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { CONFIRMED } from '../../src/order/fixing.ts';
+import { openFixRound } from '../support/fix-round.ts';
 import { inShort, mappingOf, readText } from '../support/read-text.ts';
 
 const HEADER = 'purchaseOrderNumber,articleCode,quantity';
@@ -358,10 +360,46 @@ describe('numbers of one file', () => {
 
   test('that only number the columns are held', async () => {
     const { orders } = await readText(table('1,2,3', 'PO-1,A,1', '1,2,4'));
-    expect(orders.map(({ number, valid }) => [number, valid])).toEqual([
-      ['PO-1', true],
-      ['1', false],
+    expect(inShort(orders)).toEqual([order('PO-1', item('A')), { 1: ['2 purchaseOrderNumber two-readings'] }]);
+    expect((await messagesOf(table('1,2,3', '4,A,1')))[0]).toContain(
+      'this row (1 2 3) can be an order, or only numbers the columns',
+    );
+  });
+
+  test('that only number the columns are held in a table with more columns, also without other rows', async () => {
+    const text = `${HEADER},text\n1,2,3,4\n`;
+    expect(inShort((await readText(text)).orders)).toEqual([{ 1: ['2 purchaseOrderNumber two-readings'] }]);
+    for (const settings of [{ otherReadings: 'allow' as const }, { skipRows: ['^1 2 3 4$'] }]) {
+      const { orders } = await readText(text, mappingOf(settings));
+      expect(orders.every(({ valid }) => valid)).toBe(true);
+    }
+  });
+
+  test.each([
+    ['it is the only row', table('1,2,3')],
+    ['the others look the same', table('1,2,3', '2,2,8', '40,711,1')],
+  ])('that could number three columns are sent with a warning where %s', async (_, text) => {
+    const { orders, inspection } = await readText(text);
+    expect(orders.every(({ valid }) => valid)).toBe(true);
+    expect(inspection.warnings).toEqual([
+      'Line 2 is read as an order. If it only numbers the columns, name it in skipRows.',
     ]);
+  });
+
+  test('that number no columns are sent: objects have names', async () => {
+    const objects = JSON.stringify([
+      { purchaseOrderNumber: '1', articleCode: '2', quantity: 3 },
+      { purchaseOrderNumber: 'PO-1', articleCode: 'A', quantity: 1 },
+    ]);
+    expect(inShort((await readText(objects)).orders)).toEqual([order('1', item('2', 3)), order('PO-1', item('A'))]);
+  });
+
+  test('that may number the columns are sent when a person confirms them in the fix file', async () => {
+    await using round = await openFixRound(table('1,2,3', 'PO-1,A,1'), {}, (number) => number === 'PO-1');
+    const { text } = round.written();
+    expect((await round.drops(text)).sent).toEqual([{ 1: ['2 purchaseOrderNumber two-readings'] }]);
+    const confirmed = text.replace(/[^,\r\n]*(?=\r?\n$)/, CONFIRMED);
+    expect((await round.drops(confirmed)).sent).toEqual([order('1', item('2', 3))]);
   });
 
   test.each(['END', 'EOF', 'Trailer', 'Records:', 'Number of records'])(

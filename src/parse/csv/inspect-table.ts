@@ -10,6 +10,7 @@ import { createOwnCells } from './own-cells.ts';
 import { createRowParser, type Row, refuseSwallowedRows } from './row-parser.ts';
 import { watchShifted } from './shifted-numbers.ts';
 import { createTableBody, type TableBody } from './table-body.ts';
+import { watchColumnNumbers } from './total-rows.ts';
 
 /** What the first pass finds out about a table. */
 export type InspectedTable = {
@@ -89,7 +90,7 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     const next = body.take(rows);
     if (body.header === undefined) return;
     data ??= watchData(body.header, rowsIn(bytes, next), mapping, originals);
-    const { runs, shifted, ownCells, fixRows } = data;
+    const { runs, shifted, ownCells, fixRows, numbered } = data;
     const { quantity } = runs.columns.at;
     const width = body.header.cells.length;
     // Our own fix files quote correctly.
@@ -100,6 +101,7 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
       fixRows?.look(row.cells, ownCells.fixOf(row));
       runs.add(cells, row);
       shifted.look(cells, row);
+      numbered?.look(cells, row);
       if (quantity !== undefined) decimals.look(cells[quantity] ?? '', row.line);
     }
   }
@@ -108,7 +110,8 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     body.end();
     look([]);
     if (data === undefined) throw emptyFile();
-    const { runs, shifted, ownCells, fixRows } = data;
+    const { runs, shifted, ownCells, fixRows, numbered } = data;
+    const numberedAt = numbered?.heldAt();
     const fixSummary = fixRows?.summary();
     const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
     const reading: TableReading = {
@@ -121,9 +124,11 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
       fillDown: mapping.fillDown,
       ...(originals && { originals }),
       ...(fixSummary && { fixSummary }),
+      ...(numberedAt !== undefined && { numberedAt }),
     };
     const signs = mapping.decimal === 'auto' ? decimals.warnings() : [];
-    const warnings = [...body.warnings(), ...signs, ...ownCells.warnings(), ...(fixSummary?.warnings ?? [])];
+    const rest = [...(numbered?.warnings() ?? []), ...(fixSummary?.warnings ?? [])];
+    const warnings = [...body.warnings(), ...signs, ...ownCells.warnings(), ...rest];
     const counts = { records: runs.records, orders: runs.orders() };
     return { ...counts, reading, ...(sign !== undefined && { decimal: sign }), warnings };
   }
@@ -156,6 +161,7 @@ function watchData(header: Row, expected: number, mapping: Mapping, originals: O
     shifted: watchShifted(columns, mapping),
     ownCells: createOwnCells({ columns, fillDown: mapping.fillDown, originals, summary: undefined }),
     fixRows: isFixFile ? watchFixRows(columns, originals) : undefined,
+    numbered: mapping.otherReadings === 'hold' ? watchColumnNumbers(columns) : undefined,
   };
 }
 

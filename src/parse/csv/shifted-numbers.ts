@@ -18,7 +18,7 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
   const numbers = new Map<string, string>();
   /** The row before, if it has too few fields: a line break may have split it. */
   let short: readonly string[] | undefined;
-  let [lastCell, isBelowHeader] = ['', false];
+  let lastCell = '';
   const twins = otherReadings === 'hold' && errorColumns.length === 0 ? watchTwins(add) : undefined;
 
   function add(text: string, reason: string, line: number): void {
@@ -62,9 +62,6 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
   return {
     numbers,
     look(cells, row) {
-      if (!isBelowHeader && isNumbered(cells))
-        add(String(column + 1), `line ${row.line} numbers the columns`, row.line);
-      isBelowHeader = true;
       if (short) lookJoined(short, cells, row);
       short = cells.length < header.length ? cells : undefined;
       if (cells.length !== header.length) lookBeside(cells, row);
@@ -72,11 +69,6 @@ export function watchShifted({ header, at, errorColumns }: Columns, { otherReadi
       if (cells.length === header.length) lookMoved(cells, row);
     },
   };
-}
-
-/** Some people number the columns below their names. */
-function isNumbered(cells: readonly string[]): boolean {
-  return cells.length > 2 && cells.every((cell, index) => trimBlanks(cell) === String(index + 1));
 }
 
 function cellsBeside(column: number, cells: readonly string[], shift: number): readonly string[] {

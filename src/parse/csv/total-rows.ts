@@ -2,7 +2,7 @@ import type { Mapping } from '../../config/config.ts';
 import { errorColumnOf } from '../../order/fixing.ts';
 import { readQuantity } from '../../order/quantity.ts';
 import { trimBlanks } from '../../order/text.ts';
-import { columnNamed } from '../columns.ts';
+import { type Columns, columnNamed } from '../columns.ts';
 import type { Row } from './row-parser.ts';
 
 const CLEAR =
@@ -102,4 +102,44 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
 function isBlankLabelOrFigure(cell: string): boolean {
   const text = trimBlanks(cell);
   return !/\p{L}/u.test(text) || isTotalLabel(text);
+}
+
+/** Looks for a first row that may only number the columns (`1,2,3`), as printed forms have it. */
+export function watchColumnNumbers({ header, at, names, errorColumns }: Columns) {
+  const code = names.findIndex((name) => errorColumnOf(name) === '_error_code');
+  const isFixFile = errorColumns.length > 0;
+  let rows = 0;
+  let line: number | undefined;
+  let isLikeOthers = true;
+
+  /** In a fix file, only what was held before has two readings, wherever its row is now. */
+  function mayNumber(cells: readonly string[], row: Row): boolean {
+    if (cells.length < 3 || cells.length !== header.length) return false;
+    if (isFixFile ? row.cells[code]?.includes('two-readings') === false : rows > 1) return false;
+    return cells.every((cell, index) => trimBlanks(cell) === String(index + 1));
+  }
+
+  function isLike(cells: readonly string[]): boolean {
+    const sent = [at.purchaseOrderNumber, at.articleCode].filter((index) => index !== undefined);
+    return sent.every((index) => /^\d{1,3}$/.test(trimBlanks(cells[index] ?? '')));
+  }
+
+  /** Other rows have such numbers too, or there are none that need numbered columns. */
+  function isOrder(): boolean {
+    return !isFixFile && (rows === 1 ? header.length === 3 : isLikeOthers);
+  }
+
+  return {
+    look(cells: readonly string[], row: Row): void {
+      rows += 1;
+      if (line === undefined && mayNumber(cells, row)) line = row.line;
+      else if (line !== undefined && isLikeOthers) isLikeOthers = isLike(cells);
+    },
+    /** The line of the row to hold. */
+    heldAt: () => (isOrder() ? undefined : line),
+    warnings(): string[] {
+      if (line === undefined || !isOrder()) return [];
+      return [`Line ${line} is read as an order. If it only numbers the columns, name it in skipRows.`];
+    },
+  };
 }
