@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import type { Mapping } from '../../config/config.ts';
-import { readQuantity } from '../../order/quantity.ts';
+import { type Decimal, readQuantity } from '../../order/quantity.ts';
 import { trimBlanks } from '../../order/text.ts';
 import { columnNamed, countFields, type Field, hasNeededColumns } from '../columns.ts';
 
@@ -100,15 +100,17 @@ type DecimalEvidence = {
 
 const NEVER = 0;
 
-export function watchDecimals(): DecimalEvidence {
+/** `given`: the sign that the mapping names, which needs no evidence. */
+export function watchDecimals(given: Decimal = 'auto'): DecimalEvidence {
   const first = { '.': NEVER, ',': NEVER };
   return {
     look(cell, line) {
-      if (!cell.includes('.') && !cell.includes(',')) return;
+      if (given !== 'auto' || (!cell.includes('.') && !cell.includes(','))) return;
       const read = readQuantity(trimBlanks(cell), 'auto', false);
       if ('value' in read && read.sign !== undefined && first[read.sign] === NEVER) first[read.sign] = line;
     },
     sign() {
+      if (given !== 'auto') return given;
       if (first['.'] !== NEVER && first[','] !== NEVER) return undefined;
       return first['.'] !== NEVER ? '.' : first[','] !== NEVER ? ',' : undefined;
     },

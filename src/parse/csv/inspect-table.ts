@@ -81,7 +81,7 @@ type Watched = { dialect: Delimiter; bytes: number; mapping: Mapping; originals:
 /** Looks at the rows of a table one after the other. */
 function watchTable({ dialect, bytes, mapping, originals }: Watched) {
   const body = createTableBody(dialect, mapping);
-  const decimals = watchDecimals();
+  const decimals = watchDecimals(mapping.decimal);
   let data: ReturnType<typeof watchData> | undefined;
   let last: Row | undefined;
 
@@ -90,18 +90,12 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     const next = body.take(rows);
     if (body.header === undefined) return;
     data ??= watchData(body.header, rowsIn(bytes, next), mapping, originals);
-    const { runs, shifted, ownCells, fixRows, numbered } = data;
-    const { quantity } = runs.columns.at;
-    const width = body.header.cells.length;
+    const { quantity } = data.runs.columns.at;
     // Our own fix files quote correctly.
-    const mayHaveStrayQuotes = mapping.quote === 'auto' && runs.columns.errorColumns.length === 0;
+    const mayHaveStrayQuotes = mapping.quote === 'auto' && data.fixRows === undefined;
     for (const row of next) {
-      if (mayHaveStrayQuotes) refuseSwallowedRows(row, width, dialect.delimiter);
-      const cells = ownCells.cellsOf(row);
-      fixRows?.look(row.cells, ownCells.fixOf(row));
-      runs.add(cells, row);
-      shifted.look(cells, row);
-      numbered?.look(cells, row);
+      if (mayHaveStrayQuotes) refuseSwallowedRows(row, body.header.cells.length, dialect.delimiter);
+      const cells = data.look(row);
       if (quantity !== undefined) decimals.look(cells[quantity] ?? '', row.line);
     }
   }
@@ -111,9 +105,8 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     look([]);
     if (data === undefined) throw emptyFile();
     const { runs, shifted, ownCells, fixRows, numbered } = data;
-    const numberedAt = numbered?.heldAt();
     const fixSummary = fixRows?.summary();
-    const sign = mapping.decimal === 'auto' ? decimals.sign() : mapping.decimal;
+    const sign = decimals.sign();
     const reading: TableReading = {
       ...dialect,
       newlines,
@@ -124,11 +117,10 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
       fillDown: mapping.fillDown,
       ...(originals && { originals }),
       ...(fixSummary && { fixSummary }),
-      ...(numberedAt !== undefined && { numberedAt }),
+      ...numbered.held(),
     };
-    const signs = mapping.decimal === 'auto' ? decimals.warnings() : [];
-    const rest = [...(numbered?.warnings() ?? []), ...(fixSummary?.warnings ?? [])];
-    const warnings = [...body.warnings(), ...signs, ...ownCells.warnings(), ...rest];
+    const sources = [body, decimals, ownCells, numbered];
+    const warnings = [...sources.flatMap((one) => one.warnings()), ...(fixSummary?.warnings ?? [])];
     const counts = { records: runs.records, orders: runs.orders() };
     return { ...counts, reading, ...(sign !== undefined && { decimal: sign }), warnings };
   }
@@ -156,13 +148,23 @@ function watchData(header: Row, expected: number, mapping: Mapping, originals: O
   const columns = resolveColumns(header.cells, header.line, mapping);
   const isFixFile = columns.errorColumns.length > 0;
   if (!isFixFile) refuseLostNotes(originals);
-  return {
-    runs: createRuns(columns, expected),
-    shifted: watchShifted(columns, mapping),
-    ownCells: createOwnCells({ columns, fillDown: mapping.fillDown, originals, summary: undefined }),
-    fixRows: isFixFile ? watchFixRows(columns, originals) : undefined,
-    numbered: mapping.otherReadings === 'hold' ? watchColumnNumbers(columns) : undefined,
-  };
+  const runs = createRuns(columns, expected);
+  const shifted = watchShifted(columns, mapping);
+  const ownCells = createOwnCells({ columns, fillDown: mapping.fillDown, originals, summary: undefined });
+  const fixRows = isFixFile ? watchFixRows(columns, originals) : undefined;
+  const numbered = watchColumnNumbers(columns, mapping);
+
+  /** The row as it is meant. */
+  function look(row: Row): readonly string[] {
+    const cells = ownCells.cellsOf(row);
+    fixRows?.look(row.cells, ownCells.fixOf(row));
+    runs.add(cells, row);
+    shifted.look(cells, row);
+    numbered.look(cells, row);
+    return cells;
+  }
+
+  return { look, runs, shifted, ownCells, fixRows, numbered };
 }
 
 /** Content without a line end at its end must have a last row as wide as its header. */

@@ -105,7 +105,7 @@ function isBlankLabelOrFigure(cell: string): boolean {
 }
 
 /** Looks for a first row that may only number the columns (`1,2,3`), as printed forms have it. */
-export function watchColumnNumbers({ header, at, names, errorColumns }: Columns) {
+export function watchColumnNumbers({ header, at, names, errorColumns }: Columns, { otherReadings }: Mapping) {
   const code = names.findIndex((name) => errorColumnOf(name) === '_error_code');
   const isFixFile = errorColumns.length > 0;
   let rows = 0;
@@ -114,7 +114,7 @@ export function watchColumnNumbers({ header, at, names, errorColumns }: Columns)
 
   /** In a fix file, only what was held before has two readings, wherever its row is now. */
   function mayNumber(cells: readonly string[], row: Row): boolean {
-    if (cells.length < 3 || cells.length !== header.length) return false;
+    if (otherReadings === 'allow' || cells.length < 3 || cells.length !== header.length) return false;
     if (isFixFile ? row.cells[code]?.includes('two-readings') === false : rows > 1) return false;
     return cells.every((cell, index) => trimBlanks(cell) === String(index + 1));
   }
@@ -135,8 +135,8 @@ export function watchColumnNumbers({ header, at, names, errorColumns }: Columns)
       if (line === undefined && mayNumber(cells, row)) line = row.line;
       else if (line !== undefined && isLikeOthers) isLikeOthers = isLike(cells);
     },
-    /** The line of the row to hold. */
-    heldAt: () => (isOrder() ? undefined : line),
+    /** The line of the row to hold, if any. */
+    held: () => (line === undefined || isOrder() ? {} : { numberedAt: line }),
     warnings(): string[] {
       if (line === undefined || !isOrder()) return [];
       return [`Line ${line} is read as an order. If it only numbers the columns, name it in skipRows.`];
