@@ -95,7 +95,9 @@ export function weakWarning(evidence: Utf8Evidence): string[] {
   if (value === undefined) return [];
   const count = letters === 1 ? 'Only one letter shows' : `Only ${letters} letters show`;
   const readings = `${value.toString()} (utf-8) · ${readingsOfBytes(value)}`;
-  return [`${count} that the file is UTF-8: ${readings}. If another reading is right, set encoding in the mapping.`];
+  return [
+    `${count} that the file is UTF-8: ${readings}. If the value is an order number or an article, and another reading is right, set encoding in the mapping.`,
+  ];
 }
 
 /**

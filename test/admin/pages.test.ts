@@ -238,6 +238,7 @@ it('while Redis is away, lasting pages show the last state, the others say so, a
     const { status, text, refresh } = await load(path);
     expect([path, status, refresh]).toEqual([path, 503, '1']);
     expect(text).toContain('<h1>Redis is away</h1>');
+    expect(text).toContain('<title>Redis is away · po-sync</title>');
   }
   for (const [path, status] of [
     ['/api/v1/status', 200],

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { duration, iso } from '../../core/format.ts';
+import { iso } from '../../core/format.ts';
+import { pausedText } from '../../operate/delivery/pause-delivery.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext, Snapshot } from '../api/api-context.ts';
 import { type AdminRequest, type Principal, problemReply, type Reply, type Route } from '../http/route.ts';
@@ -72,15 +73,19 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
     const { status } = problemReply(thrown);
     const error = toError(thrown);
     const known = error instanceof PoSyncError ? error : new PoSyncError('internal', 'This page could not be built.');
-    const body = html`<h1>${TITLES[known.code] ?? 'This did not work'}</h1>
-<p role="alert">${known.message}</p><p>${known.remedy}</p><p><a href="${back}">Try again</a></p>`;
-    // While the lists are built, or Redis is away, the browser loads the page again.
-    const reply = framePage({ title: 'Problem', body, header, path: url.pathname, scripts: ['live.js'] }, status);
+    const later = TITLES[known.code];
+    const body = html`<h1>${later ?? 'This did not work'}</h1>
+<p role="${later === undefined ? 'alert' : 'status'}">${known.message}</p>
+<p>${later === undefined ? known.remedy : 'This page reloads automatically.'}</p><p><a href="${back}">Try again</a></p>`;
+    const reply = framePage(
+      { title: later ?? 'Problem', body, header, path: url.pathname, scripts: ['live.js'] },
+      status,
+    );
     return status === 503 ? { ...reply, headers: { refresh: '1' } } : reply;
   }
 }
 
-/** Titles of pages that cannot be shown yet. */
+/** Titles of pages that cannot be shown yet; the browser loads them again every second. */
 const TITLES: Readonly<Record<string, string>> = {
   'lists-being-read': 'One moment',
   'redis-away': 'Redis is away',
@@ -95,7 +100,7 @@ function stateOf(snapshot: Snapshot | undefined): Html {
   }
   const [pause] = status.pauses;
   if (pause) {
-    return html`${badge('bad', 'Paused')} for ${duration(status.now - pause.since)}: ${pause.reason}`;
+    return html`${badge('bad', 'Paused')} ${pausedText(pause, status.now)}`;
   }
   if (status.daemons.length === 0) return badge('bad', 'No daemon is running');
   return badge('good', 'Delivering');

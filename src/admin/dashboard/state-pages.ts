@@ -1,6 +1,6 @@
 import { showConfig } from '../../config/show.ts';
 import { ago, count, counted, duration } from '../../core/format.ts';
-import { endOf } from '../../operate/delivery/pause-delivery.ts';
+import { endOf, pausedText } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -62,8 +62,9 @@ const ENDS = {
 function pauseBox(pause: Status['pauses'][number], now: number): Html {
   const wait = (pause.nextTryAt ?? 0) - now;
   const next = wait >= 1_000 ? ` Next try in ${duration(wait)}.` : '';
-  return html`<div class="box bad" role="alert"><strong>Paused for ${duration(now - pause.since)}</strong>: ${pause.reason}
-<br>${ENDS[endOf(pause)]}${next}</div>`;
+  const end = pause.waitsForOrder ? 'No order waits. The next order is the test.' : `${ENDS[endOf(pause)]}${next}`;
+  return html`<div class="box bad" role="alert"><strong>Paused</strong> ${pausedText(pause, now)}
+<br>${end}</div>`;
 }
 
 /** Pausing and resuming, where it is seen whether it is needed. */

@@ -23,7 +23,8 @@ export async function deadLettersDiscardCommand(args: ActingArgs, shell: Shell):
   const filter = await deadLetterFilter(args, context);
   const { discard, wouldDiscard } = createDiscard(context);
   const plan = await forEach(filter, wouldDiscard, context);
-  if (!args.json) shell.out(planText(plan));
+  const isFinal = args.yes && !args.dryRun;
+  if (!args.json) shell.out(planText(plan, isFinal));
   const { discarded = 0 } = plan.counts();
   if (args.dryRun || discarded === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts() });
@@ -51,14 +52,15 @@ async function forEach(
   return tally;
 }
 
-function planText(plan: Tally<DiscardVerdict>): string {
+/** `isFinal`: nobody is asked, so that only what is left out is listed. */
+function planText(plan: Tally<DiscardVerdict>, isFinal: boolean): string {
   const { discarded = 0, ...left } = plan.counts();
   const lines = Object.entries(left).map(
     ([why, count]) => `${orders(count)} cannot be discarded: ${REASONS[why as keyof typeof REASONS]}\n`,
   );
   return [
     plan.total() === 0 ? 'No orders match.\n' : '',
-    discarded === 0 ? '' : `${orders(discarded)} would be discarded.\n`,
+    discarded === 0 || isFinal ? '' : `${orders(discarded)} would be discarded.\n`,
     ...lines,
   ].join('');
 }

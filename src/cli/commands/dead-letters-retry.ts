@@ -26,7 +26,7 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
   const filter = await deadLetterFilter(args, context);
   const check = await checkList(await numbersOf(filter, context), context, shell.env);
   const plan = await planRetry(filter, check, context);
-  if (!args.json) shell.out(planText(plan, check.trouble));
+  if (!args.json) shell.out(planText(plan, check.trouble, args.yes && !args.dryRun));
   if (args.dryRun || actable(plan) === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), listCheck: check.trouble ?? 'ok' });
     return actable(plan) < plan.total() ? 2 : 0;
@@ -83,14 +83,18 @@ function actable(tally: Tally<RetryVerdict>): number {
   return retried + asked + found;
 }
 
-function planText(plan: Tally<RetryVerdict>, trouble: string | undefined): string {
+/** `isFinal`: nobody is asked, so that only what is left out is listed. */
+function planText(plan: Tally<RetryVerdict>, trouble: string | undefined, isFinal: boolean): string {
   const { retried = 0, asked = 0, found = 0, ...left } = plan.counts();
-  return [
-    trouble === undefined ? '' : `The API's list could not be read: ${printable(trouble)}.\n`,
-    plan.total() === 0 ? 'No orders match.\n' : '',
+  const planned = [
     line(retried, 'would be sent again.'),
     line(asked, "in doubt would be looked up in the API's list again."),
     line(found, "would be settled as accepted: already in the API's list."),
+  ];
+  return [
+    trouble === undefined ? '' : `The API's list could not be read: ${printable(trouble)}.\n`,
+    plan.total() === 0 ? 'No orders match.\n' : '',
+    ...(isFinal ? [] : planned),
     leftText(left),
   ].join('');
 }

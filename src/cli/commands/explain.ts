@@ -2,7 +2,13 @@ import { join } from 'node:path';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import type { Appearance } from '../../operate/orders/appearances.ts';
-import { explainOrder, historyJson, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
+import {
+  explainOrder,
+  historyJson,
+  type OpenOrder,
+  type OrderHistory,
+  usedLines,
+} from '../../operate/orders/explain-order.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
@@ -24,7 +30,7 @@ type TextSetting = { now: number; reports: string; paint: Paint };
 type HistoryEvent = { at: number; text: string; more?: string[] };
 
 /** An order's history for people: its state, its content, what happened when, and what to do. */
-function orderHistoryText(history: OrderHistory, { now, reports, paint }: TextSetting): string {
+export function orderHistoryText(history: OrderHistory, { now, reports, paint }: TextSetting): string {
   const [tone, state] = stateOf(history);
   const lines = eventsOf(history).flatMap(({ at, text, more = [] }) => [
     `  ${stamp(at)}  ${printable(text)}`,
@@ -65,7 +71,8 @@ function stateOf({ state, accepted, open, appearances }: OrderHistory): [Tone, s
 function lastOutcome(appearances: readonly Appearance[]): string {
   const last = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1))[0];
   if (last?.deadLetter?.closed) return `${outcomeWord(last.result.outcome)}, ${last.deadLetter.closed.by} since`;
-  return last === undefined ? 'not in the ledger' : `${outcomeWord(last.result.outcome)} in its last file`;
+  if (last === undefined) return 'not in the ledger';
+  return `${outcomeWord(last.result.outcome)}${appearances.length > 1 ? ' in its last file' : ''}`;
 }
 
 function isWaiting({ deadLetter }: Appearance): boolean {
@@ -76,12 +83,12 @@ function isWaiting({ deadLetter }: Appearance): boolean {
 const ITEMS_SHOWN = 20;
 
 function contentOf({ open }: OrderHistory): string[] {
-  if (open === undefined) return [];
-  const { items } = open.content;
-  const shown = items
-    .slice(0, ITEMS_SHOWN)
-    .map(({ articleCode, quantity }) => `  ${quantity} × ${printable(articleCode)}`);
-  return items.length > shown.length ? [...shown, `  … and ${items.length - shown.length} more`] : shown;
+  return open === undefined ? [] : itemTexts(open.content.items).map((text) => `  ${printable(text)}`);
+}
+
+function itemTexts(items: Order['items']): string[] {
+  const shown = items.slice(0, ITEMS_SHOWN).map(({ articleCode, quantity }) => `${quantity} × ${articleCode}`);
+  return items.length > shown.length ? [...shown, `… and ${items.length - shown.length} more`] : shown;
 }
 
 /** In chronological order; simultaneous events are in the sequence in which they happen to an order. */
@@ -137,9 +144,7 @@ function detailsOf({ problems = [], httpStatus, response, payload, known }: Dead
 /** `3 × ART-7, 1 × ART-8`. `content` is an order that a report of ours contains. */
 function itemsText(content: unknown): string {
   const { items = [] } = (content ?? {}) as Partial<Order>;
-  const shown = items.slice(0, ITEMS_SHOWN).map(({ articleCode, quantity }) => `${quantity} × ${articleCode}`);
-  const more = items.length > shown.length ? [`… and ${items.length - shown.length} more`] : [];
-  return [...shown, ...more].join(', ');
+  return itemTexts(items).join(', ');
 }
 
 function closedEvent({ at, by, batch, who, waitsIn }: NonNullable<DeadLetter['closed']>): HistoryEvent {
@@ -175,7 +180,7 @@ function nextStep({ order, state, open, appearances }: OrderHistory, reports: st
     case 'queued':
     case 'retry':
     case 'unknown':
-      return open === undefined ? [] : waitLines(open, now);
+      return open === undefined ? [] : [...usedLines(open, state), ...waitLines(open, now)];
     case 'refused':
       return [
         `Correct the fix file in ${join(reports, open?.batch ?? '')}`,
@@ -183,7 +188,11 @@ function nextStep({ order, state, open, appearances }: OrderHistory, reports: st
         `  po-sync dead-letters retry --order ${order}`,
       ];
     case 'failed':
-      return ['When the API works again, send the order again:', `  po-sync dead-letters retry --order ${order}`];
+      return [
+        ...(open === undefined ? [] : usedLines(open, state)),
+        'When the API works again, send the order again:',
+        `  po-sync dead-letters retry --order ${order}`,
+      ];
     case 'conflict':
       return [
         'The API has this number with different items. Give the order a new number in the fix file, or discard it:',

@@ -1,5 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders } from '../../core/format.ts';
+import { pausedText } from '../../operate/delivery/pause-delivery.ts';
 import { readStatus, type SourceStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
@@ -88,8 +89,7 @@ function inset({ paint, columns }: Format): Format {
 function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
   if (pauses.length === 0) return daemons.length === 0 ? 'not paused' : paint('good', 'running');
   const texts = pauses.map((pause) => {
-    const { reason, since } = pause;
-    return `${paint('bad', 'paused')} for ${duration(now - since)}: ${printable(reason)} (${pauseEndText(pause, now)})`;
+    return `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseEndText(pause, now)})`;
   });
   return texts.join(`\n${' '.repeat(16)}`);
 }

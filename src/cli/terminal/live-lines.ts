@@ -1,8 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { count, cutText, duration, orders, outcomeWord, textWidth } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
+import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
+import { byWhom } from '../../operate/delivery/pause-delivery.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import { pauseEndText } from './pause-view.ts';
 import { type Paint, printable, type Tone } from './print.ts';
@@ -49,7 +51,7 @@ const REASON_LINES = 3;
 /** The pause and, on the same line if it fits and else below, its complete reason. */
 function pauseParts(pause: ShownPause, now: number, columns: number): Part[][] {
   const text = `for ${duration(Math.max(0, now - pause.since))} (${pauseEndText(pause, now)})`;
-  const reason = printable(pause.reason);
+  const reason = printable(pause.code === OPERATOR ? byWhom(pause.reason) : pause.reason);
   const head: Part = { tone: 'bad', text: 'paused' };
   const isShort = textWidth(`paused  ${text}: ${reason}`) < columns;
   if (isShort) return [[head, { tone: 'plain', text: `${text}: ${reason}` }]];

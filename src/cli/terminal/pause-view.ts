@@ -1,10 +1,11 @@
 import { duration } from '../../core/format.ts';
-import type { Pause } from '../../deliver/breaker-view.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
-import { endOf } from '../../operate/delivery/pause-delivery.ts';
+import { endOf, type ShownPause } from '../../operate/delivery/pause-delivery.ts';
+
+type EndingPause = Pick<ShownPause, 'code' | 'nextTryAt' | 'waitsForOrder'>;
 
 /** What ends a pause, as a clause. */
-export function pauseEndText(pause: Pick<Pause, 'code' | 'nextTryAt'>, now: number): string {
+export function pauseEndText(pause: EndingPause, now: number): string {
   if (pause.code === NEW_LEDGER) return "ends when the API's list has been read; po-sync resume starts without it";
   const after = pause.code === 'token-refused' ? '; restart the daemon after a change of the credentials' : '';
   switch (endOf(pause)) {
@@ -13,6 +14,7 @@ export function pauseEndText(pause: Pick<Pause, 'code' | 'nextTryAt'>, now: numb
     case 'list':
       return "ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list";
     case 'automatic': {
+      if (pause.waitsForOrder) return `no order waits; the next order is the test${after}`;
       const wait = (pause.nextTryAt ?? 0) - now;
       return `${wait >= 1_000 ? `ends automatically, next try in ${duration(wait)}` : 'ends automatically'}${after}`;
     }

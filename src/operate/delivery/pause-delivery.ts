@@ -1,4 +1,4 @@
-import { iso } from '../../core/format.ts';
+import { duration, iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
@@ -16,8 +16,22 @@ export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
   return code === ROLLED_BACK || code === NEW_LEDGER ? 'list' : 'automatic';
 }
 
+/** `waitsForOrder`: no order can be tried now; the pause lasts until one comes, which is then the test. */
+export type ShownPause = Pause & { waitsForOrder?: true };
+
+/** What a reader sees of a pause after "paused": an operator's reason begins with the word. */
+export function pausedText({ code, reason, since }: Pick<Pause, 'code' | 'reason' | 'since'>, now: number): string {
+  const span = `for ${duration(Math.max(0, now - since))}`;
+  return code === OPERATOR ? `${span} ${byWhom(reason)}` : `${span}: ${reason}`;
+}
+
+/** The reason of an operator's pause without its first word. */
+export function byWhom(reason: string): string {
+  return reason.replace(/^paused /, '');
+}
+
 /** A pause in JSON output. */
-export function pauseJson({ since, nextTryAt, ...pause }: Pause) {
+export function pauseJson({ since, nextTryAt, ...pause }: ShownPause) {
   return {
     ...pause,
     since: iso(since),

@@ -13,7 +13,8 @@ import { allNames, type BatchView, batchJson, unreadableFiles, viewOf } from '..
 import { type LivingDaemon, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
-import { pauseJson } from './pause-delivery.ts';
+import { canBeTried } from '../orders/wait-of.ts';
+import { endOf, pauseJson, type ShownPause } from './pause-delivery.ts';
 
 /** The current state of an environment. Times are milliseconds of the Redis clock. */
 export type Status = {
@@ -36,7 +37,7 @@ export type Status = {
   unreadable: BatchView[];
   /** Never its value. */
   token: { present: boolean; expiresInMs?: number };
-  pauses: Pause[];
+  pauses: ShownPause[];
 };
 
 export type SourceStatus = {
@@ -99,8 +100,14 @@ export async function readStatus(context: OperatorContext): Promise<Status> {
     batches: await Promise.all(underWay.map((batch) => viewOf(batch, context))),
     unreadable,
     token,
-    pauses,
+    pauses: pauses.map((pause) => withTest(pause, waits)),
   };
+}
+
+/** Adds whether an automatic pause lasts until an order comes: orders of a held batch, for instance, are not tried. */
+export function withTest(pause: Pause, waits: readonly Pick<WaitGroup, 'for'>[]): ShownPause {
+  if (endOf(pause) !== 'automatic') return pause;
+  return waits.some(({ for: kind }) => canBeTried(kind)) ? pause : { ...pause, waitsForOrder: true };
 }
 
 /** The dead letters that wait for a person, over all batches that the store knows. */

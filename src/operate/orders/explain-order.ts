@@ -1,4 +1,4 @@
-import { iso } from '../../core/format.ts';
+import { counted, iso } from '../../core/format.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import type { Entry, EntryState, OperatorAction, PastAttempt } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
@@ -118,6 +118,16 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
     waitsFor: waitOf(entry, Number(next ?? 0), around),
     followedBy,
   };
+}
+
+/** Why there are more attempts than `delivery.attempts` allows. */
+export function usedLines({ attempts, used }: OpenOrder, state: OrderHistory['state']): string[] {
+  if (attempts === used || (state !== 'retry' && state !== 'failed')) return [];
+  const few = `${used} of ${counted(attempts, 'attempt')} ${used === 1 ? 'counts' : 'count'} toward delivery.attempts. Not counted: attempts`;
+  return [
+    few,
+    'that say nothing about the order, such as HTTP 429 or a refused connection, and attempts before a retry.',
+  ];
 }
 
 /** The history in JSON output: times become ISO 8601, as in the reports. */

@@ -103,6 +103,27 @@ function isOfList({ code }: Pause): boolean {
   return code === NEW_LEDGER || code === ROLLED_BACK;
 }
 
+/** Whether an order that waits for this may be the one that tries whether the API accepts orders again. */
+export function canBeTried(kind: WaitKind): boolean {
+  switch (kind) {
+    case 'daemon':
+    case 'pause':
+    case 'slow-down':
+    case 'retry':
+    case 'rate-limit':
+    case 'turn':
+    case 'answer':
+    case 'unexamined':
+      return true;
+    case 'person':
+    case 'release':
+    case 'first-list':
+    case 'list':
+    case 'order':
+      return false;
+  }
+}
+
 /** What an order waits for, without its time. */
 export function waitText({ for: kind, reason }: Pick<Wait, 'for' | 'reason'>): string {
   const why = reason === '' ? '' : `: ${reason}`;

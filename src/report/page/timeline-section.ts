@@ -10,7 +10,7 @@ type Stop = { at: string; text: string; paused?: true };
 /** When the file was taken, when the first and last outcome were known, and when and why delivery was paused. */
 export function timelineSection(report: Report, story: Story): Html {
   const stops = stopsOf(report, story);
-  const pauses = report.pauses.slice(0, MOST_PAUSES).map(stopOfPause);
+  const pauses = report.pauses.slice(0, MOST_PAUSES).map((pause) => stopOfPause(pause, report.finishedAt !== null));
   const hidden = report.pauses.length - pauses.length;
   const shown = [...stops, ...pauses].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return html`<section aria-labelledby="timeline">
@@ -41,9 +41,13 @@ function took(from: string, to: string): string {
   return ms > 0 ? `, after ${duration(ms)}` : '';
 }
 
-function stopOfPause({ from, to, reason }: Report['pauses'][number]): Stop {
-  const length = to === null ? 'since then' : `for ${duration(Date.parse(to) - Date.parse(from))}`;
-  return { at: from, text: visible(`Paused ${length}: ${reason}`, 300), paused: true };
+/** `isPast`: the report is finished and does not follow the pause any more. */
+function stopOfPause({ from, to, reason }: Report['pauses'][number], isPast: boolean): Stop {
+  const open = isPast ? 'until after the last outcome' : 'since then';
+  const length = to === null ? open : `for ${duration(Date.parse(to) - Date.parse(from))}`;
+  // An operator's reason begins with the word.
+  const why = reason.startsWith('paused by ') ? reason.slice('paused'.length) : `: ${reason}`;
+  return { at: from, text: visible(`Paused ${length}${why}`, 300), paused: true };
 }
 
 /** The duration as a line with a dot for each stop and a band for each pause. */

@@ -98,7 +98,7 @@ describe('a batch in progress', () => {
 
   it("shows what ends an operator's pause", () => {
     const pause = { code: 'operator', reason: 'paused by mia', since: 199_000 };
-    expect(linesOf({ pause })).toEqual(['paused  for 1 s (until po-sync resume): paused by mia']);
+    expect(linesOf({ pause })).toEqual(['paused  for 1 s (until po-sync resume): by mia']);
   });
 
   it('has its complete reason on a narrow terminal', () => {

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { pauseEndText } from '../../../src/cli/terminal/pause-view.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { createCircuitBreaker } from '../../../src/deliver/circuit-breaker.ts';
+import type { Pause } from '../../../src/deliver/breaker-view.ts';
+import { createCircuitBreaker, OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
-import { endOf, pauseDelivery, resumeDelivery } from '../../../src/operate/delivery/pause-delivery.ts';
+import { endOf, pauseDelivery, pauseJson, resumeDelivery } from '../../../src/operate/delivery/pause-delivery.ts';
+import { withTest } from '../../../src/operate/delivery/read-status.ts';
 import { createOperator } from '../../../src/operate/operator-context.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
@@ -85,6 +87,17 @@ it('resume ends the wait of an order for its next attempt, but not the wait for 
   expect(await resumeDelivery(context)).toMatchObject({ resumed: false, lifted: true });
   expect(await ledger.numbersDue('due', store.time.now(), 10)).toEqual(['WAITING']);
   expect(await resumeDelivery(context)).toMatchObject({ lifted: false });
+});
+
+it('an automatic pause without an order to try ends with the next order', () => {
+  const pause: Pause = { code: 'api-down', reason: 'HTTP 503', since: 0, held: false, nextTryAt: 1_000 };
+  for (const waits of [[], [{ for: 'release' }], [{ for: 'person' }, { for: 'list' }]] as const) {
+    const shown = withTest(pause, waits);
+    expect(pauseEndText(shown, 0)).toBe('no order waits; the next order is the test');
+    expect(pauseJson(shown)).toMatchObject({ ends: 'automatic', waitsForOrder: true });
+  }
+  for (const kind of ['pause', 'retry', 'unexamined'] as const) expect(withTest(pause, [{ for: kind }])).toBe(pause);
+  expect(withTest({ ...pause, code: OPERATOR, held: true }, [])).not.toHaveProperty('waitsForOrder');
 });
 
 it.each([

@@ -151,6 +151,18 @@ it('pauses are part of the timeline, in order of time', () => {
   );
 });
 
+it("an operator's pause says once that it is one", () => {
+  const pauses = [{ reason: 'paused by anna: stock-taking', from: '2026-11-21T07:16:00Z', to: '2026-11-21T07:17:30Z' }];
+  expect(textOf(pageOf([done(order(2))], { pauses }))).toContain('Paused for 1 min 30 s by anna: stock-taking');
+});
+
+it('a pause that lasts longer than the batch is not shown as one that continues', () => {
+  const pauses = [{ reason: 'HTTP 503', from: '2026-11-21T07:16:00Z', to: null }];
+  const one = [done(order(2))];
+  expect(textOf(pageOf(one, { pauses }))).toContain('Paused until after the last outcome: HTTP 503');
+  expect(textOf(pageOf(one, { pauses, state: 'held', finishedAt: null }))).toContain('Paused since then: HTTP 503');
+});
+
 it('the size is bounded for many kinds, many orders and long texts', () => {
   const story = newStory();
   for (let index = 0; index < 10_000; index += 1) {
