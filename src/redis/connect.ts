@@ -4,6 +4,7 @@ import { passwordsIn } from '../config/problem.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { explainConnection } from '../core/network-error.ts';
+import type { Tls } from '../core/tls-files.ts';
 import { createRedaction } from '../log/redaction.ts';
 import { optionsFor, type PlaceOptions, placeText, type RedisAddress, type RedisPlace } from './address.ts';
 
@@ -158,7 +159,7 @@ async function reach(redis: Redis, place: RedisPlace, options: ConnectOptions, l
   const { probe, within, signal } = options;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unreachable(address, redact(last()))), within ?? REACHABLE_WITHIN);
+    timer = setTimeout(() => reject(unreachable(place, redact(last()))), within ?? REACHABLE_WITHIN);
   });
   const refused = new Promise<never>((_, reject) => {
     redis.on('error', (error: unknown) => {
@@ -185,7 +186,7 @@ async function tryOut(redis: Redis, probe: string | undefined): Promise<void> {
   if (probe !== undefined) await redis.eval("return redis.call('SET', KEYS[1], '1', 'PX', 1000)", 1, probe);
 }
 
-function unreachable(address: RedisAddress, cause: Error): PoSyncError {
+function unreachable({ address, credentials }: RedisPlace, cause: Error): PoSyncError {
   const place = placeText(address);
   if (READ_ONLY.test(cause.message)) {
     return new PoSyncError('redis-read-only', `Redis at ${place} is a replica and takes no writes.`, {
@@ -210,18 +211,20 @@ function unreachable(address: RedisAddress, cause: Error): PoSyncError {
     });
   }
   return new PoSyncError('redis-unreachable', `Redis at ${place} does not answer: ${reason(cause)}.`, {
-    remedy: startRemedy(address, cause),
+    remedy: startRemedy(address, cause, credentials?.tls),
     cause,
   });
 }
 
-function startRemedy({ url, sentinels }: RedisAddress, cause: Error): string {
+const CERTIFICATE = 'A server that requires a client certificate needs redis.tls.certFile and redis.tls.keyFile.';
+
+function startRemedy({ url, sentinels }: RedisAddress, cause: Error, tls: Tls | undefined): string {
   if (codeOf(cause) === 'redis-master-unknown') return 'Set redis.master to the name in `sentinel monitor`.';
-  if (url === undefined) return `Start Redis or correct redis.${sentinels ? 'sentinels' : 'cluster'}.`;
-  if (url.startsWith('rediss:')) {
-    return 'Start Redis or correct redis.url. A server that requires a client certificate needs redis.tls.certFile and redis.tls.keyFile.';
-  }
-  return 'Start Redis or correct redis.url. Without redis.url, po-sync starts a private Redis.';
+  const key = url === undefined ? (sentinels ? 'sentinels' : 'cluster') : 'url';
+  const start = `Start Redis or correct redis.${key}.`;
+  // A refused certificate may show only as a connection that was reset.
+  if (url?.startsWith('rediss:') || (tls && !tls.hasCertificate)) return `${start} ${CERTIFICATE}`;
+  return url === undefined ? start : `${start} Without redis.url, po-sync starts a private Redis.`;
 }
 
 /** The error for a Redis that answers, but refuses what po-sync needs. */

@@ -21,35 +21,51 @@ const DISCONNECT_WITHIN = 2_000;
 const MOVED = /\bMOVED \d+ (\S*):(\d+)/;
 
 /**
- * Asks every Sentinel which server is the primary called `master`; most of them decide, so that one that is cut off
- * does not lead to a primary that was replaced.
+ * Asks every Sentinel which server is the primary called `master`. Each failover has a higher epoch, which a majority
+ * granted; the highest one counts, however many Sentinels have not heard of it yet. Where no majority of `sentinels`
+ * answers, there is no primary: this host may be cut off together with one that was replaced.
  */
 export function findBySentinels(sentinels: readonly RedisNode[], master: string, login: Login): FindPrimary {
   return async () => {
     const asked = await Promise.allSettled(sentinels.map((node) => primaryBy(node, master, login)));
-    const votes = new Map<string, { node: RedisNode; count: number }>();
-    for (const answer of asked) {
-      if (answer.status === 'rejected' || answer.value === undefined) continue;
-      const key = `${answer.value.host}:${answer.value.port}`;
-      votes.set(key, { node: answer.value, count: (votes.get(key)?.count ?? 0) + 1 });
+    const answers = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const failed = asked.find((one) => one.status === 'rejected');
+    if (answers.length <= sentinels.length / 2) {
+      const reason = toError(failed?.reason);
+      if (answers.length === 0) throw reason;
+      throw new Error(`only ${answers.length} of ${sentinels.length} Sentinels answers (${reason.message})`);
     }
-    const [most] = [...votes.values()].sort((one, other) => other.count - one.count);
-    if (most) return most.node;
-    const failed = asked.find((answer) => answer.status === 'rejected');
-    if (asked.some(({ status }) => status === 'fulfilled') || failed === undefined) throw unknownMaster(master);
-    throw new Error(`no Sentinel answers: ${toError(failed.reason).message}`);
+    const [newest] = answers.filter((one) => one !== undefined).sort((one, other) => byEpoch(one, other, answers));
+    if (newest === undefined) throw unknownMaster(master);
+    return newest.node;
   };
+}
+
+/** What a Sentinel takes for the primary, and the epoch of the failover that made it one. */
+type Named = { node: RedisNode; epoch: number };
+
+/** The newest first, and of one epoch what most say: without a failover it is 0 everywhere. */
+function byEpoch(one: Named, other: Named, answers: readonly (Named | undefined)[]): number {
+  const votes = ({ node: { host, port } }: Named) =>
+    answers.filter((answer) => answer?.node.host === host && answer.node.port === port).length;
+  return other.epoch - one.epoch || votes(other) - votes(one);
 }
 
 function unknownMaster(master: string): PoSyncError {
   return new PoSyncError('redis-master-unknown', `The Sentinels know no primary named ${master}`);
 }
 
-async function primaryBy(node: RedisNode, master: string, login: Login): Promise<RedisNode | undefined> {
-  const answer = await ask(node, login, (client) => client.call('SENTINEL', 'get-master-addr-by-name', master));
-  if (!Array.isArray(answer)) return undefined;
-  const [host, port] = answer.map(String);
-  return host === undefined || port === undefined ? undefined : { host, port: Number(port) };
+/** Undefined when the Sentinel knows no such primary. */
+async function primaryBy(node: RedisNode, master: string, login: Login): Promise<Named | undefined> {
+  return ask(node, login, async (client) => {
+    const address = await client.call('SENTINEL', 'get-master-addr-by-name', master);
+    if (!Array.isArray(address)) return undefined;
+    const [host = '', port] = address.map(String);
+    // A user of the Sentinels may be allowed no more than the address.
+    const state = await client.call('SENTINEL', 'master', master).catch(() => []);
+    const facts = Array.isArray(state) ? state.map(String) : [];
+    return { node: { host, port: Number(port) }, epoch: Number(facts[facts.indexOf('config-epoch') + 1] ?? 0) };
+  });
 }
 
 /**

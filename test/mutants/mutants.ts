@@ -1342,4 +1342,18 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['test/end-to-end/shared-inbox.test.ts'],
   },
+  {
+    without: 'a majority of the Sentinels',
+    file: 'src/redis/find-primary.ts',
+    find: 'if (answers.length <= sentinels.length / 2) {',
+    replace: 'if (answers.length === 0) {',
+    tests: ['test/process/redis-groups.test.ts'],
+  },
+  {
+    without: 'the epoch of a failover',
+    file: 'src/redis/find-primary.ts',
+    find: 'return other.epoch - one.epoch || votes(other) - votes(one);',
+    replace: 'return votes(other) - votes(one);',
+    tests: ['test/process/redis-groups.test.ts'],
+  },
 ];

@@ -1,8 +1,21 @@
+import { copyFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { openTls, type TlsSettings } from '../../src/core/tls-files.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
+import { type Certificate, HAS_OPENSSL, openAuthority } from '../support/certificates.ts';
 import { freePort } from '../support/free-port.ts';
-import { LOGIN_SECRETS, startClusterGroup, startSentinelGroup } from '../support/redis-groups.ts';
+import {
+  LOGIN_SECRETS,
+  openGroupTls,
+  startClusterGroup,
+  startSentinel,
+  startSentinelGroup,
+} from '../support/redis-groups.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
 
 const probe = '{posync:test}:probe';
 const credentials = LOGIN_SECRETS;
@@ -53,5 +66,93 @@ describe('a primary that others know', () => {
       code: 'redis-unreachable',
       remedy: 'Start Redis or correct redis.sentinels.',
     });
+  });
+});
+
+describe('of Sentinels that disagree', () => {
+  /** Each Sentinel names a server of its own choice. Answers the number of the server that is found. */
+  async function found(...sentinels: { server: number; epoch: number; isGone?: boolean }[]): Promise<number> {
+    await using stack = new AsyncDisposableStack();
+    const servers = [stack.use(await startTestRedis()), stack.use(await startTestRedis())];
+    const nodes: string[] = [];
+    for (const { server, epoch, isGone } of sentinels) {
+      const settings = { 'sentinel config-epoch orders': epoch };
+      const one = stack.use(await startSentinel(servers[server]?.port ?? 0, settings));
+      nodes.push(`127.0.0.1:${isGone ? await freePort() : one.shared}`);
+    }
+    const address = { sentinels: nodes, master: 'orders' };
+    const redis = await connectRedis({ address, credentials }, { probe, within: 5_000 });
+    const [, port] = /^tcp_port:(\d+)/m.exec(await redis.info()) ?? [];
+    await redis.quit();
+    return servers.findIndex((server) => server.port === Number(port));
+  }
+
+  it('the one that knows the last failover counts, then the most', async () => {
+    const [old, promoted] = [
+      { server: 0, epoch: 1 },
+      { server: 1, epoch: 2 },
+    ];
+    expect(await found(old, old, promoted)).toBe(1);
+    expect(await found(promoted, promoted, old)).toBe(1);
+    const [minority, majority] = [
+      { server: 0, epoch: 0 },
+      { server: 1, epoch: 0 },
+    ];
+    expect(await found(minority, majority, majority)).toBe(1);
+  });
+
+  it('a minority is not believed: this host may be cut off together with a primary that was replaced', async () => {
+    const one = { server: 0, epoch: 1 };
+    const gone = { ...one, isGone: true };
+    expect(await found(one, gone, one)).toBe(0);
+    await expect(found(one, gone, gone)).rejects.toMatchObject({
+      code: 'redis-unreachable',
+      message: expect.stringContaining('only 1 of 3 Sentinels answers'),
+    });
+  });
+});
+
+const GROUPS = { Sentinel: startSentinelGroup, Cluster: startClusterGroup };
+const KINDS: (keyof typeof GROUPS)[] = ['Sentinel', 'Cluster'];
+
+describe.skipIf(!HAS_OPENSSL).each(KINDS)('%s by TLS, with a private CA and client certificates', (kind) => {
+  it('is used for every server; replaced certificates apply to those that are found next', async () => {
+    await using folder = await makeTempFolder();
+    const tls = await openGroupTls(folder.path);
+    const stranger = await openAuthority(folder.path, 'stranger');
+    const renewed = await tls.authority.issue('renewed', { names: ['po-sync'] });
+    await using group = await GROUPS[kind](tls);
+    const { tls: files, ...address } = parse(group.yaml);
+    const at = (name: string) => path.join(folder.path, name);
+    const used = { caFile: at('used-ca.pem'), certFile: at('used.pem'), keyFile: at('used.key') };
+    const use = async (caFile: string, { cert, key }: Certificate) => {
+      await copyFile(caFile, used.caFile);
+      await copyFile(cert, used.certFile);
+      await copyFile(key, used.keyFile);
+    };
+    const place = (settings: TlsSettings) => ({ address, credentials: { ...credentials, tls: openTls(settings) } });
+
+    await expect(connectRedis(place({ caFile: files.caFile }), { probe, within: 1_500 })).rejects.toMatchObject({
+      code: 'redis-unreachable',
+      remedy: expect.stringContaining('redis.tls.certFile'),
+    });
+    await expect(
+      connectRedis(place({ certFile: files.certFile, keyFile: files.keyFile }), { probe, within: 1_500 }),
+    ).rejects.toMatchObject({ code: 'redis-unreachable', remedy: expect.stringContaining('redis.tls.caFile') });
+
+    await use(files.caFile, tls.client);
+    const troubles: string[] = [];
+    const redis = await connectRedis(place(used), { probe, onTrouble: ({ message }) => troubles.push(message) });
+    await redis.set(probe, 'before');
+    await use(stranger.caFile, tls.client);
+    const first = await group.primary(probe);
+    await first.kill();
+    const written = redis.set(probe, 'after');
+    redis.on('error', ({ message }: Error) => troubles.push(message));
+    await until('the new authority is used', () => troubles.some((one) => one.includes('certificate')));
+    await use(files.caFile, renewed);
+    expect(await written).toBe('OK');
+    expect((await group.primary(probe)).port).not.toBe(first.port);
+    await redis.quit();
   });
 });

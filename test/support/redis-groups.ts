@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { Secret } from '../../src/config/secret.ts';
 import type { RedisSecrets } from '../../src/config/secrets.ts';
 import { findRedisServer } from '../../src/redis/private-server/server-process.ts';
+import { openAuthority } from './certificates.ts';
 import { freePort } from './free-port.ts';
 import { makeTempFolder } from './temp-folder.ts';
 import { DOCUMENTED_USER, LOGIN, startTestRedis, type TestRedis } from './test-redis.ts';
@@ -50,19 +51,56 @@ export function connectAsAdmin({ adminUrl }: TestRedis): AsyncDisposable & { red
   return { redis, [Symbol.asyncDispose]: async () => redis.disconnect() };
 }
 
+/** A private authority, a certificate for servers of this machine and one for clients. */
+export async function openGroupTls(folder: string) {
+  const authority = await openAuthority(folder);
+  const server = await authority.issue('server', { names: ['127.0.0.1'] });
+  const client = await authority.issue('client', { names: ['po-sync'] });
+  return { authority, server, client };
+}
+
+type GroupTls = Awaited<ReturnType<typeof openGroupTls>>;
+
+/** A server of a group, and the port that others use: with TLS its second one, the plain one is only for tests. */
+type Member = { server: TestRedis; shared: number };
+
+/** Settings of a server or Sentinel that talks TLS to everybody and requires a certificate from everybody. */
+async function tlsSettings(tls: GroupTls | undefined): Promise<Record<string, string | number>> {
+  if (tls === undefined) return {};
+  return {
+    'tls-port': await freePort(),
+    'tls-replication': 'yes',
+    'tls-auth-clients': 'yes',
+    'tls-cert-file': tls.server.cert,
+    'tls-key-file': tls.server.key,
+    'tls-ca-cert-file': tls.authority.caFile,
+  };
+}
+
+function tlsYaml(tls: GroupTls | undefined): string {
+  if (tls === undefined) return '';
+  const { authority, client } = tls;
+  return `, tls: { caFile: '${authority.caFile}', certFile: '${client.cert}', keyFile: '${client.key}' }`;
+}
+
 /** A primary, two replicas and three Sentinels that replace it one second after it is gone. */
-export async function startSentinelGroup(): Promise<RedisGroup> {
+export async function startSentinelGroup(tls?: GroupTls): Promise<RedisGroup> {
   await using stack = new AsyncDisposableStack();
-  const start = async (settings: Record<string, string | number>) =>
-    stack.use(await startTestRedis({ users: [REPLICA_USER], settings: { ...REPLICATES, ...settings } }));
-  const first = await start({});
+  const start = async (more: Record<string, string>): Promise<Member> => {
+    const own = await tlsSettings(tls);
+    const settings = { ...REPLICATES, ...own, ...more };
+    const server = stack.use(await startTestRedis({ users: [REPLICA_USER], settings }));
+    return { server, shared: Number(own['tls-port'] ?? server.port) };
+  };
+  const primary = await start({});
+  const { server: first, shared } = primary;
   const replicas = [
-    await start({ replicaof: `127.0.0.1 ${first.port}` }),
-    await start({ replicaof: `127.0.0.1 ${first.port}` }),
+    await start({ replicaof: `127.0.0.1 ${shared}` }),
+    await start({ replicaof: `127.0.0.1 ${shared}` }),
   ];
-  const servers = [first, ...replicas];
+  const members = [primary, ...replicas];
   const sentinels: Sentinel[] = [];
-  for (let nth = 0; nth < 3; nth += 1) sentinels.push(stack.use(await startSentinel(first.port)));
+  for (let nth = 0; nth < 3; nth += 1) sentinels.push(stack.use(await startSentinel(shared, await tlsSettings(tls))));
   await until('the Sentinels know each other and the replicas', async () => {
     const states = await Promise.all(sentinels.map(({ redis }) => redis.call('SENTINEL', 'master', 'orders')));
     return states.every((state) => {
@@ -74,21 +112,21 @@ export async function startSentinelGroup(): Promise<RedisGroup> {
   await untilReplicated(first, 2);
   const kept = stack.move();
   return {
-    servers,
-    yaml: `{ sentinels: [${sentinels.map(({ port }) => `'127.0.0.1:${port}'`).join(', ')}], master: orders }`,
+    servers: members.map(({ server }) => server),
+    yaml: `{ sentinels: [${sentinels.map((one) => `'127.0.0.1:${one.shared}'`).join(', ')}], master: orders${tlsYaml(tls)} }`,
     primary: async () => {
       const answer = await sentinels[0]?.redis.call('SENTINEL', 'get-master-addr-by-name', 'orders');
       const port = Array.isArray(answer) ? Number(answer[1]) : 0;
-      return serverAt(servers, port);
+      return serverAt(members, port);
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
 
-function serverAt(servers: readonly TestRedis[], port: number): TestRedis {
-  const found = servers.find((server) => server.port === port);
+function serverAt(members: readonly Member[], port: number): TestRedis {
+  const found = members.find(({ shared }) => shared === port);
   if (found === undefined) throw new Error(`no server of the test has port ${port}`);
-  return found;
+  return found.server;
 }
 
 async function untilReplicated(primary: TestRedis, replicas: number): Promise<void> {
@@ -99,9 +137,14 @@ async function untilReplicated(primary: TestRedis, replicas: number): Promise<vo
   });
 }
 
-type Sentinel = AsyncDisposable & { port: number; redis: Redis };
+/** `shared`: the port for everybody but this test. */
+type Sentinel = AsyncDisposable & { shared: number; redis: Redis };
 
-async function startSentinel(primary: number): Promise<Sentinel> {
+/** `primary`: its port. `settings`: more lines of its configuration. */
+export async function startSentinel(
+  primary: number,
+  settings: Record<string, string | number> = {},
+): Promise<Sentinel> {
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
   const port = await freePort();
@@ -113,6 +156,7 @@ async function startSentinel(primary: number): Promise<Sentinel> {
     `sentinel monitor orders 127.0.0.1 ${primary} 2`,
     'sentinel down-after-milliseconds orders 1000',
     'sentinel failover-timeout orders 5000',
+    ...Object.entries(settings).map(([name, value]) => `${name} ${value}`),
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
   const found = await findRedisServer();
@@ -131,19 +175,23 @@ async function startSentinel(primary: number): Promise<Sentinel> {
   stack.defer(() => redis.disconnect());
   await redis.ping();
   const kept = stack.move();
-  return { port, redis, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const shared = Number(settings['tls-port'] ?? port);
+  return { shared, redis, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 const PRIMARIES = 3;
 const SLOTS = 16_384;
 
 /** Three primaries with a replica each. A replica takes over a second after its primary is gone. */
-export async function startClusterGroup(): Promise<RedisGroup> {
+export async function startClusterGroup(tls?: GroupTls): Promise<RedisGroup> {
   await using stack = new AsyncDisposableStack();
-  const servers: TestRedis[] = [];
+  const members: Member[] = [];
   for (let nth = 0; nth < 2 * PRIMARIES; nth += 1) {
+    const own = await tlsSettings(tls);
     const settings = {
       ...REPLICATES,
+      ...own,
+      ...(tls && { 'tls-cluster': 'yes' }),
       'cluster-enabled': 'yes',
       'cluster-config-file': 'nodes.conf',
       // A port of its own: ten thousand above the port of clients may be one that outgoing connections use.
@@ -151,14 +199,16 @@ export async function startClusterGroup(): Promise<RedisGroup> {
       'cluster-node-timeout': 1_000,
       'cluster-replica-validity-factor': 0,
     };
-    servers.push(stack.use(await startTestRedis({ databases: 1, users: [REPLICA_USER], settings })));
+    const server = stack.use(await startTestRedis({ databases: 1, users: [REPLICA_USER], settings }));
+    members.push({ server, shared: Number(own['tls-port'] ?? server.port) });
   }
+  const servers = members.map(({ server }) => server);
   const admins = servers.map((server) => stack.use(connectAsAdmin(server)).redis);
-  await joinCluster(servers, admins);
+  await joinCluster(members, admins);
   const kept = stack.move();
   return {
     servers,
-    yaml: `{ cluster: [${servers.map(({ port }) => `'127.0.0.1:${port}'`).join(', ')}] }`,
+    yaml: `{ cluster: [${members.map(({ shared }) => `'127.0.0.1:${shared}'`).join(', ')}]${tlsYaml(tls)} }`,
     primary: async (key) => {
       for (const server of servers) {
         if (await ownsKey(server, key)) return server;
@@ -183,18 +233,18 @@ async function ownsKey({ adminUrl }: TestRedis, key: string): Promise<boolean> {
   }
 }
 
-async function joinCluster(servers: readonly TestRedis[], admins: readonly Redis[]): Promise<void> {
+async function joinCluster(members: readonly Member[], admins: readonly Redis[]): Promise<void> {
   const ids = await Promise.all(admins.map(async (admin) => String(await admin.call('CLUSTER', 'MYID'))));
   const [first] = admins;
-  for (const [nth, { port }] of servers.entries()) {
+  for (const [nth, { shared }] of members.entries()) {
     const bus = String((await admins[nth]?.config('GET', 'cluster-port'))?.[1]);
-    if (nth > 0) await first?.call('CLUSTER', 'MEET', '127.0.0.1', String(port), bus);
+    if (nth > 0) await first?.call('CLUSTER', 'MEET', '127.0.0.1', String(shared), bus);
   }
   for (let nth = 0; nth < PRIMARIES; nth += 1) {
     const [from, to] = [nth, nth + 1].map((one) => Math.floor((SLOTS * one) / PRIMARIES));
     await admins[nth]?.call('CLUSTER', 'ADDSLOTSRANGE', String(from), String((to ?? 0) - 1));
   }
-  for (let nth = PRIMARIES; nth < servers.length; nth += 1) {
+  for (let nth = PRIMARIES; nth < members.length; nth += 1) {
     await until('a replica knows its primary', async () => {
       const answer = await admins[nth]?.call('CLUSTER', 'REPLICATE', ids[nth - PRIMARIES] ?? '').catch(() => 'not yet');
       return answer === 'OK';
