@@ -11,7 +11,7 @@ import type { Batch } from './ledger/batches/batches.ts';
 import { createEnvironmentLedger } from './ledger/environment-ledger.ts';
 import { deliveryTrouble } from './log/events/delivery.ts';
 import { openNotices } from './notify/notices.ts';
-import { createBacklog, type Daemon, type DaemonInput, openHeartbeat, type Role } from './operate/daemon.ts';
+import { BEAT, createBacklog, type Daemon, type DaemonInput, openHeartbeat, type Role } from './operate/daemon.ts';
 import type { Inspection } from './parse/inspection.ts';
 import { keepHouse } from './put-away/housekeeping.ts';
 import { openSettlement } from './put-away/settlement.ts';
@@ -113,7 +113,7 @@ function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, { config, clock,
     ['intake', 'reports', 1_000, settlement.refresh],
     ['intake', 'progress of reports', 2_000, settlement.progressAll],
     ['intake', 'claims', 1_000, parts.sources.reclaim],
-    ['both', 'heartbeat', 3_000, parts.heart.beat],
+    ['both', 'heartbeat', BEAT, parts.heart.beat],
     ['intake', 'notices', 1_000, parts.notices.tick],
     ['intake', 'housekeeping', 3_600_000, () => keepHouse(housekeeping)],
   ];

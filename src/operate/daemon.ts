@@ -62,8 +62,10 @@ export type Role = 'intake' | 'delivery';
  */
 export type LivingDaemon = Self & { host: string; since: number; adminPort?: number; silentMs?: number };
 
-/** A daemon without a heartbeat for this long, twice the time between two of them, may have been killed. */
-const OVERDUE = 6_000;
+/** Milliseconds between two heartbeats. */
+export const BEAT = 3_000;
+/** A daemon without a heartbeat for this long may have been killed. */
+const OVERDUE = 2 * BEAT;
 /** A daemon that sent no heartbeat for this long is dead. */
 const ALIVE = 10_000;
 /** After this time its id is removed too. */

@@ -64,6 +64,8 @@ const SORTED: Record<string, Command> = {
   zcount: (store, [key = '', , max = '']) => store.ranked(key).filter(([, score]) => score <= Number(max)).length,
   zcard: (store, [key = '']) => store.zcard(key),
   zremrangebyrank: (store, [key = '', from = '', to = '']) => store.zremrangebyrank(key, Number(from), Number(to)),
+  zremrangebyscore: (store, [key = '', , max = '']) =>
+    store.ranked(key).filter(([member, score]) => score <= Number(max) && store.zrem(key, member) === 1).length,
   zrangebyscore: (store, [key = '', , max = '', , , most = '']) =>
     store
       .ranked(key)

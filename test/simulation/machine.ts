@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../src/ledger/identity.ts';
+import { BEAT } from '../../src/operate/daemon.ts';
 import type { Worker } from './jobs.ts';
 import { type Chore, openParts, type Parts } from './parts.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -17,6 +18,16 @@ export type Machine = Worker & {
   /** How far it saw the ledger come. */
   knows: () => Checkpoint;
 };
+
+/** What a daemon does at a fixed rate, whatever there is to do: milliseconds between two rounds (`src/daemon.ts`). */
+const ROUNDS: readonly (readonly [chore: Chore, pause: number])[] = [
+  ['clock', 1_000],
+  ['heartbeat', BEAT],
+];
+/** How much later than at its time a round begins, as a share of the pause. */
+const LATE = 0.3;
+/** After the last fault no clock is set, so nobody asks for a heartbeat. Milliseconds. */
+const BEATS_AFTER_CALM = 10_000;
 
 /** Jobs at the same time, beyond one for each call. */
 const MORE = 2;
@@ -37,8 +48,16 @@ export function startMachine(host: Host, around: Surroundings, onUp: () => void)
     await parts.prepare();
     up = true;
     around.story?.(host.name, 'is up');
+    for (const [chore, pause] of ROUNDS) repeat(chore, pause);
     onUp();
     return parts;
+  }
+
+  function repeat(chore: Chore, pause: number): void {
+    const { timeline, weather, random } = around;
+    if (timeline.now() > weather.calmAt + BEATS_AFTER_CALM) return;
+    tick(chore);
+    timeline.plan(timeline.now() + pause * random.between(1, 1 + LATE), () => repeat(chore, pause), host);
   }
 
   async function work(job: Parameters<Worker['work']>[0]): Promise<readonly string[]> {

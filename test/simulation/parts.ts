@@ -11,6 +11,7 @@ import type { LedgerIdentity } from '../../src/ledger/identity.ts';
 import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
 import type { Job } from '../../src/ledger/job.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { openHeartbeat } from '../../src/operate/daemon.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createLedgerRebuild } from '../../src/reconcile/ledger-rebuild.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
@@ -28,7 +29,7 @@ import type { Host } from './timeline.ts';
 import type { Breach } from './weather.ts';
 
 /** What a process does again and again. */
-export type Chore = 'sweep' | 'verify' | 'rebuild' | 'settle' | 'house';
+export type Chore = 'sweep' | 'verify' | 'rebuild' | 'settle' | 'house' | 'clock' | 'heartbeat';
 
 /** The program's parts in one process. */
 export type Parts = {
@@ -127,7 +128,10 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
       around.timeline.plan(around.timeline.now() + around.random.between(0, 50), resolve, host),
     );
   const settling = createSettling({ batches, ledger, redis, time, files: around.files, disk });
+  const heart = openHeartbeat({ ...store, id: host.name, self: { pid: 1, version: '0' } });
   const chores: Parts['chores'] = {
+    clock: time.sync,
+    heartbeat: heart.beat,
     sweep,
     verify: verifier.tick,
     rebuild: rebuild.tick,

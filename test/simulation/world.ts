@@ -49,6 +49,8 @@ export type World = {
 export type LiveOptions = {
   breach?: Breach | undefined;
   change?: Partial<Weather>;
+  /** A world that has not ended after so many turns is given up. */
+  mostTurns?: number;
   /** Told of everything that happens, one line each. */
   tell?: ((line: string) => void) | undefined;
 };
@@ -57,7 +59,10 @@ const MOST_TURNS = 120_000;
 const COMMANDS = commandTable();
 
 /** Lives one world from its seed to its end. */
-export async function live(seed: number, { breach, change = {}, tell }: LiveOptions = {}): Promise<World> {
+export async function live(
+  seed: number,
+  { breach, change = {}, mostTurns = MOST_TURNS, tell }: LiveOptions = {},
+): Promise<World> {
   const random = seededRandom(seed);
   const weather: Weather = { ...weatherOf(random), ...change };
   const timeline = openTimeline(random);
@@ -113,7 +118,7 @@ export async function live(seed: number, { breach, change = {}, tell }: LiveOpti
   const people = openPeople({ around, api, files, store });
   const expects = mishaps.stillToCome;
   const pulse = startPulse({ timeline, random, store, weather, files, machines, people, expects });
-  await withoutIntervals(random.next, () => timeline.run(MOST_TURNS));
+  await withoutIntervals(random.next, () => timeline.run(mostTurns));
 
   return {
     seed,

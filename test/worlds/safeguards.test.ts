@@ -11,8 +11,7 @@ const OLD = {
 
 const CASES: Case[] = [
   ['no intent', { crash: 0.02 }, 60],
-  // Without steps of Redis' clock: these daemons have no heartbeat, which a process that begins right after a step asks for.
-  ['no freshness check', { machines: 3, freeze: 0.2, longestFreeze: 600_000, suspends: 0, redisSteps: 0 }, 250],
+  ['no freshness check', { machines: 3, freeze: 0.2, longestFreeze: 600_000, suspends: 0 }, 250],
   ['no settle', { lostAnswers: 0.6, listCut: 0, listFails: 0 }, 60],
   ['one list is enough', { lostAnswers: 0.3, stragglers: 0.3, rollback: 'none' }, 60],
   ['no evidence rule', { lostAnswers: 0.3, listCut: 0.5 }, 60],
