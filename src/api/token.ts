@@ -70,10 +70,9 @@ export function createTokenSource(deps: TokenDeps) {
     return { value, fingerprint, environment, baseUrl };
   }
 
-  /** Whether `get` answers without a wait. */
-  const isAtHand = () => current !== undefined && time.now() < current.hardAt;
   /** Whether the token of this grant is still the one to use, as far as known here. */
-  const isCurrent = (fingerprint: string) => current?.fingerprint === fingerprint && isAtHand();
+  const isCurrent = (fingerprint: string) =>
+    current !== undefined && current.fingerprint === fingerprint && time.now() < current.hardAt;
 
   /** The API refused the token of this grant: every daemon forgets it, unless a newer one is there already. */
   async function invalidate(fingerprint: string): Promise<void> {
@@ -109,7 +108,7 @@ export function createTokenSource(deps: TokenDeps) {
     }
   }
 
-  return { get, first, invalidate, isCurrent, isAtHand };
+  return { get, first, invalidate, isCurrent };
 }
 
 /** Builds the step that takes the newest token from Redis, or requests one while all other daemons wait. */

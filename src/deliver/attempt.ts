@@ -33,10 +33,8 @@ export async function attempt(line: Line, entry: Entry, place: Place): Promise<A
   const pass = await takeTurn(line, place);
   if (pass === 'stopped') return STOPPED;
   if (line.guards.held.has(entry.batch)) return needless(line, pass);
-  const isAtHand = line.partner.tokens.isAtHand();
   const token = await takeToken(line);
-  // Everyone who waited for the same token would begin at once: the turns are taken again.
-  if (token === undefined || (pass === 'closed' && !isAtHand)) return { kind: 'again', entry };
+  if (token === undefined) return { kind: 'again', entry };
   const { inFlight } = line.book.ledger;
   const { purchaseOrderNumber: number } = entry.order;
   // Another daemon put the order back while a call of it is in flight here; the sweeper brings it again.

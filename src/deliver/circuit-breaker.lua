@@ -4,7 +4,7 @@ local verb, now = ARGV[1], tonumber(ARGV[2])
 -- At most four tries a second, whatever the configuration says.
 local LEAST = 250
 if verb == 'reset' then
-  redis.call('HDEL', KEYS[1], 'slowUntil', 'trialAt')
+  redis.call('HDEL', KEYS[1], 'slowUntil', 'trialAt', 'beganAt')
   local was = redis.call('HMGET', KEYS[1], 'code', 'reason', 'since')
   if not was[3] then return 0 end
   local pause = { code = was[1], reason = was[2], from = tonumber(was[3]), to = now }
@@ -21,6 +21,13 @@ if verb == 'slow' then
 end
 if verb == 'try' then
   redis.call('HSET', KEYS[1], 'trialAt', now)
+  return 1
+end
+-- Tries that waited for the same token or connection begin one by one, too.
+if verb == 'begin' then
+  local last = tonumber(redis.call('HGET', KEYS[1], 'beganAt') or '0')
+  if now >= last and now < last + LEAST then return 0 end
+  redis.call('HSET', KEYS[1], 'beganAt', now)
   return 1
 end
 -- An order that won a try turned out to need none: the next one tries at once.

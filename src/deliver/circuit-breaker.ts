@@ -67,6 +67,8 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
       const isSlow = slowUntil() > deps.store.time.now();
       return (await change('lift', initial)) || isSlow;
     },
+    /** Whether the order of a probe may begin now: the one before it began at least 250 ms ago. Call it directly before the intent. */
+    probeMayBegin: async () => (await run('begin')) === 1,
     /** The order of a probe needed no attempt any more: the next one tries at once. */
     passOn: () => run('unused', initial),
     refresh: view.refresh,

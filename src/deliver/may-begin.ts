@@ -33,7 +33,7 @@ export type DeliveryEvents = {
 
 /**
  * One attempt on its way through the steps. `intended` is the entry as the ledger has it since the intent, `refused` says
- * that Redis refused the intent for now, and `obstacle` why the intent was not used.
+ * that there is no intent for now, and `obstacle` why the intent was not used.
  */
 export type Attempt = {
   entry: Entry;
@@ -57,12 +57,20 @@ export type Obstacle = 'late' | 'paused' | 'held' | 'token' | 'stopped';
 export async function mayBegin(line: Line, attempt: Attempt): Promise<boolean> {
   const isFresh = freshness(line.context);
   attempt.isFresh = isFresh;
+  if (!(await isInTurn(line, attempt))) return false;
   if (line.guards.held.has(attempt.entry.batch) || !(await intend(line, attempt))) return false;
   const turn = await attempt.place.take();
   if (turn === 'at once' && !isFresh()) return false;
   const obstacle = await obstacleAfter(line, attempt, turn, isFresh);
   if (obstacle !== undefined) attempt.obstacle = obstacle;
   return obstacle === undefined;
+}
+
+/** Orders that try for all and waited for the same token or connection take turns again. */
+async function isInTurn({ breaker }: Line, attempt: Attempt): Promise<boolean> {
+  if (attempt.pass === 'closed' || (await breaker.probeMayBegin())) return true;
+  attempt.refused = true;
+  return false;
 }
 
 /** The connection was closed before the first byte: on the next one the attempt keeps its intent and its place. */

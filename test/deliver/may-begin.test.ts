@@ -59,7 +59,7 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
     queue: { nameJob: () => 'c-2', add: async () => undefined },
     partner: {
       timeout: 30_000,
-      tokens: { get: async () => ({ value: 'token' }), isCurrent: () => !isNow('revoked'), isAtHand: () => true },
+      tokens: { get: async () => ({ value: 'token' }), isCurrent: () => !isNow('revoked') },
       create,
     },
     breaker: {

@@ -44,10 +44,10 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/trouble/rates.test.ts'],
   },
   {
-    without: 'new turns for orders that waited for a token',
-    file: 'src/deliver/attempt.ts',
-    find: "(pass === 'closed' && !isAtHand)",
-    replace: 'false',
+    without: 'new turns for tries that waited for a token',
+    file: 'src/deliver/may-begin.ts',
+    find: '(await breaker.probeMayBegin())',
+    replace: 'true',
     tests: ['test/trouble/rates.test.ts'],
   },
   {

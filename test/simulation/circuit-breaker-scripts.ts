@@ -99,6 +99,8 @@ export const breaker: Port = (
     case 'try':
       store.hset(key, 'trialAt', now);
       return 1;
+    case 'begin':
+      return begin(store, key, Number(now));
     case 'unused':
       return passOn(store, key, now, Number(first));
     case 'lift':
@@ -117,6 +119,13 @@ export const breaker: Port = (
 
 /** Milliseconds between two orders that try. */
 const LEAST = 250;
+
+function begin(store: Store, key: string, now: number): number {
+  const last = Number(store.hget(key, 'beganAt') ?? 0);
+  if (now >= last && now < last + LEAST) return 0;
+  store.hset(key, 'beganAt', String(now));
+  return 1;
+}
 
 function passOn(store: Store, key: string, now: string, initial: number): number {
   if (store.hget(key, 'since') !== null) {
@@ -144,7 +153,7 @@ function trip(store: Store, key: string, now: number, asked: number, code: strin
 }
 
 function reset(store: Store, key: string, pauses: string, to: number): number {
-  store.hdel(key, 'slowUntil', 'trialAt');
+  store.hdel(key, 'slowUntil', 'trialAt', 'beganAt');
   const since = store.hget(key, 'since');
   if (since === null) return 0;
   const [code, reason] = [store.hget(key, 'code'), store.hget(key, 'reason')];

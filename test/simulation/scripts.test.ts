@@ -260,7 +260,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .record({ verb: fc.constantFrom('reset', 'slow', 'try', 'lift', 'trip', 'probe'), time, max: time })
+      .record({ verb: fc.constantFrom('reset', 'slow', 'try', 'begin', 'lift', 'trip', 'probe'), time, max: time })
       .map((one) => ({
         file: 'deliver/circuit-breaker.lua',
         keys: [KEYS.breaker, KEYS.pauses],

@@ -1,5 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createConnection, createServer, type Socket } from 'node:net';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { makeTempFolder } from '../support/temp-folder.ts';
 import { envelope, type OddAnswer, type OddCall, openOddApi } from './odd-api.ts';
 import { csv, numbered, openTroublePlace, until } from './trouble-place.ts';
 import { busiest } from './trouble-row.ts';
@@ -117,21 +121,50 @@ describe.concurrent('what is shared bounds the calls of all that wait for it', (
     await until('the watched time', () => performance.now() > from + WATCHED, WATCHED + 5_000);
   });
 
-  it('orders that waited for the same token do not begin at once', async () => {
-    const perToken = new Map<string, number>();
-    await using api = await openOddApi(({ endpoint, token }) => {
-      if (endpoint === 'token') return { after: 3_000 };
-      if (endpoint !== 'create') return undefined;
-      perToken.set(token, (perToken.get(token) ?? 0) + 1);
-      return { status: 401 };
+  it('tries that waited for the same name server do not begin at once', async () => {
+    await using folder = await makeTempFolder();
+    const silent = path.join(folder.path, 'silent');
+    const asked = path.join(folder.path, 'asked');
+    const preload = path.join(folder.path, 'names.mjs');
+    await writeFile(preload, gatedNames(silent, asked));
+    const creates: number[] = [];
+    await using api = await openOddApi(({ endpoint }) => {
+      if (endpoint === 'list') writeFileSync(silent, '');
+      if (endpoint !== 'create') return { headers: { connection: 'close' } };
+      creates.push(performance.now());
+      return { status: 500 };
     });
-    await using place = await openTroublePlace(api, { stays: '401, and a token endpoint that takes three seconds' });
+    await using place = await openTroublePlace(api, {
+      url: api.url.replace('127.0.0.1', 'localhost'),
+      pace: 'concurrency: 64, settle: 1s, timeout: 30s, probe: { initial: 250ms, max: 250ms }',
+      env: { NODE_OPTIONS: `--import=${preload}` },
+    });
     await place.drop('orders.csv', csv(numbered(60)));
-    await until('calls with the fourth token', () => perToken.size > 3);
-    // The first refusal ends the use of a token; the next turn comes 250 ms after the first.
-    expect(Math.max(...perToken.values())).toBeLessThanOrEqual(3);
+    await until('tries that wait for the name', async () => (await readText(asked)).length >= 16);
+    await rm(silent);
+    await until('the first call', () => creates.length > 0);
+    const from = creates[0] ?? 0;
+    await until('its second', () => performance.now() > from + 1_000);
+    // Four, and more only where the calls of two slow seconds arrive together; all 16 without turns.
+    expect(creates.filter((at) => at < from + 1_000).length).toBeLessThanOrEqual(8);
   });
 });
+
+/** A preload: while the file `silent` exists, no name is resolved; every question adds a byte to `asked`. */
+const gatedNames = (silent: string, asked: string) => `
+  import dns from 'node:dns';
+  import { appendFileSync, existsSync } from 'node:fs';
+  const { lookup } = dns;
+  dns.lookup = (...all) => {
+    if (!existsSync('${silent}')) return lookup(...all);
+    appendFileSync('${asked}', '.');
+    const timer = setInterval(() => {
+      if (existsSync('${silent}')) return;
+      clearInterval(timer);
+      lookup(...all);
+    }, 20);
+  };`;
+const readText = (file: string) => readFile(file, 'utf8').catch(() => '');
 
 const FAST =
   'concurrency: 64, settle: 1s, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 1s }';
