@@ -6,7 +6,8 @@ import { withClosing } from '../../operate/orders/appearances.ts';
 import { explainOrder, historyJson } from '../../operate/orders/explain-order.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { jsonReply, type Route } from '../http/route.ts';
-import { type DeadLetterRow, type RowFilter, splitId } from '../read-model/dead-letter-table.ts';
+import { splitId } from '../read-model/dead-letter-table.ts';
+import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, readQuery } from './query.ts';
 

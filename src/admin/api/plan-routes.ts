@@ -1,7 +1,7 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { jsonReply, type Principal, type Route } from '../http/route.ts';
-import type { DeadLetterRow } from '../read-model/dead-letter-table.ts';
+import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';
 import { letterFilter } from './dead-letter-routes.ts';

@@ -11,7 +11,8 @@ import {
 import { findListed, type ListCheck, type ReadList } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/resolve-order.ts';
-import { type DeadLetterRow, idOf, splitId } from '../read-model/dead-letter-table.ts';
+import { idOf, splitId } from '../read-model/dead-letter-table.ts';
+import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 
 /** What is done with many dead letters at once. */
 export const PLAN_ACTIONS = ['retry', 'discard'] as const;

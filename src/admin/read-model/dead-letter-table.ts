@@ -1,26 +1,15 @@
 import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { placeText } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-
-/** One line of a list of open dead letters. `id`: batch and place, which together are unique. */
-export type DeadLetterRow = Pick<
-  DeadLetter,
-  'purchaseOrderNumber' | 'kind' | 'code' | 'message' | 'signature' | 'attempts' | 'firstAt' | 'lastAt' | 'location'
-> & { id: string; batch: string; source: string; file: string };
-
-/** A row as it is kept. `text`: what a search looks at, in lower case. */
-type Kept = DeadLetterRow & { text: string };
-
-/** Selects rows; a row must match everything that is given. `q`: part of the number, an article, or the message. */
-export type RowFilter = {
-  kind?: DeadLetterKind;
-  signature?: string;
-  batch?: string;
-  source?: string;
-  /** ISO 8601. */
-  since?: string;
-  q?: string;
-};
+import {
+  createLetterBatch,
+  type DeadLetterRow,
+  type Kept,
+  type LetterBatch,
+  type RowFilter,
+  type Selected,
+  searchText,
+} from './letter-batch.ts';
 
 /** Rows of one kind and signature. */
 export type RowGroup = Pick<DeadLetterRow, 'kind' | 'signature' | 'code' | 'message' | 'firstAt' | 'lastAt'> & {
@@ -33,7 +22,7 @@ export type RowGroup = Pick<DeadLetterRow, 'kind' | 'signature' | 'code' | 'mess
 export type RowSummary = { total: number; kinds: Partial<Record<DeadLetterKind, number>>; groups: RowGroup[] };
 
 /** `rows`: everything that matches, where that is little, so that its pages need no second search. */
-type KeptSummary = RowSummary & { rows: readonly Kept[] | undefined };
+type KeptSummary = RowSummary & { rows: readonly DeadLetterRow[] | undefined };
 
 /** Filters whose summaries are kept until something changes, and the most rows that each keeps. */
 const SUMMARIES = 50;
@@ -46,20 +35,27 @@ const LONGEST = 500;
 
 /** The open dead letters of an environment in memory, about 1 kB each: the newest batch first, in the order of its file. */
 export function createDeadLetterTable() {
-  const batches = new Map<string, Kept[]>();
+  const batches = new Map<string, LetterBatch>();
   const summaries = new Map<string, KeptSummary>();
   /** Names sort by time. */
   let names: string[] | undefined = [];
 
   /** Replaces the rows of a batch. */
   function put(from: { batch: string; source: string; file: string }, letters: readonly DeadLetter[]): void {
-    const rows = letters.filter(({ closed }) => closed === undefined).map((one) => keptOf(one, from));
+    const open = letters.filter(({ closed }) => closed === undefined);
+    keep(
+      from,
+      open.map((one) => keptOf(one, from)),
+    );
+  }
+
+  function keep({ batch, source, file }: { batch: string; source: string; file: string }, rows: readonly Kept[]): void {
     if (rows.length === 0) {
-      remove(from.batch);
+      remove(batch);
       return;
     }
-    if (!batches.has(from.batch)) names = undefined;
-    batches.set(from.batch, rows);
+    if (!batches.has(batch)) names = undefined;
+    batches.set(batch, createLetterBatch({ source, file }, rows));
     summaries.clear();
   }
 
@@ -70,27 +66,22 @@ export function createDeadLetterTable() {
 
   /** Removes the rows of a batch that these closings close. */
   function close(batch: string, closings: readonly Closing[]): void {
-    const rows = batches.get(batch);
-    if (rows === undefined) return;
+    const found = batches.get(batch);
+    if (found === undefined) return;
     const closed = closingsOf(closings);
-    const left = rows.filter((row) => closingFor(row, closed) === undefined);
-    if (left.length === 0) remove(batch);
-    else batches.set(batch, left);
-    summaries.clear();
+    keep(
+      { batch, ...found.from },
+      found.kept.filter(({ row }) => closingFor(row, closed) === undefined),
+    );
   }
 
-  function* matching(filter: RowFilter, after?: string): Generator<Kept> {
-    const matches = matcher(filter);
-    const [last = '', place = ''] = after === undefined ? [] : splitId(after);
+  /** The newest first, beginning with `from`. */
+  function* matching({ batch, source }: RowFilter, from?: string): Generator<[name: string, found: LetterBatch]> {
     names ??= [...batches.keys()].sort().reverse();
-    for (const name of names) {
-      if (after !== undefined && name > last) continue;
-      const rows = batches.get(name) ?? [];
-      const from = after !== undefined && name === last ? indexAfter(rows, place) : 0;
-      for (let i = from; i < rows.length; i += 1) {
-        const row = rows[i];
-        if (row !== undefined && matches(row)) yield row;
-      }
+    for (const name of batch === undefined ? names : [batch]) {
+      const found = batches.get(name);
+      if (found === undefined || (from !== undefined && name > from)) continue;
+      if (source === undefined || found.from.source === source) yield [name, found];
     }
   }
 
@@ -98,43 +89,52 @@ export function createDeadLetterTable() {
 }
 
 /** Kind → signature → group: a joined key for each row would double the time. */
-type Groups = Map<DeadLetterKind, Map<string, RowGroup & { last: string }>>;
+type Groups = Map<DeadLetterKind, Map<string, RowGroup>>;
 
-function addToGroup(all: Groups, row: Kept): void {
-  const { kind, signature, code, message, firstAt, lastAt, batch } = row;
-  const groups = all.get(kind) ?? new Map<string, RowGroup & { last: string }>();
+/** Adds the rows of one kind and signature of a batch. */
+function addToGroup(all: Groups, { firstAt, lastAt, at }: Selected, first: DeadLetterRow): void {
+  const { kind, signature, code, message } = first;
+  const groups = all.get(kind) ?? new Map<string, RowGroup>();
   const group = groups.get(signature);
   if (group === undefined) {
     all.set(kind, groups);
-    groups.set(signature, { kind, signature, code, message, firstAt, lastAt, count: 1, batches: 1, last: batch });
+    groups.set(signature, { kind, signature, code, message, firstAt, lastAt, count: at.length, batches: 1 });
     return;
   }
-  group.count += 1;
-  if (group.last !== batch) group.batches += 1;
-  group.last = batch;
+  group.count += at.length;
+  group.batches += 1;
   if (firstAt < group.firstAt) group.firstAt = firstAt;
   if (lastAt > group.lastAt) group.lastAt = lastAt;
 }
 
-type Matching = (filter: RowFilter, after?: string) => Iterable<Kept>;
+type Matching = (filter: RowFilter, from?: string) => Iterable<[name: string, found: LetterBatch]>;
 
 /** `summaries`: what was counted since the last change, by filter. */
 function createQueries(matching: Matching, summaries: Map<string, KeptSummary>) {
   /** At most `limit` rows after the row with the id `after`, which may be closed meanwhile. */
   function page(filter: RowFilter, limit: number, after?: string): RowPage {
     const items: DeadLetterRow[] = [];
-    for (const { text: _text, ...row } of rowsOf(filter, after)) {
+    for (const row of rowsOf(filter, after)) {
       if (items.length === limit) return { items, next: items.at(-1)?.id };
       items.push(row);
     }
     return { items, next: undefined };
   }
 
-  function rowsOf(filter: RowFilter, after: string | undefined): Iterable<Kept> {
-    const rows = summaries.get(JSON.stringify(filter))?.rows;
+  function rowsOf(filter: RowFilter, after: string | undefined): Iterable<DeadLetterRow> {
+    const { rows } = kept(filter);
     const at = after === undefined ? -1 : (rows?.findIndex(({ id }) => id === after) ?? -1);
     const isKnown = rows !== undefined && (after === undefined || at >= 0);
-    return isKnown ? rows.slice(at + 1) : matching(filter, after);
+    return isKnown ? rows.slice(at + 1) : search(filter, after);
+  }
+
+  function* search(filter: RowFilter, after: string | undefined): Generator<DeadLetterRow> {
+    const words = searchText(filter.q ?? '');
+    const [last, place = ''] = after === undefined ? [] : splitId(after);
+    for (const [name, { rows, select }] of matching(filter, last)) {
+      const from = name === last ? indexAfter(rows, place) : 0;
+      yield* inOrder(rows, select(filter, words), from);
+    }
   }
 
   /** How many rows match, by kind, and by error: the largest group first. */
@@ -147,19 +147,7 @@ function createQueries(matching: Matching, summaries: Map<string, KeptSummary>) 
     const key = JSON.stringify(filter);
     const known = summaries.get(key);
     if (known !== undefined) return known;
-    const rows: Kept[] = [];
-    const kinds: RowSummary['kinds'] = {};
-    const groups: Groups = new Map();
-    let total = 0;
-    for (const row of matching(filter)) {
-      total += 1;
-      if (rows.length < LITTLE) rows.push(row);
-      kinds[row.kind] = (kinds[row.kind] ?? 0) + 1;
-      addToGroup(groups, row);
-    }
-    const each = [...groups.values()].flatMap((ofKind) => [...ofKind.values()]);
-    const largest = each.map(({ last: _last, ...group }) => group).sort((a, b) => b.count - a.count);
-    const found = { total, kinds, groups: largest, rows: total < LITTLE ? rows : undefined };
+    const found = count(filter, matching);
     summaries.set(key, found);
     const [oldest] = summaries.keys();
     if (summaries.size > SUMMARIES && oldest !== undefined) summaries.delete(oldest);
@@ -169,15 +157,44 @@ function createQueries(matching: Matching, summaries: Map<string, KeptSummary>) 
   return { page, summary };
 }
 
+function count(filter: RowFilter, matching: Matching): KeptSummary {
+  const words = searchText(filter.q ?? '');
+  const little: DeadLetterRow[] = [];
+  const kinds: RowSummary['kinds'] = {};
+  const groups: Groups = new Map();
+  let total = 0;
+  for (const [, { rows, select }] of matching(filter)) {
+    const selected = select(filter, words);
+    for (const share of selected) {
+      const first = rows[share.at[0] ?? 0];
+      if (first === undefined) continue;
+      total += share.at.length;
+      kinds[first.kind] = (kinds[first.kind] ?? 0) + share.at.length;
+      addToGroup(groups, share, first);
+    }
+    if (total < LITTLE) little.push(...inOrder(rows, selected, 0));
+  }
+  const each = [...groups.values()].flatMap((ofKind) => [...ofKind.values()]);
+  const largest = each.sort((a, b) => b.count - a.count);
+  return { total, kinds, groups: largest, rows: total < LITTLE ? little : undefined };
+}
+
+/** The selected rows of a batch from a position on, in the order of its file. */
+function inOrder(rows: readonly DeadLetterRow[], selected: readonly Selected[], from: number): DeadLetterRow[] {
+  const [one, ...others] = selected;
+  const at = others.length === 0 ? (one?.at ?? []) : selected.flatMap((share) => share.at).sort((a, b) => a - b);
+  return at.filter((position) => position >= from).flatMap((position) => rows[position] ?? []);
+}
+
 function keptOf(letter: DeadLetter, from: { batch: string; source: string; file: string }): Kept {
   const { purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt, location, problems } = letter;
   const message = letter.message.slice(0, LONGEST).toWellFormed();
   const articles = (letter.articles ?? articlesIn(letter.payload)).slice(0, 20).join(' ');
   const values = (problems ?? []).slice(0, 5).map(({ field, value, message: words }) => `${field} ${value} ${words}`);
-  const text = [purchaseOrderNumber, code, message, articles, ...values, from.file].join('\n').toLowerCase();
+  const own = searchText([purchaseOrderNumber, articles, ...values].join('\n'));
   const id = idOf(from.batch, letter);
   const row = { purchaseOrderNumber, kind, code, message, signature, attempts, firstAt, lastAt, location };
-  return { id, ...row, batch: from.batch, source: from.source, file: from.file, text };
+  return { row: { id, ...row, batch: from.batch, source: from.source, file: from.file }, own };
 }
 
 /** `BATCH~line 7`, `BATCH~/orders/3`, or with the number while the place is not known: `BATCH~#PO-1`. */
@@ -195,7 +212,7 @@ export function splitId(id: string): [batch: string, place: string] {
 }
 
 /** Where a page continues. A row that was closed meanwhile is found by its line. */
-function indexAfter(rows: readonly Kept[], place: string): number {
+function indexAfter(rows: readonly DeadLetterRow[], place: string): number {
   const exact = rows.findIndex(({ id }) => splitId(id)[1] === place);
   if (exact >= 0) return exact + 1;
   const line = Number(/^line (\d+)$/.exec(place)?.[1] ?? 0);
@@ -210,16 +227,4 @@ function articlesIn(payload: unknown): string[] {
     const { articleCode } = (item ?? {}) as { articleCode?: unknown };
     return typeof articleCode === 'string' ? [articleCode] : [];
   });
-}
-
-function matcher({ kind, signature, batch, source, since, q }: RowFilter): (row: Kept) => boolean {
-  const words = q?.trim().toLowerCase() ?? '';
-  return (row) => {
-    if (kind !== undefined && row.kind !== kind) return false;
-    if (signature !== undefined && row.signature !== signature) return false;
-    if (batch !== undefined && row.batch !== batch) return false;
-    if (source !== undefined && row.source !== source) return false;
-    if (since !== undefined && row.lastAt < since) return false;
-    return words === '' || row.text.includes(words);
-  };
 }

@@ -5,6 +5,7 @@ import type { OperatorContext } from '../../operate/operator-context.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Closing, DeadLetter } from '../../order/dead-letter.ts';
 import type { BatchRow, BatchTable } from './batch-table.ts';
+import { type Change, createChangeReader } from './changes.ts';
 import type { ReportToRead } from './read-program.ts';
 import type { ReadThread } from './read-thread.ts';
 
@@ -15,8 +16,6 @@ export type Tables = { batches: BatchTable; letters: ReadThread };
 
 /** Batches read together; between two groups orders are delivered. */
 const GROUP = 250;
-/** Changes read in one look; when there are more, the next look follows at once. */
-const LOOK = 5_000;
 /** A scan of dead letters in progress takes at most one part in so many of the time. */
 const SHARE = 20;
 
@@ -27,13 +26,11 @@ export function createSync(context: ModelContext, tables: Tables) {
   const { redis, keys } = store;
   const { readRow, loadReports, progress } = createReading(context, tables);
   const scan = createProgressScan(context, letters);
-  let last = '';
+  const stream = createChangeReader(store);
 
   /** Reads everything, beginning with what changes from now on. */
   async function build(): Promise<void> {
-    const [newest] = await redis.xrevrange(keys.changes, '+', '-', 'COUNT', 1);
-    // An empty stream could not show that entries are missing.
-    last = newest?.[0] ?? String(await redis.xadd(keys.changes, '*', 'batch', ''));
+    await stream.begin();
     const names = await redis.zrange(keys.batches, 0, '-1');
     const known = new Set(names);
     for (const name of table.names()) if (!known.has(name)) table.remove(name);
@@ -52,13 +49,12 @@ export function createSync(context: ModelContext, tables: Tables) {
 
   /** Applies what changed; false when changes were missed, so that everything is to be read again. */
   async function catchUp(): Promise<boolean> {
-    const [first, ...entries] = await redis.xrange(keys.changes, last, '+', 'COUNT', LOOK);
-    if (first?.[0] !== last) return false;
-    last = entries.at(-1)?.[0] ?? last;
-    for (const [batch, closings] of closingsIn(entries)) if (batch !== '') await applyChange(batch, closings);
+    const found = await stream.next();
+    if (found === undefined) return false;
+    for (const [batch, closings] of closingsIn(found.changes)) await applyChange(batch, closings);
     for (const { batch } of await batches.underWay()) await refreshRow(batch);
     await scan.runWhenDue(table);
-    return entries.length < LOOK - 1 || catchUp();
+    return found.isAll || catchUp();
   }
 
   async function applyChange(batch: string, closings: readonly Closing[]): Promise<void> {
@@ -80,11 +76,11 @@ export function createSync(context: ModelContext, tables: Tables) {
 }
 
 /** The changed batches, each with the dead letters that were closed. */
-function closingsIn(entries: readonly [id: string, fields: string[]][]): Map<string, Closing[]> {
+function closingsIn(changes: readonly Change[]): Map<string, Closing[]> {
   const found = new Map<string, Closing[]>();
-  for (const [, [, batch = '', , closing]] of entries) {
+  for (const { batch, closing } of changes) {
     const list = found.get(batch) ?? [];
-    if (closing !== undefined) list.push(JSON.parse(closing) as Closing);
+    if (closing !== undefined) list.push(closing);
     found.set(batch, list);
   }
   return found;

@@ -86,22 +86,11 @@ export async function listBatches(filter: BatchFilter, context: ReportContext): 
   return found;
 }
 
-/** How many batches are searched for unreadable files, newest first. */
-const LOOK_BACK = 200;
-
-/** Unreadable files of the newest batches that have not been replaced yet. */
-export async function unreadableFiles(context: ReportContext): Promise<BatchView[]> {
-  const found: BatchView[] = [];
+/** The unreadable files of batches, the newest first, that have not been replaced yet. */
+export async function unreadableFiles(newest: readonly Batch[], context: ReportContext): Promise<BatchView[]> {
   const readLater = new Set<string>();
-  let looks = 0;
-  for await (const name of allNames(context.batches)) {
-    if (++looks > LOOK_BACK) break;
-    const batch = await context.batches.find(name);
-    if (batch && isOpen(batch, readLater) && standingOf(batch) === 'unreadable') {
-      found.push(await viewOf(batch, context));
-    }
-  }
-  return found;
+  const open = newest.filter((batch) => isOpen(batch, readLater) && standingOf(batch) === 'unreadable');
+  return Promise.all(open.map((batch) => viewOf(batch, context)));
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Store } from '../../redis/store.ts';
-import { allNames, type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
+import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
 import { type LivingDaemon, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
@@ -52,13 +52,17 @@ export type SourceStatus = {
 
 const PAGE = 500;
 
-/** How many batches are searched for the last one of a source. */
+/** How many batches are searched for the last one of a source and for unreadable files. */
 const LOOK_BACK = 200;
 
-/** Reads the state of the environment; changes nothing. */
-export async function readStatus(context: OperatorContext): Promise<Status> {
+/** Reads the state of the environment; changes nothing. `countLetters`: counts open dead letters, instead of in every batch. */
+export async function readStatus(
+  context: OperatorContext,
+  countLetters: () => Promise<WaitGroup> = () => openDeadLetters(context.store, context.batches),
+): Promise<Status> {
   const { config, store, batches, queue, breaker } = context;
   const { redis, keys, time } = store;
+  const newest = newestBatches(batches);
   const [
     daemons,
     waitingJobs,
@@ -78,13 +82,13 @@ export async function readStatus(context: OperatorContext): Promise<Status> {
     redis.zcard(keys.due),
     redis.zcard(keys.doubt),
     readWaits(context),
-    openDeadLetters(store, batches),
+    countLetters(),
     context.ledger.listedTwice.count(),
     batches.underWay(),
-    unreadableFiles(context),
+    newest.then((all) => unreadableFiles(all, context)),
     tokenStatus(store),
     breaker.reasons(),
-    sourcesOf(config, batches),
+    newest.then((all) => sourcesOf(config, all)),
   ]);
   return {
     environment: config.environment,
@@ -126,13 +130,19 @@ async function openDeadLetters({ redis, keys }: Store, batches: Batches): Promis
   }
 }
 
+/** The newest batches first. */
+async function newestBatches(batches: Batches): Promise<Batch[]> {
+  const found = await Promise.all((await batches.names(0, LOOK_BACK)).map(batches.find));
+  return found.filter((batch) => batch !== undefined);
+}
+
 async function tokenStatus({ redis, keys }: Store): Promise<Status['token']> {
   const left = await redis.pttl(keys.token);
   return left > 0 ? { present: true, expiresInMs: left } : { present: false };
 }
 
-async function sourcesOf(config: Config, batches: Batches): Promise<SourceStatus[]> {
-  const last = await lastBatches(new Set(config.sources.map(({ name }) => name)), batches);
+async function sourcesOf(config: Config, newest: readonly Batch[]): Promise<SourceStatus[]> {
+  const last = lastBatches(newest);
   const { sources } = redactedConfig(config);
   return Promise.all(
     sources.map(async ({ name, type, path }) => {
@@ -148,15 +158,9 @@ async function sourcesOf(config: Config, batches: Batches): Promise<SourceStatus
   );
 }
 
-async function lastBatches(wanted: Set<string>, batches: Batches): Promise<Map<string, Batch>> {
+function lastBatches(newest: readonly Batch[]): Map<string, Batch> {
   const found = new Map<string, Batch>();
-  let looks = 0;
-  for await (const name of allNames(batches)) {
-    looks += 1;
-    if (found.size === wanted.size || looks > LOOK_BACK) break;
-    const batch = await batches.find(name);
-    if (batch && wanted.has(batch.source) && !found.has(batch.source)) found.set(batch.source, batch);
-  }
+  for (const batch of newest) if (!found.has(batch.source)) found.set(batch.source, batch);
   return found;
 }
 

@@ -38,7 +38,11 @@ async function openPlace() {
   const namesOf = (views: { batch: { batch: string } }[]) => views.map(({ batch }) => batch.batch);
   return {
     take,
-    unreadable: () => unreadableFiles({ batches, config }),
+    unreadable: async () =>
+      unreadableFiles(
+        (await listBatches({ open: false, most: 10 }, { batches, config })).map(({ batch }) => batch),
+        { batches, config },
+      ),
     open: async () => namesOf(await listBatches({ open: true, most: 10 }, { batches, config })),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -1,0 +1,201 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createOpenLetterCount } from '../../src/admin/read-model/changes.ts';
+import { createDeadLetterTable } from '../../src/admin/read-model/dead-letter-table.ts';
+import { createBatches } from '../../src/ledger/batches/batches.ts';
+import type { DeadLetter } from '../../src/order/dead-letter.ts';
+import { openTestRedis } from '../support/open-redis.ts';
+import { connectAsAdmin } from '../support/redis-groups.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+
+/** Batch names sort by time. */
+const batchOf = (i: number) => `20261122T100000Z-${i.toString(16).padStart(8, '0')}`;
+
+type Given = { number: string; article?: string; kind?: DeadLetter['kind']; message?: string; minute?: number };
+
+function letterOf({ number, article = 'ART-1', kind = 'refused', message = 'is wrong', minute = 0 }: Given, i: number) {
+  const at = `2026-11-22T10:${String(minute).padStart(2, '0')}:00.000Z`;
+  return {
+    purchaseOrderNumber: number,
+    kind,
+    stage: 'delivery',
+    code: kind,
+    message,
+    signature: message.replace(/\d+/g, 'N'),
+    attempts: 1,
+    firstAt: at,
+    lastAt: at,
+    location: { line: i + 2 },
+    payload: { items: [{ articleCode: article, quantity: 1 }] },
+  } satisfies DeadLetter;
+}
+
+/** A table of batches, the oldest first, each with its dead letters. */
+function tableOf(batches: readonly (readonly Given[])[]) {
+  const table = createDeadLetterTable();
+  for (const [i, letters] of batches.entries()) {
+    const from = { batch: batchOf(i), source: i % 2 === 0 ? 'inbox' : 'erp', file: `Orders ${i}.csv` };
+    table.put(from, letters.map(letterOf));
+  }
+  return table;
+}
+
+describe('the search of dead letters', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('looks once at each batch for a text that all dead letters have, and for one that none has', () => {
+    const batches = Array.from({ length: 200 }, (_, b) => {
+      return Array.from({ length: 50 }, (_, k) => ({ number: `PO-${b}-${k}`, message: 'articleCode is not known' }));
+    });
+    const table = tableOf(batches);
+    const looks = vi.spyOn(String.prototype, 'indexOf');
+    const includes = vi.spyOn(String.prototype, 'includes');
+    const steps = () => looks.mock.calls.length + includes.mock.calls.length;
+    expect(table.summary({ q: 'is not known' }).total).toBe(10_000);
+    expect(steps()).toBeLessThanOrEqual(400);
+    expect(table.summary({ q: 'nowhere' }).total).toBe(0);
+    expect(steps()).toBeLessThanOrEqual(800);
+    expect(table.page({ q: 'is not known' }, 50).items).toHaveLength(50);
+    expect(steps()).toBeLessThanOrEqual(810);
+  });
+
+  it('counts and shows what a look at every dead letter finds, in the order of the files', () => {
+    const messages = ['quantity 7 is wrong', 'quantity 8 is wrong', 'Article  UNKNOWN', 'po-3 is late'];
+    const kinds = ['refused', 'invalid', 'conflict'] as const;
+    const batches = Array.from({ length: 9 }, (_, b) =>
+      Array.from({ length: (b * 7) % 11 }, (_, k) => ({
+        number: `PO-${b}-${k}`,
+        article: `ART-${(b * k) % 5}`,
+        kind: kinds[(b + k) % 3] ?? 'refused',
+        message: messages[(b * 3 + k) % 4] ?? '',
+        minute: (b * 5 + k * 3) % 60,
+      })),
+    );
+    const table = tableOf(batches);
+    const all = batches
+      .flatMap((letters, b) => letters.map((letter, k) => ({ ...letter, b, k })))
+      .sort((one, other) => other.b - one.b || one.k - other.k);
+    for (const q of ['', 'po-3', 'art-4', 'wrong', 'article unknown', 'orders 5', 'PO-1-1', 'nowhere', '7 is']) {
+      for (const kind of [undefined, 'refused'] as const) {
+        for (const minute of [undefined, 20]) {
+          for (const source of [undefined, 'erp']) {
+            const words = q.toLowerCase();
+            const wanted = all.filter((one) => {
+              const texts = [one.number, one.article, one.message.replace('  ', ' '), `orders ${one.b}.csv`];
+              const isFound = texts.some((text) => text.toLowerCase().includes(words));
+              const isSource = source === undefined || one.b % 2 === 1;
+              return isFound && isSource && (kind === undefined || one.kind === kind) && one.minute >= (minute ?? 0);
+            });
+            const filter = {
+              ...(q === '' ? {} : { q }),
+              ...(kind === undefined ? {} : { kind }),
+              ...(minute === undefined ? {} : { since: `2026-11-22T10:${minute}:00.000Z` }),
+              ...(source === undefined ? {} : { source }),
+            };
+            const { total, groups } = table.summary(filter);
+            const [first, second] = [table.page(filter, 4), table.page(filter, 500, table.page(filter, 4).next)];
+            const rows = first.next === undefined ? first.items : [...first.items, ...second.items];
+            expect([filter, total]).toEqual([filter, wanted.length]);
+            expect(rows.map((row) => row.purchaseOrderNumber)).toEqual(wanted.map(({ number }) => number));
+            expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(wanted.length);
+            const times = wanted.map((one) => one.minute).sort((a, b) => a - b);
+            const last = groups.map(({ lastAt }) => lastAt).sort();
+            expect(last.at(-1)?.slice(14, 16)).toBe(times.at(-1)?.toString().padStart(2, '0'));
+          }
+        }
+      }
+    }
+  });
+
+  it('does not find a text across two dead letters, and no longer finds a closed one', () => {
+    const table = tableOf([[{ number: 'PO-1' }, { number: 'PO-2' }]]);
+    expect(table.summary({ q: 'art-1 po-2' }).total).toBe(0);
+    expect(table.summary({ q: 'art-1\npo-2' }).total).toBe(0);
+    table.close(batchOf(0), [{ number: 'PO-1', at: '', by: 'discarded' }]);
+    expect(table.summary({ q: 'po-1' }).total).toBe(0);
+    expect(table.summary({ q: 'po-2' }).total).toBe(1);
+  });
+});
+
+describe('the count of open dead letters', () => {
+  it('reads every batch once, later those that changed or are in progress, and all again when changes are missing', async () => {
+    await using store = await openTestRedis();
+    const { redis, keys } = store;
+    const batches = createBatches({ redis, keys, owner: 'me' });
+    const begin = (i: number) =>
+      batches.begin({ batch: batchOf(i), source: 'inbox', kind: 'inbox', name: 'a.csv', path: '/a.csv' }, i);
+    for (let i = 0; i < 30; i += 1) {
+      await begin(i);
+      await redis.hset(keys.batch(batchOf(i)), { open: i % 2 });
+      await batches.done(batchOf(i));
+    }
+    await using stack = new AsyncDisposableStack();
+    const reads = vi.spyOn(redis, 'hget');
+    stack.defer(() => reads.mockRestore());
+    const count = createOpenLetterCount(store);
+    expect(await count()).toMatchObject({ orders: 15, oldest: { batch: batchOf(1) } });
+    expect(reads).toHaveBeenCalledTimes(30);
+    expect((await count()).orders).toBe(15);
+    expect(reads).toHaveBeenCalledTimes(30);
+
+    await begin(40);
+    await redis.hset(keys.batch(batchOf(40)), { open: 7 });
+    expect((await count()).orders).toBe(22);
+    await redis.hset(keys.batch(batchOf(1)), { open: 0 });
+    await redis.xadd(keys.changes, '*', 'batch', batchOf(1));
+    expect(await count()).toMatchObject({ orders: 21, oldest: { batch: batchOf(3) } });
+    expect(reads.mock.calls.length).toBeLessThan(36);
+
+    await redis.hset(keys.batch(batchOf(3)), { open: 0 });
+    await redis.del(keys.changes);
+    expect((await count()).orders).toBe(20);
+    expect(reads.mock.calls.length).toBeGreaterThanOrEqual(36 + 25);
+  });
+
+  it('keeps the pages from reading every batch for the state that each of them shows', async () => {
+    await using redis = await startTestRedis();
+    await using place = await openWorkplace({ redis: redis.url });
+    const daemon = place.start(['start']);
+    const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+    await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,none\n`);
+    const batch = await until(
+      'the report',
+      async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch,
+    );
+    await using raw = connectAsAdmin(redis);
+    const [key = ''] = await raw.redis.keys(`*:b:${batch}`);
+    const prefix = key.slice(0, key.indexOf(':b:'));
+    for (let i = 0; i < 1_000; i += 1) {
+      await raw.redis.hset(`${prefix}:b:${batchOf(i)}`, {
+        batch: batchOf(i),
+        name: 'a.csv',
+        state: 'done',
+        total: 1,
+        open: 1,
+      });
+      await raw.redis.zadd(`${prefix}:batches`, i, batchOf(i));
+    }
+    const calls = async () => {
+      const stats = await raw.redis.info('commandstats');
+      return Number(/cmdstat_hget:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+    };
+    const state = async () => {
+      await fetch(`http://127.0.0.1:${port}/order?number=PO-1`);
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/status`);
+      return (await answer.json()) as { asOf: string; status: { deadLetters: number } };
+    };
+    const first = await state();
+    expect(first.status.deadLetters).toBe(1_001);
+    const before = await calls();
+    const newerThan = (last: string) =>
+      until('a newer state', async () => {
+        const { asOf } = await state();
+        return asOf > last && asOf;
+      });
+    await newerThan(await newerThan(first.asOf));
+    expect((await calls()) - before).toBeLessThan(1_000);
+  });
+});
