@@ -127,6 +127,7 @@ async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps)
       ...(orders !== undefined && { orders }),
       shape,
       warnings,
+      ...(how.readAs !== undefined && { readAs: how.readAs }),
     });
     fileInspected(log, { ...named(file), records, bytes });
     await deps.onProgress(file.batch);

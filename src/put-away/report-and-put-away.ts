@@ -183,6 +183,7 @@ function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
       batch: batch.batch,
       environment: config.environment,
       source: batch.source,
+      ...(inspection?.readAs === undefined ? {} : { readAs: inspection.readAs }),
       file: batch.name,
       sha256: inspection?.sha256 ?? '',
       bytes: inspection?.bytes ?? 0,

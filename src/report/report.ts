@@ -9,6 +9,8 @@ export type Report = {
   batch: string;
   environment: string;
   source: string;
+  /** A fix file: the source whose mapping reads it, where it is not its own. */
+  readAs?: string;
   file: string;
   sha256: string;
   bytes: number;

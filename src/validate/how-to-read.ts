@@ -23,17 +23,18 @@ import {
 import { unreadable } from '../parse/unreadable.ts';
 
 /**
- * How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects. `unknownBatch`:
- * the batch that a fix file names, but that is not known. `refusal`: it must not be read.
+ * How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects, whose source is
+ * `readAs`. `unknownBatch`: the batch that a fix file names, but that is not known. `refusal`: it must not be read.
  */
 export type HowToRead = {
   mapping: Mapping | undefined;
+  readAs?: string;
   originals?: Originals;
   unknownBatch?: string;
   refusal?: PoSyncError;
 };
 
-type FoundBatch = Pick<Batch, 'batch' | 'source' | 'settledPath'>;
+type FoundBatch = Pick<Batch, 'batch' | 'source' | 'settledPath'> & { inspection?: { readAs?: string } };
 
 export type HowToReadDeps = {
   config: Pick<Config, 'sources' | 'mappings' | 'reports' | 'environment'>;
@@ -60,14 +61,16 @@ export async function howToRead(file: string, source: string, { config, batches 
     const refusal = isLost ? withoutColumns(path.basename(file)) : undefined;
     return { mapping, ...(named && { unknownBatch: named }), ...(refusal && { refusal }) };
   }
-  const own = mappingFor(config, batch.source) ?? plainMapping();
+  // A fix file of a fix file has the columns of the file that was corrected first, wherever each was dropped.
+  const readAs = batch.inspection?.readAs ?? batch.source;
+  const own = mappingFor(config, readAs) ?? plainMapping();
   const mapping = fixMapping(own);
   const folder = path.join(config.reports.path, batch.batch);
   const written = await originalsIn(folder, batch.batch, mapping, writtenIn(own));
   const closed = (await closedIn(folder).catch(unlessBroken)) ?? new Set<string>();
   const settled = { path: batch.settledPath, mapping: own, closed };
   const originals = (await withSettledRows(written, settled).catch(unlessBroken)) ?? written;
-  return { mapping, originals };
+  return { mapping, originals, ...(readAs === source ? {} : { readAs }) };
 }
 
 /** Codes of files that are no table at all: a zip archive, a workbook of another program, a damaged file. */
@@ -109,10 +112,9 @@ async function reportedBatch(
   if (reports.path === '') return undefined;
   try {
     const report: unknown = JSON.parse(await readFile(path.join(reports.path, batch, 'report.json'), 'utf8'));
-    if (typeof report !== 'object' || report === null || !('source' in report) || !('environment' in report))
-      return undefined;
-    const { source, environment: own } = report;
-    return typeof source === 'string' && own === environment ? { batch, source } : undefined;
+    const { source, readAs, environment: own } = (report ?? {}) as Record<string, unknown>;
+    if (typeof source !== 'string' || own !== environment) return undefined;
+    return { batch, source, ...(typeof readAs === 'string' && { inspection: { readAs } }) };
   } catch {
     return undefined;
   }
@@ -125,7 +127,7 @@ async function originalsIn(
   mapping: Mapping,
   encoding: Encoding | undefined,
 ): Promise<Originals> {
-  const nothing = {
+  const written: Originals = {
     batch,
     at: undefined,
     records: new Map(),
@@ -134,8 +136,8 @@ async function originalsIn(
     incomplete: new Map(),
     open: new Set<string>(),
     numbers: new Map(),
+    ...(encoding && { encoding }),
   };
-  const written: Originals = { ...nothing, ...(encoding && { encoding }) };
   for (const name of ['dead-letters.csv', 'dead-letters.fix.json', 'dead-letters.ndjson']) {
     const found = await recordsIn(path.join(folder, name), mapping, written).catch(unlessBroken);
     if (found === undefined) continue;
@@ -156,10 +158,8 @@ const MOST_BYTES = 64 * 1024 * 1024;
 async function withSettledRows(written: Originals, settled: Settled): Promise<Originals> {
   const { closed, path: file, mapping } = settled;
   if (closed.size === 0 || file === undefined || (await stat(file)).size > MOST_BYTES) return written;
-  const isFixFile = (await batchNamedIn(file)) !== undefined;
-  const inspection = await inspectFile(file, isFixFile ? fixMapping(mapping) : mapping);
-  const { reading } = inspection;
-  if ('objects' in reading) return written;
+  const inspection = await inspectFile(file, (await batchNamedIn(file)) ? fixMapping(mapping) : mapping);
+  if ('objects' in inspection.reading) return written;
   const records = new Map(written.records);
   for await (const page of readRecords(file, inspection, undefined)) {
     for (const { place, ...record } of page.records) {
@@ -167,7 +167,7 @@ async function withSettledRows(written: Originals, settled: Settled): Promise<Or
       if (closed.has(own) && !records.has(own)) records.set(own, { place, ...record });
     }
   }
-  return { ...written, at: written.at ?? reading.columns.at, records };
+  return { ...written, at: written.at ?? inspection.reading.columns.at, records };
 }
 
 /** The file of a batch, with the places of the rows whose dead letters are closed. */
@@ -185,8 +185,8 @@ type Records = { all: readonly SourceRecord[]; at: Originals['at'] };
 /** The records of a fix file that is not too large; `at`: the columns of a table. */
 async function recordsIn(file: string, mapping: Mapping, written: Originals): Promise<Records | undefined> {
   const inspection = await inspectFile(file, mapping, { originals: written });
-  const { reading } = inspection;
-  if (inspection.records > MOST_RECORDS) return undefined;
+  const { reading, records: count } = inspection;
+  if (count > MOST_RECORDS) return undefined;
   const all: SourceRecord[] = [];
   for await (const { records } of readRecords(file, inspection, undefined)) all.push(...records);
   return { all, at: 'objects' in reading ? undefined : reading.columns.at };
@@ -212,7 +212,11 @@ async function deadLettersIn(
     const own = written.slice(next, next + lines.length).map((record) => placeNamedBy(record) ?? '');
     const places = location.pointer === undefined ? lines.map((line) => `line ${line}`) : own;
     next += lines.length;
-    const readings = new Map(problems.filter(isDoubt).map(({ value, message }) => [value, firstPart(value, message)]));
+    const readings = new Map(
+      problems
+        .filter(({ code }) => DOUBTS.includes(code))
+        .map(({ value, message }) => [value, firstPart(value, message)]),
+    );
     const lacks = problems.flatMap(({ message }) => LACKS.exec(message)?.[1] ?? [])[0];
     for (const place of places) {
       if (lacks !== undefined) incomplete.set(place, lacks);
@@ -223,6 +227,7 @@ async function deadLettersIn(
   return { doubted, orders, incomplete, open, numbers };
 }
 
+const DOUBTS = ['encoding-unsure', 'spreadsheet-rewrite'];
 /** The message of `fix-row-missing`. */
 const LACKS = /^is not complete: (.+) in the fix file and is not in this order now;/s;
 
@@ -231,10 +236,6 @@ async function* deadLettersOf(folder: string): AsyncGenerator<DeadLetter> {
   for await (const chunk of createReadStream(path.join(folder, 'dead-letters.json')))
     for (const { value } of parser.write(chunk as Buffer)) yield value as DeadLetter;
   for (const { value } of parser.end()) yield value as DeadLetter;
-}
-
-function isDoubt({ code }: { code: string }): boolean {
-  return code === 'encoding-unsure' || code === 'spreadsheet-rewrite';
 }
 
 /** The readings in the message of a problem, without the remedy. */

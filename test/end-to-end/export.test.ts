@@ -62,4 +62,35 @@ describe('an export', () => {
       [1, 1],
     ]);
   });
+
+  it('has fix files that an inbox with other columns takes, also when they come back wrong and are corrected again', async () => {
+    await using place = await openWorkplace({
+      more: MORE,
+      source: `- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }
+  - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }`,
+    });
+    await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}1001;BOLT;5\n1002;NUT;many\n`);
+    await place.run(['start', '--once']);
+    const generations: [wrong: string, right: string][] = [
+      ['many', 'more'],
+      ['more', 'most'],
+      ['most', '7'],
+    ];
+    for (const [i, [wrong, right]] of generations.entries()) {
+      const last = (await place.reportsNow()).at(-1);
+      if (last === undefined) throw new Error('no report');
+      const fix = await place.read(last, 'dead-letters.csv');
+      await place.drop(`fix-${i}.csv`, fix.replace(wrong, right));
+      await place.run(['start', '--once']);
+      expect((await place.reportsNow()).at(-1)?.error).toBeUndefined();
+    }
+    expect(Object.fromEntries(place.stored())).toEqual({ 1001: 1, 1002: 1 });
+    const reports = await place.reportsNow();
+    expect(reports.map(({ source, readAs, open }) => [source, readAs, open])).toEqual([
+      ['erp', undefined, 0],
+      ['inbox', 'erp', 0],
+      ['inbox', 'erp', 0],
+      ['inbox', 'erp', 0],
+    ]);
+  });
 });

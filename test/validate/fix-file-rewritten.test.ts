@@ -288,3 +288,20 @@ describe('a JSON fix file', () => {
     expect(records).toMatchObject([{ value: [7] }]);
   });
 });
+
+test('a fix file of a fix file has the columns that its report names, where Redis lost the batch', async () => {
+  await using folder = await makeTempFolder();
+  await mkdir(path.join(folder.path, BATCH));
+  const report = { environment: 'staging', source: 'inbox', readAs: 'erp' };
+  await writeFile(path.join(folder.path, BATCH, 'report.json'), JSON.stringify(report));
+  const file = path.join(folder.path, 'back.csv');
+  await writeFile(file, `PO_NO;_error_message\n1;is wrong (line 2 of batch ${BATCH})\n`);
+  const config = {
+    environment: 'staging',
+    sources: [{ name: 'erp', mapping: 'erp' }, { name: 'inbox' }],
+    mappings: { erp: mappingOf({ fields: { ...ERP.fields, purchaseOrderNumber: 'PO_NO' } }) },
+    reports: { path: folder.path },
+  } as unknown as Config;
+  const how = await howToRead(file, 'inbox', { config, batches: { find: () => Promise.resolve(undefined) } });
+  expect([how.readAs, how.mapping?.fields['purchaseOrderNumber']]).toEqual(['erp', ['PO_NO']]);
+});

@@ -36,6 +36,8 @@ export type Batch = {
     orders?: number;
     shape: FileShape;
     warnings: string[];
+    /** A fix file: the source whose mapping reads it, where it is not its own. */
+    readAs?: string;
   };
   /** SHA-256 of the content whose orders were admitted; absent before the first. */
   begunWith?: string;
