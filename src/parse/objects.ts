@@ -4,7 +4,7 @@ import type { SourceRecord } from '../order/record.ts';
 import type { Columns } from './columns.ts';
 import { createNumberFilter, type NumberFilter } from './csv/number-filter.ts';
 import { createRuns } from './csv/number-runs.ts';
-import { watchShifted } from './csv/shifted-numbers.ts';
+import { watchShifted, watchTwins } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
 import { compareObject, objectFacts } from './fix-objects.ts';
 import { leftOut } from './fix-rows.ts';
@@ -132,6 +132,8 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   const named = new Set<string>();
   const repeats = watchRepeats(bytes);
   const rows = watchRows(bytes, mapping);
+  const twins = new Map<string, string>();
+  const numbers = watchTwins((text, reason) => text !== '' && !twins.has(text) && twins.set(text, reason));
   const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
   const isFixFile = own.hasErrorKeys;
   const watch: ObjectWatch = { records: 0, hasNumbers: false, look, objects, orders, isFixFile, warnings };
@@ -153,6 +155,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
     if (kind !== undefined) first[kind] ??= object;
     if (kind !== 'order') rows.look(value, number, object);
     if (kind !== 'row') repeats.look(number);
+    if (mapping.otherReadings === 'hold') numbers.look(number, object.line);
   }
 
   function warnings(): string[] {
@@ -168,9 +171,12 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   function objects(): Objects {
     const { order, row } = first;
     if (!own.hasErrorKeys()) refuseLostNotes(originals);
-    if (row === undefined) return { kind: 'orders', repeated: repeats.found() };
+    // People correct such numbers in a fix file, or confirm them.
+    const doubted = own.hasErrorKeys() ? new Map<string, string>() : twins;
+    if (row === undefined) return { kind: 'orders', repeated: repeats.found(), shifted: doubted };
     if (order !== undefined) throw mixed(order, row);
-    return { kind: 'rows', ...rows.found() };
+    const { apart, shifted } = rows.found();
+    return { kind: 'rows', apart, shifted: new Map([...doubted, ...shifted]) };
   }
 
   return watch;
@@ -214,7 +220,7 @@ function watchRepeats(bytes: number) {
 function watchRows(bytes: number, mapping: Mapping) {
   const { fields } = mapping;
   const runs = createRuns(COLUMNS, bytes / LEAST_OBJECT);
-  const shifted = watchShifted(COLUMNS, mapping);
+  const shifted = watchShifted(COLUMNS, false);
   return {
     look(value: Fields, number: string, { line, bytes: length }: ObjectRecord): void {
       const text = (names: readonly string[]) => textOf(find(value, names).value) ?? '';

@@ -3,9 +3,9 @@ import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { fixNote, readFixNote } from '../order/fixing.ts';
 import { type CheckedOrder, createPager, keptArticles } from '../order/order.ts';
 import { parseExactly } from '../order/quantity.ts';
-import type { Place } from '../order/record.ts';
+import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import type { NumberFilter } from '../parse/csv/number-filter.ts';
+import type { Objects } from '../parse/inspection.ts';
 import { type CheckedObject, checkObject, type ObjectRecord } from './check-object.ts';
 import type { LateRecords, OrderedRecord } from './late-records.ts';
 import type { ObjectRules } from './object-fields.ts';
@@ -21,13 +21,15 @@ export type ObjectOrders = {
 /** Orders returned at once at the end. */
 const PAGE = 500;
 
+type Known = Pick<Extract<Objects, { kind: 'orders' }>, 'repeated' | 'shifted'>;
+
 /** Objects with one number and different content are all held: nothing says which of them is right. */
-export function createObjectOrders(repeated: NumberFilter, late: LateRecords): ObjectOrders {
+export function createObjectOrders({ repeated, shifted }: Known, late: LateRecords): ObjectOrders {
   let ordinal = 0;
   return {
     add(records, rules) {
       return records.flatMap((record) => {
-        const checked = checkObject(record, rules);
+        const checked = withDoubt(checkObject(record, rules), shifted, record.place);
         if (checked.number === '' || !repeated.has(checked.number)) return [orderOf(record, checked, ordinal++)];
         const { number } = checked;
         const place = shownPlace(record.place);
@@ -43,6 +45,18 @@ export function createObjectOrders(repeated: NumberFilter, late: LateRecords): O
   };
 }
 
+/** The number may have been typed differently for another part of the order. */
+function withDoubt(checked: CheckedObject, shifted: ReadonlyMap<string, string>, place: Place): CheckedObject {
+  const doubt = shifted.get(checked.number);
+  if (doubt === undefined) return checked;
+  return withProblem(checked, problemOf('row-in-doubt', place, '', '', doubt));
+}
+
+function withProblem(checked: CheckedObject, problem: Problem): CheckedObject {
+  const { number, items = [], articles = keptArticles(items.map(({ articleCode }) => articleCode)) } = checked;
+  return { number, articles, problems: [...checked.problems, problem] };
+}
+
 function orderOf(record: ObjectRecord, checked: CheckedObject, ordinal: number): CheckedOrder {
   const { number, items, articles = [], problems } = checked;
   const common = { ordinal, number, place: record.place, records: [record] };
@@ -55,8 +69,7 @@ function lateOrder({ text, others }: OrderedRecord, ordinal: number): CheckedOrd
   if (others === undefined) return orderOf(record, checked, ordinal);
   const places = `first: ${others.first}, last: ${others.last}`;
   const problem = problemOf('repeated-number', record.place, '', checked.number, places);
-  const { number, items = [], articles = keptArticles(items.map(({ articleCode }) => articleCode)) } = checked;
-  return orderOf(record, { number, articles, problems: [...checked.problems, problem] }, ordinal);
+  return orderOf(record, withProblem(checked, problem), ordinal);
 }
 
 /** `line 1, /orders/7`: a file on a single line has no other places than pointers. */

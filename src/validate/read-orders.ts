@@ -40,7 +40,7 @@ export async function* readOrderPages(
   const { objects, isGuess } = reading;
   switch (objects.kind) {
     case 'orders':
-      return yield* objectOrders(pages, createObjectOrders(objects.repeated, late), { mapping, isGuess });
+      return yield* objectOrders(pages, createObjectOrders(objects, late), { mapping, isGuess });
     case 'rows':
       return yield* rowOrders(pages, { ...objects, ...originalsOf(reading) }, { mapping, isGuess }, late);
   }

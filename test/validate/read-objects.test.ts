@@ -202,3 +202,32 @@ test('rows of one order around something that is no object are one order, and it
   expect(inspection.orders).toBe(2);
   expect(inShort(orders)).toEqual([{ '': ['1 not-an-object'] }, { A: ['1 row-in-doubt'] }]);
 });
+
+describe('numbers of orders with items that were probably typed differently', () => {
+  const withItems = (number: unknown, quantity = 1) => ({
+    purchaseOrderNumber: number,
+    items: [{ articleCode: 'A', quantity }],
+  });
+
+  test.each([
+    ['PO-7a', 'PO-7A'],
+    ['PO 7', 'PO-7'],
+    ['007', 7],
+    ['#7', '7'],
+  ])('such as %j and %j are held, the others are sent', async (one, other) => {
+    const list = [withItems(one), withItems('8'), withItems(other, 2)];
+    const held = { orders: [{ [one]: ['2 row-in-doubt'] }, order('8', ['A', 1]), { [other]: ['4 row-in-doubt'] }] };
+    expect(await ordersIn(array(list))).toMatchObject(held);
+    const { orders } = await ordersIn(array(list), { otherReadings: 'allow' });
+    expect(orders).toEqual([order(String(one), ['A', 1]), order('8', ['A', 1]), order(String(other), ['A', 2])]);
+  });
+
+  test('are not in doubt in a fix file, in which a person has seen them', async () => {
+    const orders = [withItems('PO-7a'), withItems('PO-7A')];
+    const rows = [row('PO-7a', 'A', 1), row('PO-7A', 'A', 1)];
+    for (const list of [orders, rows]) {
+      const fixed = list.map((one, i) => ({ ...one, _error_line: i + 1, _error_check: 'confirmed' }));
+      expect((await ordersIn(array(fixed))).orders).toEqual([order('PO-7a', ['A', 1]), order('PO-7A', ['A', 1])]);
+    }
+  });
+});

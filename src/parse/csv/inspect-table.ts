@@ -149,7 +149,7 @@ function watchData(header: Row, expected: number, mapping: Mapping, originals: O
   const isFixFile = columns.errorColumns.length > 0;
   if (!isFixFile) refuseLostNotes(originals);
   const runs = createRuns(columns, expected);
-  const shifted = watchShifted(columns, mapping);
+  const shifted = watchShifted(columns, mapping.otherReadings === 'hold' && !isFixFile);
   const ownCells = createOwnCells({ columns, fillDown: mapping.fillDown, originals, summary: undefined });
   const fixRows = isFixFile ? watchFixRows(columns, originals) : undefined;
   const numbered = watchColumnNumbers(columns, mapping);

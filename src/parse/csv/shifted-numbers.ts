@@ -1,4 +1,3 @@
-import type { Mapping } from '../../config/config.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { plainLook } from '../../order/look-alike.ts';
 import { escapeHidden, shorten, textFault, trimBlanks, visibleText } from '../../order/text.ts';
@@ -13,13 +12,14 @@ import type { Row } from './row-parser.ts';
  */
 export type ShiftedNumbers = { numbers: ReadonlyMap<string, string>; look(cells: readonly string[], row: Row): void };
 
-export function watchShifted({ header, at, errorColumns }: Columns, { otherReadings }: Mapping): ShiftedNumbers {
+/** `holdsTwins`: numbers that were probably typed differently count as well. */
+export function watchShifted({ header, at }: Columns, holdsTwins: boolean): ShiftedNumbers {
   const column = at.purchaseOrderNumber;
   const numbers = new Map<string, string>();
   /** The row before, if it has too few fields: a line break may have split it. */
   let short: readonly string[] | undefined;
   let lastCell = '';
-  const twins = otherReadings === 'hold' && errorColumns.length === 0 ? watchTwins(add) : undefined;
+  const twins = holdsTwins ? watchTwins(add) : undefined;
 
   function add(text: string, reason: string, line: number): void {
     if (text !== '' && !numbers.has(text)) numbers.set(text, reason);
@@ -85,7 +85,7 @@ const MOST_TWINS = 20_000;
 const COMMENT = /^(?:#|\/\/|--)/;
 
 /** Finds numbers that differ only as one number that was typed several times does, and lines that are commented out. */
-function watchTwins(add: (text: string, reason: string, line: number) => void) {
+export function watchTwins(add: (text: string, reason: string, line: number) => void) {
   const known = new Map<string, { number: string; line: number }>();
   const marked = new Map<string, number>();
   let hasPlain = false;
