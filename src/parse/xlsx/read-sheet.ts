@@ -3,7 +3,7 @@ import { shorten } from '../../order/text.ts';
 import { unreadable } from '../unreadable.ts';
 import { createXmlReader, type XmlEvents } from '../xml/read-xml.ts';
 import { isTooLong, type SheetRow } from './sheet-row.ts';
-import { createNumberShow, type ShownNumber } from './shown-number.ts';
+import { createNumberShow, type ShownNumber, showText } from './shown-number.ts';
 import { createRichText, readPart, type Sheet, type Workbook } from './workbook-parts.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
@@ -44,7 +44,7 @@ export async function hasData(archive: ZipArchive, { part }: Sheet): Promise<boo
   return false;
 }
 
-type Cell = { column: number; type: string; style: number; value: string };
+type Cell = { column: number; type: string; style: number; value: string; isStruck: boolean };
 
 function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
   const show = createNumberShow(workbook.is1904);
@@ -64,7 +64,7 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
       } else if (name === 'c' && row) cell = openCell(attributes, cell === undefined ? 0 : cell.column + 1);
       else if (name === 'is') text.start();
       else if (name === 'v') isValue = true;
-      else text.open(name);
+      else text.open(name, attributes);
     },
     onText(piece) {
       if (isValue && cell) cell.value += piece;
@@ -73,8 +73,10 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
     onClose(name) {
       text.close(name);
       if (name === 'v') isValue = false;
-      else if (name === 'is' && cell) cell.value = text.take();
-      else if (name === 'c' && cell && row) putCell(row, cell, workbook, show);
+      else if (name === 'is' && cell) {
+        cell.isStruck = text.isStruck();
+        cell.value = text.take();
+      } else if (name === 'c' && cell && row) putCell(row, cell, workbook, show);
       else if (name === 'row' && row) {
         if (endRow(row, onRow) && row.isHidden) hidden += 1;
         [row, cell] = [undefined, undefined];
@@ -96,7 +98,13 @@ function openCell(attributes: ReadonlyMap<string, string>, next: number): Cell {
   const reference = attributes.get('r');
   const column = reference === undefined ? next : columnOf(reference);
   if (column < next || column >= COLUMNS) throw damaged(`cell ${shorten(reference ?? '', 20)}`);
-  return { column, type: attributes.get('t') ?? 'n', style: Number(attributes.get('s') ?? 0), value: '' };
+  return {
+    column,
+    type: attributes.get('t') ?? 'n',
+    style: Number(attributes.get('s') ?? 0),
+    value: '',
+    isStruck: false,
+  };
 }
 
 /** The index of a column: 0 for `A7`, 26 for `AA7`; -1 for what is not a reference. */
@@ -106,18 +114,22 @@ function columnOf(reference: string): number {
 }
 
 function putCell(row: SheetRow, cell: Cell, workbook: Workbook, show: Show): void {
-  const { column, style, value } = cell;
+  const { column, type, style, value } = cell;
   if (value === '') return;
   while (row.cells.length < column) row.cells.push('');
   putValue(row, cell, workbook, show);
   // The last entry of a cell counts.
-  if (workbook.struck.has(style)) row.special.push([column, value, 'struck']);
+  const isStruck = cell.isStruck || (type === 's' && workbook.struckStrings.has(Number(value)));
+  if (isStruck || workbook.struck.has(style)) row.special.push([column, value, 'struck']);
 }
 
 function putValue(row: SheetRow, { column, type, style, value }: Cell, workbook: Workbook, show: Show): void {
   switch (type) {
     case 's':
-      row.cells.push(stringAt(value, workbook));
+      putText(row, column, stringAt(value, workbook), workbook.formats[style]);
+      return;
+    case 'e':
+      row.cells.push(value);
       return;
     case 'b':
       row.cells.push(value === '1' ? 'TRUE' : 'FALSE');
@@ -134,8 +146,14 @@ function putValue(row: SheetRow, { column, type, style, value }: Cell, workbook:
       return;
     }
     default:
-      row.cells.push(value);
+      putText(row, column, value, workbook.formats[style]);
   }
+}
+
+function putText(row: SheetRow, column: number, text: string, code = 'General'): void {
+  const shown = showText(text, code);
+  row.cells.push(shown);
+  if (shown !== text) row.special.push([column, text, shown === '' ? 'hidden' : 'labeled']);
 }
 
 type Show = (raw: string, code: string) => ShownNumber;

@@ -65,16 +65,48 @@ function showNumber(raw: string, code: string, is1904: boolean): ShownNumber {
     if (/^General$|^@$/i.test(code)) return { shown: plain, plain, ...faultOf(number) };
     const shown = format(code, number).trim();
     const found = faultIn(code, shown) ?? faultOf(number);
-    if (shown === '' || showsNumber(shown, number)) return { shown, plain, ...found };
+    if (shown === '' || showsNumber(shown, number)) return { shown, plain, ...(found ?? labelIn(shown)) };
     return { shown, plain, fault: found === undefined ? 'labeled' : 'scaled' };
   } catch {
     return { shown: plain, plain, fault: 'format' };
   }
 }
 
+const NUMBERS = /\d[\d,]*(?:\.\d+)?(?:E[+-]?\d+)?%?/g;
+/** Labels that change what a number counts. */
+const MULTIPLE = /(?<!\p{L})(?:dozen|doz|dz|dtzd|dutzend|gross|pairs?|paar|hundred|thousand|tsd|mio|k)(?!\p{L})/iu;
+
+/** Numbers that are not part of a unit, such as `m2`. */
+const OWN_NUMBERS = /(?<![\p{L}\d.,])\d[\d,.]*/gu;
+
+/** A label beside a number that makes another one of it: `5 dozen`, `5 x 10`. */
+function labelIn(shown: string): { fault: NumberFault } | undefined {
+  const isOther = (shown.match(OWN_NUMBERS) ?? []).length > 1 || MULTIPLE.test(shown);
+  return isOther ? { fault: 'labeled' } : undefined;
+}
+
+/** Whether a format shows texts otherwise than they are, by its code. */
+const changesTexts = new Map<string, boolean>();
+
+/** A text as its cell shows it: `A-7` for `7` with the format `"A-"@`, nothing with `;;;`. */
+export function showText(text: string, code: string): string {
+  if (code === GENERAL || code === '@') return text;
+  const isChanged = changesTexts.get(code) ?? changesText(code);
+  changesTexts.set(code, isChanged);
+  return isChanged ? format(code, text).trim() : text;
+}
+
+function changesText(code: string): boolean {
+  try {
+    return format(code, 'x').trim() !== 'x';
+  } catch {
+    return false;
+  }
+}
+
 /** Whether a number of a shown text is this one, rounded to the digits that are shown. */
 function showsNumber(shown: string, number: number): boolean {
-  return (shown.match(/\d[\d,]*(?:\.\d+)?(?:E[+-]?\d+)?%?/g) ?? []).some((token) => {
+  return (shown.match(NUMBERS) ?? []).some((token) => {
     const [digits = '', power = '0'] = token.replaceAll(',', '').split('E');
     const places = (digits.split('.')[1] ?? '').length - Number(power);
     const isClose = Math.abs(Number(digits) * 10 ** Number(power) - Math.abs(number)) <= 0.500001 * 10 ** -places;

@@ -16,8 +16,9 @@ export type Workbook = {
   formats: readonly string[];
   /** The cell styles whose text is struck through. */
   struck: ReadonlySet<number>;
-  /** Texts that cells refer to by number. */
+  /** Texts that cells refer to by number, and which of them are struck through in part. */
   strings: readonly string[];
+  struckStrings: ReadonlySet<number>;
 };
 
 /** Reads all parts of a workbook but its sheets. PoSyncError `unreadable-format` for another kind of archive. */
@@ -38,7 +39,7 @@ export async function readWorkbookParts(archive: ZipArchive): Promise<Workbook> 
     sheets: known,
     is1904,
     ...(await stylesOf(archive, styles)),
-    strings: strings === undefined || !archive.has(strings) ? [] : await stringsOf(archive, strings),
+    ...(await stringsOf(archive, strings)),
   };
 }
 
@@ -115,26 +116,32 @@ function isOn(value = '1'): boolean {
   return value !== '0' && value !== 'false';
 }
 
-async function stringsOf(archive: ZipArchive, part: string): Promise<string[]> {
+async function stringsOf(
+  archive: ZipArchive,
+  part: string | undefined,
+): Promise<Pick<Workbook, 'strings' | 'struckStrings'>> {
   const strings: string[] = [];
+  const struckStrings = new Set<number>();
+  if (part === undefined || !archive.has(part)) return { strings, struckStrings };
   const text = createRichText();
   let left = LIMITS.workbookHeap / 4;
   await readPart(archive, part, {
-    onOpen(name) {
+    onOpen(name, attributes) {
       if (name === 'si') text.start();
-      else text.open(name);
+      else text.open(name, attributes);
     },
     onText: (piece) => text.add(piece),
     onClose(name) {
       text.close(name);
       if (name !== 'si') return;
+      if (text.isStruck()) struckStrings.add(strings.length);
       const string = text.take();
       left -= string.length;
       if (left < 0) throw tooMuchText();
       strings.push(string);
     },
   });
-  return strings;
+  return { strings, struckStrings };
 }
 
 /** Collects the text of a cell: all its runs, without the phonetic hints of Japanese. */
@@ -142,21 +149,31 @@ export function createRichText() {
   let text = '';
   let isText = false;
   let isPhonetic = false;
+  let isStruckRun = false;
+  let isStruck = false;
   return {
     start(): void {
       text = '';
+      isStruckRun = false;
+      isStruck = false;
     },
-    open(name: string): void {
+    open(name: string, attributes: ReadonlyMap<string, string>): void {
+      if (name === 'r') isStruckRun = false;
+      if (name === 'strike') isStruckRun = isOn(attributes.get('val'));
       if (name === 't') isText = true;
       if (name === 'rPh') isPhonetic = true;
     },
     add(piece: string): void {
-      if (isText && !isPhonetic) text += piece;
+      if (!isText || isPhonetic) return;
+      text += piece;
+      if (isStruckRun && piece.trim() !== '') isStruck = true;
     },
     close(name: string): void {
       if (name === 't') isText = false;
       if (name === 'rPh') isPhonetic = false;
     },
+    /** Whether a part of it is struck through. */
+    isStruck: () => isStruck,
     /** Characters that XML lacks are written as `_x0009_`. */
     take: (): string =>
       text.includes('_x')

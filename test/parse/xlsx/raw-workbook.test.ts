@@ -35,6 +35,54 @@ describe('cells that are struck through', () => {
   });
 });
 
+describe('texts that are struck through in part', () => {
+  const [struck, kept] = ['<r><rPr><strike/></rPr><t>A1</t></r>', '<r><rPr><b/></rPr><t>A2</t></r>'];
+  const cells = (runs: string) => `${textCell('2')}<c t="inlineStr"><is>${runs}</is></c><c><v>1</v></c>`;
+
+  test('hold their row', async () => {
+    const { orders } = await readText(rawWorkbook([{ xml: sheetXml(plain('1'), cells(struck + kept)) }]));
+    expect(inShort(orders)).toEqual([order('1'), { 2: ['3 articleCode spreadsheet-damage'] }]);
+    expect(JSON.stringify(orders)).toContain('struck through');
+  });
+
+  test('are read if nothing that is seen is', async () => {
+    const off = '<r><rPr><strike val="0"/></rPr><t>A1</t></r>';
+    const blank = '<r><rPr><strike/></rPr><t> </t></r>';
+    const { orders } = await readText(rawWorkbook([{ xml: sheetXml(cells(off + kept + blank)) }]));
+    expect(inShort(orders)).toEqual([order('2', 'A1A2')]);
+  });
+});
+
+describe('the format of a cell with a text', () => {
+  const inFormat = async (code: string, text = '7', column = 1) => {
+    const cells = ['1', 'A', '1'].map(textCell).with(column, `<c s="1" t="inlineStr"><is><t>${text}</t></is></c>`);
+    return inShort((await readText(rawWorkbook([{ xml: sheetXml(cells.join('')) }], [code]))).orders);
+  };
+
+  test('is applied to an article, as the cell shows it', async () => {
+    expect(await inFormat('"A-"@')).toEqual([order('1', 'A-7')]);
+    expect(await inFormat('00000')).toEqual([order('1', '7')]);
+    expect(await inFormat('_(@_)', ' 7')).toEqual([order('1', '7')]);
+  });
+
+  test('that hides it or changes a quantity holds the row', async () => {
+    expect(await inFormat(';;;')).toEqual([{ 1: ['2 articleCode spreadsheet-damage'] }]);
+    expect(await inFormat('@" x 10"', '7', 2)).toEqual([{ 1: ['2 quantity not-a-number'] }]);
+  });
+});
+
+test('a quantity with a label in its format that makes another number of it is held', async () => {
+  const held = ['0" x 10"', '0" dozen"', '0" Paar"', '"2 x "0', '0" Tsd."'];
+  const fine = ['0" Stk"', '0" pcs"', '#,##0" kg"', '_-* #,##0_-', '"Nr. "0', '0" m2"'];
+  const formats = [...held, ...fine];
+  const cells = formats.map((_, i) => `${textCell(`P${i}`)}${textCell('A')}<c s="${i + 1}"><v>5</v></c>`);
+  const { orders } = await readText(rawWorkbook([{ xml: sheetXml(...cells) }], formats));
+  expect(inShort(orders)).toEqual([
+    ...held.map((_, i) => ({ [`P${i}`]: [`${i + 2} quantity not-a-number`] })),
+    ...fine.map((_, i) => order(`P${held.length + i}`, 'A', 5)),
+  ]);
+});
+
 test('a second table below empty rows of a sheet is refused', async () => {
   const other = row([textCell('article'), textCell('name'), textCell('stock')].join(''), ' r="5"');
   const xml = sheetXml(plain('1')).replace('</sheetData>', `${other}${row(plain('X'))}</sheetData>`);
