@@ -85,9 +85,12 @@ export function shorten(text: string, length: number = LIMITS.shownValue): strin
   return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** A column or key name for comparison: without case and spaces. */
+/** A column or key name for comparison: without case, spaces and characters that nobody sees. */
 export function plainName(name: string): string {
-  return name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s\p{Cf}]+/gu, '');
 }
 
 /** One step of a JSON pointer (RFC 6901). Few keys have a character to escape. */

@@ -83,12 +83,21 @@ function refuseBadNames(header: readonly string[], line: number): void {
     throw unreadable('header', `Line ${line} has ${header.length} columns; at most ${LIMITS.columns} are read.`, facts);
   }
   for (const [index, raw] of header.entries()) {
-    const name = raw.trim().normalize('NFC');
+    // Programs wrap long names.
+    const name = raw
+      .trim()
+      .normalize('NFC')
+      .replace(/[\r\n\t]+/g, ' ');
     const column = index + 1;
     const facts = { line, column, value: shorten(name) };
     if (DANGEROUS.has(name)) throw unreadable('header', `Column ${column} has the reserved name ${name}.`, facts);
     if (controlCharacterIn(name) !== undefined)
-      throw unreadable('header', `The name of column ${column} has a control character.`, facts);
+      throw unreadable(
+        'header',
+        `The name of column ${column} has a control character.`,
+        facts,
+        'Enter the name again without it.',
+      );
   }
 }
 

@@ -38,6 +38,12 @@ describe('objects without items', () => {
     expect(await whyUnreadable(`[\ufeff${JSON.stringify(row('1', 'A', 1))}]`)).toMatchObject({ line: 1, column: 2 });
   });
 
+  test('may be in the only list of an object that is not empty', async () => {
+    const text = JSON.stringify({ errors: [], rows: [row('1', 'A', 1)], links: [] });
+    expect((await ordersIn(text)).orders).toEqual([order('1', ['A', 1])]);
+    expect(await whyUnreadable(text.replace('[]', '["late"]'))).toMatchObject({ code: 'unreadable-json-shape' });
+  });
+
   test.each(['auto', 'ndjson'])('may be where records leads to in each line, format %s', async (format) => {
     const text = lines([{ data: [row('1', 'A', 1)] }, { data: [] }, { data: [row('2', 'B', 2)] }]);
     const { orders } = await ordersIn(text, { records: 'data', format });

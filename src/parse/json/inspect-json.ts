@@ -94,7 +94,10 @@ function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLa
       roots.requireSmall();
       return { layout: known ?? { kind: 'sequence' }, objects: single, warnings };
     }
-    const candidates = lists.filter(({ key, objects }) => objects.hasNumbers || !itemsKeys.has(plainName(key)));
+    const named = lists.filter(({ key, objects }) => objects.hasNumbers || !itemsKeys.has(plainName(key)));
+    // Answers of APIs have empty lists of errors or links beside the one of orders.
+    const filled = named.filter(({ objects }) => objects.records > 0);
+    const candidates = filled.length === 1 ? filled : named;
     const [list, second] = opens === '[' ? lists : candidates;
     if (hasNumberKey || list === undefined) {
       roots.requireSmall();

@@ -8,6 +8,13 @@ const order = (purchaseOrderNumber: string, articleCode = 'A') => ({
   items: [{ articleCode, quantity: 1 }],
 });
 
+test('names of columns may be wrapped, or contain characters that nobody sees', async () => {
+  const text = '"purchase\nOrder\r\nNumber","Unit\nprice",\ufeffarticleCode,quan\u200btity\n1,2,A,1\n';
+  expect(inShort((await readText(text)).orders)).toEqual([order('1')]);
+  const nul = `${HEADER},a\u0000b\n`;
+  await expect(readText(nul)).rejects.toMatchObject({ remedy: 'Enter the name again without it.' });
+});
+
 describe('rows of a list that are not data', () => {
   test('are titles, separator lines, repeated headers and blank rows: they are skipped and counted', async () => {
     const rows = [
