@@ -206,7 +206,7 @@ async function admitAll(
 /** The batch is still being read, so that it is found and read again. */
 function forgotten({ batch }: ClaimedFile): PoSyncError {
   const message = `Redis lost part of the ledger while ${batch} was read.`;
-  return new PoSyncError(ROLLED_BACK, message, { remedy: 'Nothing: the file is read again.' });
+  return new PoSyncError(ROLLED_BACK, message, { remedy: 'No action needed: the file is read again.' });
 }
 
 function named(file: ClaimedFile): { batch: string; source: string; file: string } {

@@ -47,7 +47,7 @@ export function resultOf(
       return { attempts: 0, at, outcome: 'duplicate', code: 'duplicate', message: '' };
     case 'conflict': {
       const state = admission.underWay ? 'in progress' : 'accepted';
-      const message = `this number is ${state} with other items, ${origin(admission.batchNo)}`;
+      const message = `this number is already ${state} with different items, ${origin(admission.batchNo)}`;
       const items = admission.known?.items;
       const words = { code: 'other-content', message, ...(items ? { known: { items } } : {}) };
       return { attempts: 0, at, outcome: 'conflict', ...words };

@@ -105,7 +105,7 @@ function saidBy(answer: HttpAnswer, envelope: Envelope): Said {
 }
 
 function sayStatus(status: number): string {
-  return `the API answered HTTP ${status} without the envelope that belongs to it`;
+  return `the API answered HTTP ${status} without the expected envelope`;
 }
 
 /** Failures of a proxy and of TLS keep their codes: the API never heard of the order. */

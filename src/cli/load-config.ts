@@ -72,7 +72,7 @@ async function readHandle(handle: FileHandle, file: string): Promise<{ text: str
 function missing(file: string): PoSyncError {
   return new PoSyncError('config-missing', `Configuration file ${file} not found.`, {
     remedy:
-      'Copy config/po-sync.starter.yaml there and adapt it, or set another file with --config or PO_SYNC_CONFIG. Next to `npm start`, run `. data/sandbox/env` first.',
+      'Copy config/po-sync.starter.yaml there and adapt it, or set another file with --config or PO_SYNC_CONFIG. To use the sandbox of `npm start`, run `. data/sandbox/env` first.',
     facts: { file },
   });
 }

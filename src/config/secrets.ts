@@ -124,7 +124,7 @@ async function needed(name: string, env: Variables, read: SecretReader): Promise
   const given = Object.keys(env).filter((key) => key.startsWith('PO_SYNC_') && key !== name);
   const near = nearest(name, given);
   throw new PoSyncError('secret-missing', `${name} is not set.`, {
-    remedy: `Set it, or set ${name}_FILE to a file that contains it.${near === undefined ? '' : ` ${near} is set; is it meant?`}`,
+    remedy: `Set it, or set ${name}_FILE to a file that contains it.${near === undefined ? '' : ` Did you mean ${near}, which is set?`}`,
     facts: { variable: name },
   });
 }

@@ -74,7 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
     this.#timer = this.#deadline(call.prepare ? CONNECT_TIMEOUT : 0);
     const { idleTimeout } = call;
     if (idleTimeout === undefined) return;
-    this.#idleTimer = setTimeout(() => this.#giveUp(timedOut('nothing came for', idleTimeout)), idleTimeout);
+    this.#idleTimer = setTimeout(() => this.#giveUp(timedOut('no data for', idleTimeout)), idleTimeout);
   }
 
   #deadline(extra = 0): NodeJS.Timeout {
@@ -107,7 +107,7 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
     });
     if (connection !== this.#connections) throw new Error('the connection was lost');
     this.#isDeclined = !isWanted;
-    if (!isWanted) throw new Error('no longer to be sent when it could be written');
+    if (!isWanted) throw new Error('the request was withdrawn before it was written');
     if (this.#ended) throw new Error('ended before it was written');
     this.#writtenAt = performance.now();
     clearTimeout(this.#timer);

@@ -28,7 +28,7 @@ export const MEANINGS: Record<Outcome, string> = {
   duplicate: 'already known with the same content; nothing sent',
   conflict: 'already known with different content',
   invalid: 'failed a check; never sent',
-  refused: 'the API gave a final no',
+  refused: 'refused by the API; not sent again automatically',
   failed: 'attempts used up',
   inDoubt: 'may or may not exist at the API',
   cancelled: 'withdrawn, never sent',

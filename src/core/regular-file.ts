@@ -66,7 +66,7 @@ export function fileMissing(path: string, cause: unknown): PoSyncError {
 
 function notAFile(path: string): PoSyncError {
   return new PoSyncError('not-a-file', `${shownPath(path)} is not a regular file.`, {
-    remedy: 'Give a file, not a link, folder, pipe or device.',
+    remedy: 'Use a file, not a link, folder, pipe or device.',
     facts: { file: shownPath(path) },
   });
 }

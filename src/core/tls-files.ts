@@ -81,7 +81,7 @@ function build(settings: TlsSettings, passphrase: string | undefined): TlsOption
     throw invalid(
       'keyFile',
       keyFile ?? '',
-      `${toError(error).message}; does it belong to certFile, is the passphrase right?`,
+      `${toError(error).message}; check that it belongs to certFile and that the passphrase is correct`,
     );
   }
 }

@@ -25,7 +25,7 @@ export async function openTunnel(proxy: ProxyServer, authority: string, timeout:
     const head = await readHead(socket, proxy);
     const [, status = '', phrase = ''] = STATUS_LINE.exec(head) ?? [];
     if (!status.startsWith('2'))
-      throw refusal(proxy, authority, status === '' ? 'something else than HTTP' : `${status} ${phrase}`.trim());
+      throw refusal(proxy, authority, status === '' ? 'something other than HTTP' : `${status} ${phrase}`.trim());
     return socket;
   } catch (error) {
     socket.destroy();

@@ -102,7 +102,7 @@ function createHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onReleased: 
   return { refresh, hold, has: (batch: string) => held.has(batch) };
 }
 
-/** A batch is held when a `share` (a fraction) of its last `of` answers refuse alike. */
+/** A batch is held when a `share` (a fraction) of its last `of` answers are the same refusal. */
 type RefusalRule = { share: number; of: number };
 
 type Refusals = {
@@ -133,7 +133,9 @@ function watchRefusals({ share, of }: RefusalRule): Refusals {
       if (last.length > of) last.shift();
       if (seen.kind === 'accepted' || last.length < of) return undefined;
       const alike = last.filter((one) => one === last.at(-1)).length;
-      return alike >= share * of ? `${alike} of the last ${of} answers refuse alike: ${seen.said.message}` : undefined;
+      return alike >= share * of
+        ? `${alike} of the last ${of} answers are the same refusal: ${seen.said.message}`
+        : undefined;
     },
     forget: (batch) => void answers.delete(batch),
   };

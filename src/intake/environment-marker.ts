@@ -52,7 +52,7 @@ export async function markLedger(folder: string, own: LedgerOwner): Promise<void
   }
   const where = `${found.data} on ${found.host}`;
   throw new PoSyncError('inbox-of-another-ledger', `The inbox ${folder} belongs to the ledger of ${where}.`, {
-    remedy: `All hosts of an inbox need one Redis: set redis.url. If ${found.host} no longer uses it, remove ${marker}.`,
+    remedy: `All hosts that share an inbox need the same Redis: set redis.url. If ${found.host} no longer uses it, remove ${marker}.`,
     facts: { folder, host: found.host, data: found.data },
   });
 }

@@ -49,7 +49,7 @@ export function fileUnreadable(facts: BatchFacts): Notice {
 export function fileBecameUnreadable(facts: BatchFacts & { orders: number; counts: OutcomeCounts }): Notice {
   const { batch, orders } = facts;
   const admitted = orders === 1 ? '1 of its orders was' : `${orders} of its orders were`;
-  const text = `${batch}: the file became unreadable after ${admitted} admitted; its report says what became of them.`;
+  const text = `${batch}: the file became unreadable after ${admitted} admitted; its report has their outcomes.`;
   return noticeOf('attention', 'unreadable', text, facts);
 }
 
@@ -61,7 +61,9 @@ export function batchIsHeld(facts: BatchFacts & { counts: OutcomeCounts; reason:
 
 /** Delivery of the environment is paused. */
 export function deliveryPaused(facts: CommonFacts & { reason: string; since: number }): Notice {
-  return noticeOf('paused', 'paused', `Delivery to ${facts.environment} is paused: ${facts.reason}`, facts);
+  // An operator's reason begins with the word.
+  const how = facts.reason.startsWith('paused by ') ? facts.reason : `paused: ${facts.reason}`;
+  return noticeOf('paused', 'paused', `Delivery to ${facts.environment} is ${how}`, facts);
 }
 
 /** Delivery resumed after a pause. */
@@ -77,7 +79,7 @@ export function sourceSilent(facts: CommonFacts & { source: string; since: numbe
 
 /** A silent source had a file again. */
 export function sourceHeard(facts: CommonFacts & { source: string; since: number }): Notice {
-  const text = `Source ${facts.source} has a file again, after silence since ${iso(facts.since)}.`;
+  const text = `Source ${facts.source} has a file again; the one before came at ${iso(facts.since)}.`;
   return noticeOf('silent', 'heard', text, facts);
 }
 

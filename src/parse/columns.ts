@@ -134,7 +134,7 @@ function remedyOfMissing(missing: readonly Field[], header: readonly string[], m
   });
   if (near.length > 0) return `If you mean these, name them in the mapping of its source: ${near.join(', ')}.`;
   if (header.length === 1 && /[,;\t|]/.test(header[0] ?? ''))
-    return 'The complete line is in quotes, so it is one field: write quotes around single fields only.';
+    return 'The complete line is in quotes, so it is one field. Put quotes around single fields only.';
   if (header.length === 1)
     return 'The first line that is not empty must be the header. If it is, set delimiter in the mapping of its source.';
   return 'The first line that is not empty must be the header. If it is, name its columns in fields of the mapping of its source (docs/files.md has an example).';

@@ -194,9 +194,9 @@ function isRow(value: object, { fields }: Mapping): boolean {
 }
 
 function mixed(order: ObjectRecord, row: ObjectRecord) {
-  const lines = `line ${order.line} (${order.pointer || '/'}) has items, that on line ${row.line} (${row.pointer || '/'})`;
-  const message = `The object on ${lines} has its item in itself.`;
-  const remedy = 'Give orders with items, or one object for each item, not both. Check the names in the mapping.';
+  const [first, second] = [order, row].map(({ line, pointer }) => `line ${line} (${pointer || '/'})`);
+  const message = `The order on ${first} has a list of items, but the object on ${second} has its item among its own keys.`;
+  const remedy = 'Use orders with items, or one object for each item, not both. Check the names in the mapping.';
   return unreadable('json-shape', message, { line: row.line, pointer: row.pointer }, remedy);
 }
 

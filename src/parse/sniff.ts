@@ -130,7 +130,7 @@ function refuseMarkup(start: string): void {
     throw unreadable('format', 'The file is an OpenDocument file (.fods).', { line: 1 }, SAVE);
   if (!/^\s*<(?:!doctype html|html|head|body|table|meta)\b/i.test(start)) return;
   const remedy =
-    'Some programs call a web page a workbook: open it and save it as .xlsx or CSV (UTF-8). A server that answers with a page may require other credentials.';
+    'Some programs save a web page as a workbook. Open it and save it as .xlsx or CSV (UTF-8). A server that answers with a page may require other credentials.';
   throw unreadable('format', 'The file is a web page.', { line: 1 }, remedy);
 }
 
@@ -168,7 +168,7 @@ const WRAPPED: readonly [what: string, start: RegExp, remedy: string][] = [
   [
     'JSON within a text, in quotes and with backslashes',
     /^\s*"\s*[[{]\s*(?:\\|\{)/,
-    'Let its program write JSON once, not a text of it.',
+    'Have its program write the JSON itself, not JSON within a text.',
   ],
   [
     'an e-mail message',

@@ -224,7 +224,7 @@ function unclearAnswer(evidence: Evidence | undefined): Answer {
     case 'bad':
       return {
         code: 'list-incomplete',
-        message: `the API's list lacks order ${evidence.missing}, which it must show, so it proves nothing`,
+        message: `the API's list lacks order ${evidence.missing}, which it must contain, so it is no evidence`,
       };
     case 'good':
       return { code: 'list-too-short', message: "the API's list no longer shows orders as old as this one" };

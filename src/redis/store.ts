@@ -144,7 +144,7 @@ async function makeFolder(path: string, key: string, mode?: number): Promise<voi
   await makePath(path, mode).catch((error: unknown) => {
     const reason = codeOf(error) ?? 'unknown error';
     throw new PoSyncError('folder-unusable', `Folder ${path} cannot be created (${reason}).`, {
-      remedy: `Make it, or correct ${key} in the configuration.`,
+      remedy: `Create it, or correct ${key} in the configuration.`,
       facts: { path },
       cause: error,
     });

@@ -144,9 +144,9 @@ function twoReadingsSentence(value: string): string {
 }
 
 function notTextSentence(value: string, shown: string): string {
-  if (value.startsWith('[')) return `is there several times (${shorten(value, 60)}); keep one value`;
+  if (value.startsWith('[')) return `occurs several times (${shorten(value, 60)}); keep one value`;
   if (value.startsWith('{'))
-    return `has values within it (${shorten(value, 60)}); name one of them in the mapping, such as name.inner`;
+    return `contains several values (${shorten(value, 60)}); name one of them in the mapping, such as name.inner`;
   return `${shown} is not text, and a program may have changed it; put it in quotes`;
 }
 
@@ -201,11 +201,11 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'not-an-object':
       return `${shown} is not an order; an object with purchaseOrderNumber and items is needed`;
     case 'ambiguous-key':
-      return `is there more than once (${value}); keep one of the keys`;
+      return `occurs more than once (${value}); keep one of the keys`;
     case 'no-items':
       return `has no items; at least one is needed${value === '' || value === '[]' ? '' : `; the object has ${value}`}`;
     case 'not-a-list':
-      return `is ${value}, not a list of items that is complete; put every item in one list, [ … ] in JSON, and correct the number of items where the file gives it`;
+      return `is ${value}, not a complete list of items; put every item in one list, [ … ] in JSON, and correct the number of items if the file states it`;
     case 'row-in-doubt':
       return `may lack a row: ${value} and may belong to this order; correct that row, or complete this order`;
     case 'cut-off':
@@ -217,7 +217,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'total-row':
       return `${shown} is either a value or the label of a totals row; remove a totals row, or name it in skipRows. If it is a value, set totalRows: allow in the mapping of the source`;
     case 'nested':
-      return `contains a further order or item at ${value}, which no field leads to and which would not be sent; give it a place in the list of its kind, or remove it`;
+      return `contains another order or item at ${value}, which po-sync would not send; move it into the list of orders or items, or remove it`;
     case 'other-order':
       return `${shown} is another number than that of the order around the item; correct one of them, or move the item to its order`;
     case 'repeated-number':
@@ -225,7 +225,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'fix-row-missing':
       return `is not complete: ${value} in the fix file and is not in this order now; add it again with the number of this order. To order without it, write ${CONFIRMED} into _error_check of each row of this order`;
     case 'spreadsheet-rewrite':
-      return `${value}; enter the right value, or write ${CONFIRMED} into _error_check if it is right as it is`;
+      return `${value}; enter the correct value, or write ${CONFIRMED} into _error_check if it is right as it is`;
     case 'too-many-items':
       return `has ${value} items; at most ${LIMITS.items} are allowed`;
   }

@@ -107,7 +107,7 @@ describe('listOrders', () => {
     const endpoint = { environment: 'staging', baseUrl: `http://127.0.0.1:${server.port}/api/v1`, timeout: 1000 };
     const token = { value: 'token', fingerprint: 'm', ...endpoint };
     const end = await listOrders(http, endpoint, token, () => undefined, { idle: 100 });
-    expect(end).toMatchObject({ kind: 'failed', said: { message: 'nothing came for 0.1 s' } });
+    expect(end).toMatchObject({ kind: 'failed', said: { message: 'no data for 0.1 s' } });
   });
 
   it('accepts an empty list as complete', async () => {

@@ -115,7 +115,7 @@ it('are not awaited at a pipe without a writer', async () => {
 it('point to a variable whose name is nearly right', async () => {
   const env = { [ID]: 'client', PO_SYNC_STAGNG_CLIENT_SECRET: 'hunter2' };
   await expect(loadSecrets(config, env)).rejects.toMatchObject({
-    remedy: `Set it, or set ${SECRET}_FILE to a file that contains it. PO_SYNC_STAGNG_CLIENT_SECRET is set; is it meant?`,
+    remedy: `Set it, or set ${SECRET}_FILE to a file that contains it. Did you mean PO_SYNC_STAGNG_CLIENT_SECRET, which is set?`,
   });
 });
 

@@ -110,7 +110,7 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
     {
       state: 'held',
       finishedAt: null,
-      held: { reason: '40 of the last 40 answers refuse alike: articleCode ART-7 is unknown', since: AT },
+      held: { reason: '40 of the last 40 answers are the same refusal: articleCode ART-7 is unknown', since: AT },
       counts: { records: 300, orders: 300, ...noOutcomes(), refused: 45 },
     },
   ],

@@ -64,7 +64,7 @@ describe('a dead letter', () => {
     ]);
     expect(await place.read(wrong, 'report.html')).toContain('<bdi class="item other">A × 1</bdi>');
     expect(await place.read(wrong, 'report.html')).toContain(
-      'is accepted with other items, from &quot;a.csv&quot; (batch ',
+      'is already accepted with different items, from &quot;a.csv&quot; (batch ',
     );
     const { out } = await place.run(['explain', 'PO-1']);
     expect(out).toMatch(/conflict[^\n]*\n +in this file: {2}2 × A\n +already known: 1 × A\n/);
@@ -145,7 +145,9 @@ describe('a dead letter', () => {
     await daemon.ended;
     const [, other] = await place.reportsNow();
     if (other === undefined) throw new Error('no report');
-    expect(await place.read(other, 'dead-letters.json')).toContain('this number is in progress with other items');
+    expect(await place.read(other, 'dead-letters.json')).toContain(
+      'this number is already in progress with different items',
+    );
     expect(await openNow(place)).toEqual([0, 1]);
   });
 });

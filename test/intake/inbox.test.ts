@@ -165,7 +165,7 @@ describe('an inbox', () => {
     await it.inbox.settleOnce();
     await it.inbox.tick();
     expect(it.offered).toEqual(['orders.csv']);
-    const told = it.lines.filter(({ msg }) => msg === 'not a regular file, left alone');
+    const told = it.lines.filter(({ msg }) => msg === 'not a regular file, ignored');
     expect(told.map(({ file, kind }) => [file, kind].join(' ')).sort()).toEqual([
       'folder.csv folder',
       'link.csv link',

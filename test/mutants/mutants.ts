@@ -886,8 +886,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the hold of a batch that is refused alike',
     file: 'src/deliver/guards.ts',
-    find: 'return alike >= share * of ?',
-    replace: 'return alike < 0 ?',
+    find: 'return alike >= share * of',
+    replace: 'return alike < 0',
     tests: DELIVERY,
   },
   {

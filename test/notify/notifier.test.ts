@@ -120,11 +120,19 @@ describe('a batch', () => {
 
   it("that is held is reported once, without the API's words about an order", async () => {
     await two.batches.begin(file, two.time.now());
-    await two.batches.hold('b-1', '40 of the last 40 answers refuse alike: article "A B" of PO-7 is unknown', 1);
+    await two.batches.hold(
+      'b-1',
+      '40 of the last 40 answers are the same refusal: article "A B" of PO-7 is unknown',
+      1,
+    );
     await two.look();
     await two.look();
     expect(two.sent).toMatchObject([
-      { kind: 'held', batch: 'b-1', reason: '40 of the last 40 answers refuse alike: article … of … is unknown' },
+      {
+        kind: 'held',
+        batch: 'b-1',
+        reason: '40 of the last 40 answers are the same refusal: article … of … is unknown',
+      },
     ]);
     expect(JSON.stringify(two.sent)).not.toMatch(/PO-7|A B/);
   });

@@ -113,7 +113,7 @@ describe('objects without items', () => {
     const text = array([{ ...order('1', ['A', 1]) }, row('2', 'B', 2)]);
     await expect(readText(text)).rejects.toMatchObject({
       code: 'unreadable-json-shape',
-      message: expect.stringMatching(/line 2 \(\/0\) has items.*line 3 \(\/1\)/),
+      message: expect.stringMatching(/line 2 \(\/0\) has a list of items.*line 3 \(\/1\)/),
     });
   });
 

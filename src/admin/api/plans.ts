@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PoSyncError, toError } from '../../core/errors.ts';
+import { counted } from '../../core/format.ts';
 import { deadLetters, pages } from '../../operate/dead-letters/dead-letters.ts';
 import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import {
@@ -75,8 +76,8 @@ export function createPlans(readList: ReadList) {
   function find(id: string): Plan {
     const found = kept.get(id);
     if (found !== undefined) return found;
-    throw new PoSyncError('plan-unknown', 'This plan is not known.', {
-      remedy: 'It is older than ten minutes, or the daemon was restarted: select the dead letters again.',
+    throw new PoSyncError('plan-unknown', 'Plan not found.', {
+      remedy: 'It is older than ten minutes, or the daemon was restarted. Select the dead letters again.',
     });
   }
 
@@ -199,7 +200,7 @@ function tooLarge(): PoSyncError {
 }
 
 function otherCount(count: number): PoSyncError {
-  return new PoSyncError('plan-other-count', `The plan is about ${count} orders.`, {
+  return new PoSyncError('plan-other-count', `The plan contains ${counted(count, 'order')}.`, {
     remedy: 'Enter exactly this number to confirm.',
   });
 }

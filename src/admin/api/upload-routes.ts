@@ -90,7 +90,7 @@ export async function sendUpload(
   return acting('upload', { on: name, ...request }, principal, api, async ({ operator }) => {
     const upload = await api.uploads.send(id, sha256, operator.who);
     const orders = upload.preview?.new ?? 0;
-    return { ...upload, text: `${name} is handed in as batch ${upload.batch}: ${count(orders)} new.` };
+    return { ...upload, text: `${name} is submitted as batch ${upload.batch}: ${count(orders)} new.` };
   });
 }
 

@@ -92,7 +92,7 @@ ${factsOf(view, await fixFilesIn(view.report))}
 ${mayOperate ? actions(view, back, confirm) : undefined}
 <h2>Outcomes</h2>
 ${outcomes(view)}
-${batch.open > 0 ? html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${count(batch.open)} need a person`)}</p>` : undefined}
+${batch.open > 0 ? html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${count(batch.open)} ${batch.open === 1 ? 'needs' : 'need'} a person`)}</p>` : undefined}
 <h2>Orders</h2>
 ${batch.state === 'done' ? filterForm(url, batchPath(name), [select(url, 'outcome', 'Outcome', OUTCOMES)]) : html`<p>Listed when the batch is finished.</p>`}
 ${orders.length === 0 ? undefined : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], orders)}

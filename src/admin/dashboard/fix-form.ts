@@ -124,7 +124,7 @@ function rowPart(row: FixRow, index: number, entered: CorrectedRow | undefined, 
   const checked = entered?.confirmed ? html` checked` : undefined;
   return html`<fieldset><legend>${row.place}</legend>${general}
 <div class="cells">${cells}</div>
-<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> The values of this row are right as they are, also where they can be read in two ways</label>
+<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> The values of this row are correct, even where they can be read in two ways</label>
 </fieldset>`;
 }
 
@@ -142,7 +142,7 @@ function cellPart({ name, value }: FixCell, { id, now, wrong }: Entry): Html {
   const invalid = wrong.length === 0 ? undefined : html` aria-invalid="true"`;
   const fixed = value.length > LONGEST ? html` readonly` : undefined;
   const note = notes.length === 0 ? undefined : html`<small id="${id}.note">${notes}</small>`;
-  return html`<div class="cell"><label for="${id}">${name || 'behind the last column'}</label>
+  return html`<div class="cell"><label for="${id}">${name || 'after the last column'}</label>
 <input id="${id}" name="${id}" value="${now}" autocomplete="off" spellcheck="false"${described}${invalid}${fixed}>${note}</div>`;
 }
 

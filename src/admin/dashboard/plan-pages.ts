@@ -33,13 +33,13 @@ const WORDS: Record<PlanItem['verdict'], string> = {
   asked: "looked up in the API's list again",
   found: "accepted: the API's list has it",
   discarded: 'discarded',
-  invalid: 'left alone: failed a check, correct it',
-  'number-taken': 'left alone: the number belongs to another order',
-  'under-way': 'left alone: is being sent',
-  corrected: 'left alone: a correction was sent',
-  settled: 'left alone: settled already',
-  forgotten: 'left alone: its content is no longer known',
-  'in-doubt': 'left alone: in doubt, resolve it first',
+  invalid: 'skipped: failed a check. Correct it',
+  'number-taken': 'skipped: the number belongs to another order',
+  'under-way': 'skipped: being sent',
+  corrected: 'skipped: a correction was sent',
+  settled: 'skipped: already settled',
+  forgotten: 'skipped: its content is no longer known',
+  'in-doubt': 'skipped: in doubt. Resolve it first',
 };
 
 /** Orders from which the count must be typed. */
@@ -100,7 +100,7 @@ function confirmation({ id, action, count: number }: Plan, confirm: string | und
     fields: expected,
     ...(action === 'discard' ? { tone: 'bad' } : {}),
   });
-  return html`<p>Exactly these dead letters. One that changes meanwhile is left alone.</p><div class="acts">${act}</div>`;
+  return html`<p>Only these dead letters are affected. A dead letter that changes in the meantime is skipped.</p><div class="acts">${act}</div>`;
 }
 
 /** What the forms of these pages do. */

@@ -21,7 +21,7 @@ export async function queuePage({ api }: PageRequest): Promise<Content> {
   const rows = jobs.map((job) => rowOf(job, store.time.now()));
   const all = Object.values(counts).reduce((sum, one) => sum + one, 0);
   const body = html`<h1>Queue</h1>
-<p>The queue only gives jobs to workers. Which orders are due, and what became of them, is in the ledger: see
+<p>The queue only gives jobs to workers. The ledger knows which orders are due and what their outcomes are: see
 <a href="/">what orders wait for</a>. A lost job is added again from the ledger.</p>
 ${table('Jobs by state', ['state', 'jobs'], states)}
 <h2>Jobs</h2>

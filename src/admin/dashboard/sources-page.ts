@@ -32,7 +32,7 @@ ${facts([
     expectEvery === undefined ? undefined : html`${duration(expectEvery)} ${isSilent ? badge('bad', 'silent') : ''}`,
   ],
   ['stable for', duration(source.stable)],
-  ['looked at every', duration(source.poll)],
+  ['polled every', duration(source.poll)],
   ['waits for', source.doneFile ? 'FILE.done' : undefined],
   ['answers to', source.answers && html`<code>${source.answers}</code>`],
   ['batches', link(`/batches?source=${encodeURIComponent(name)}`, 'all of this source')],

@@ -32,7 +32,7 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
 ${pauses.map((pause) => pauseBox(pause, now))}
 ${mayOperate ? switchForm(status, back, confirm) : undefined}
 <ul class="figures">${figures.map(figure)}</ul>
-${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${counted(deadLetters, 'order')}</a></strong> need a person.</p>` : undefined}
+${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${counted(deadLetters, 'order')}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}
 ${pacePart(series, url)}
 <h2>Batches in progress</h2>
 ${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, now, 'status.batches')}

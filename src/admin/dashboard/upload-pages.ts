@@ -21,7 +21,7 @@ export async function uploadPage({ api, mayOperate }: PageRequest): Promise<Cont
 <input id="file" name="file" type="file" required>
 <button class="main">Upload and preview</button>
 </form>
-<p>Nothing is sent yet. The preview shows what would become of each order.</p>`;
+<p>Nothing is sent yet. The preview shows what would happen to each order.</p>`;
   const rows = api.uploads
     .list()
     .map((upload) => [
@@ -65,10 +65,10 @@ export async function previewPage({ api, params, mayOperate, confirm }: PageRequ
   const isBusy = state === 'checking' || state === 'sending';
   const acts = mayOperate && !isBusy && state !== 'sent' ? actsOf(upload, confirm) : undefined;
   const body = html`<h1>${name}</h1>
-<p role="status">${stateOf(upload)}${isBusy ? ' The page follows.' : ''}</p>
-${changed && state === 'ready' ? html`<p class="box bad" role="alert">The ledger changed since the preview before. Nothing was sent. This is the new preview.</p>` : undefined}
+<p role="status">${stateOf(upload)}${isBusy ? ' The page updates automatically.' : ''}</p>
+${changed && state === 'ready' ? html`<p class="box bad" role="alert">The ledger changed after the previous preview. Nothing was sent. This is the new preview.</p>` : undefined}
 ${trouble ? html`<p class="box bad" role="alert">${trouble.message} ${trouble.remedy}</p>` : undefined}
-${batch === undefined ? undefined : html`<p class="box good">Handed in as ${link(batchPath(batch), batch)}.</p>`}
+${batch === undefined ? undefined : html`<p class="box good">Submitted as ${link(batchPath(batch), batch)}.</p>`}
 ${preview && countsOf(preview)}
 ${acts}
 ${preview && detailsOf(preview)}
@@ -84,9 +84,9 @@ ${facts([
 const MEANINGS: readonly (readonly [key: 'new' | 'duplicate' | 'conflict' | 'waiting' | 'invalid', title: string])[] = [
   ['new', 'new: will be sent'],
   ['duplicate', 'duplicate: not sent'],
-  ['conflict', 'conflict: for a person'],
+  ['conflict', 'conflict: needs a person'],
   ['waiting', 'waiting for a person already'],
-  ['invalid', 'invalid: for a person'],
+  ['invalid', 'invalid: needs a person'],
 ];
 
 function countsOf(preview: UploadPreview): Html {

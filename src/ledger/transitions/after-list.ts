@@ -9,7 +9,7 @@ const PATIENCE = 10;
 /** And not before this many inconclusive lists in a row: a daemon that was stopped has read none. */
 const LEAST_LISTS = 3;
 
-const OTHER_CONTENT = { code: 'other-content', message: 'the API already has this number with other items' };
+const OTHER_CONTENT = { code: 'other-content', message: 'the API already has this number with different items' };
 
 /** What a read of the API's list makes of an order. */
 export function listed(entry: Entry, event: ListEvent, policy: Policy): Step {

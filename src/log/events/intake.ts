@@ -37,7 +37,7 @@ export function exportEmpty(log: Log, facts: File): void {
 
 /** Something in the folder is not a regular file. Logged once. */
 export function fileLeft(log: Log, facts: File & { kind: string }): void {
-  log.warn({ event: 'file-left', ...facts }, 'not a regular file, left alone');
+  log.warn({ event: 'file-left', ...facts }, 'not a regular file, ignored');
 }
 
 /** The name of a file was not UTF-8, so it was renamed within the inbox. */

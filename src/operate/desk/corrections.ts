@@ -133,13 +133,13 @@ function underWay({ who, batch }: Correction): PoSyncError {
 
 function changed(): PoSyncError {
   return new PoSyncError('dead-letter-changed', 'This dead letter was changed since its rows were read.', {
-    remedy: 'Read it again, and compare your correction with what is there now.',
+    remedy: 'Read it again and compare your correction with the current values.',
   });
 }
 
 function closed({ closed: end }: FoundDeadLetter): PoSyncError {
   return new PoSyncError('dead-letter-closed', `This dead letter was closed: ${end?.by}.`, {
-    remedy: 'Nothing is to be corrected.',
+    remedy: 'There is nothing to correct.',
   });
 }
 

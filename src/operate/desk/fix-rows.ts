@@ -107,7 +107,7 @@ async function tableRows(lines: AsyncIterable<string>, letter: Letter, { format,
         now[column] = values[i] ?? '';
       });
       if (confirmed) now[names.indexOf('_error_check')] = CONFIRMED;
-      // A cell behind the last column is one only while something is in it.
+      // A cell after the last column is one only while something is in it.
       while (now.length > names.length && now.at(-1) === '') now.pop();
       return lineOf(now);
     });

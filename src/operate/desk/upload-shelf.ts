@@ -165,7 +165,7 @@ export function sourceUnknown(source: string, all: readonly Source[]): PoSyncErr
 }
 
 function uploadUnknown(): PoSyncError {
-  return new PoSyncError('upload-unknown', 'This upload is not known.', {
-    remedy: 'It was cancelled, is older than an hour, or the daemon was restarted: upload the file again.',
+  return new PoSyncError('upload-unknown', 'Upload not found.', {
+    remedy: 'It was cancelled, is older than an hour, or the daemon was restarted. Upload the file again.',
   });
 }

@@ -24,7 +24,7 @@ function remedyOf(found: string, expected: Expected): string {
   if (found === '/' || found === '#') return 'Remove the comment: JSON has none.';
   if (/[A-Za-z_$+.]/.test(found))
     return `Write ${expected.startsWith('key') ? 'keys' : 'texts'} in double quotes; JSON has no other words than true, false and null, and no NaN.`;
-  return 'Correct the file there, or let its program write JSON.';
+  return 'Correct the file there, or have its program write JSON.';
 }
 
 function sayExpected(expected: Expected): string {
@@ -49,18 +49,18 @@ export function repeatedKey({ line, column }: JsonPlace, key: string, pointer: s
 
 export function tooDeep({ line }: JsonPlace) {
   const message = `Line ${line} nests deeper than ${LIMITS.jsonDepth} levels.`;
-  return unreadable('json-depth', message, { line, limit: LIMITS.jsonDepth }, 'Give the orders as a plain list.');
+  return unreadable('json-depth', message, { line, limit: LIMITS.jsonDepth }, 'Write the orders as a plain list.');
 }
 
 /** A record, or a single text, beyond the limit. */
 export function tooLarge(line: number) {
-  const message = `What begins on line ${line} is longer than ${LIMITS.recordBytes} bytes.`;
+  const message = `The value that begins on line ${line} is longer than ${LIMITS.recordBytes} bytes.`;
   const remedy = 'Check for a quote or a bracket that is never closed; if the order is that large, split it.';
   return unreadable('too-large', message, { line, limit: LIMITS.recordBytes }, remedy);
 }
 
 export function endsWithin({ line, column }: JsonPlace) {
-  const message = `The file ends in the middle of what begins on line ${line}, column ${column}.`;
+  const message = `The file ends in the middle of the value that begins on line ${line}, column ${column}.`;
   return unreadable('json', message, { line, column }, AGAIN);
 }
 
@@ -71,14 +71,14 @@ export function endsBefore(isArray: boolean, { line }: JsonPlace) {
 
 export function severalLists(names: readonly string[], line: number) {
   const keys = names.map((name) => JSON.stringify(name)).join(' and ');
-  const remedy = 'Set records in the mapping to the path of the orders, or give an object that holds no other list.';
+  const remedy = 'Set records in the mapping to the path of the orders, or use an object that contains no other list.';
   return unreadable('json-shape', `The file's object holds several arrays: ${keys}.`, { line }, remedy);
 }
 
 /** A second value where the file may have one only. */
 export function continues(line: number) {
   const message = `Line ${line}: the file has more data after its JSON value.`;
-  return unreadable('json', message, { line }, 'Give one array of orders, or one order a line as NDJSON.');
+  return unreadable('json', message, { line }, 'Use one array of orders, or one order per line (NDJSON).');
 }
 
 /** The value of a string, number, `true`, `false` or `null`; PoSyncError with the place of what is none. */

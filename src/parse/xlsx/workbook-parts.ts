@@ -203,7 +203,7 @@ function notAWorkbook(names: readonly string[]) {
 function tooMuchText() {
   const limit = LIMITS.workbookHeap / 4;
   const message = `The workbook contains more than ${limit} characters of text.`;
-  return unreadable('too-large', message, { limit }, 'Save the sheet as CSV (UTF-8): that may be of any size.');
+  return unreadable('too-large', message, { limit }, 'Save the sheet as CSV (UTF-8), which may have any size.');
 }
 
 /** The sheet to read: the one with this name. PoSyncError `unreadable-sheet` when there is none. */

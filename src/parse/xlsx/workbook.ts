@@ -122,7 +122,7 @@ async function openNamelessFile(): Promise<FileHandle> {
   }
 }
 
-const REMEDY = 'Save the sheet as CSV (UTF-8): that may be of any size.';
+const REMEDY = 'Save the sheet as CSV (UTF-8), which may have any size.';
 
 function tooLarge(what: string, limit: number): PoSyncError {
   return unreadable('too-large', `${what}; at most ${limit} bytes are allowed.`, { limit }, REMEDY);

@@ -97,5 +97,5 @@ function damaged(reason: string): PoSyncError {
 function tooLarge(): PoSyncError {
   const limit = LIMITS.workbookInflatedBytes;
   const message = `The workbook contains more than ${limit} bytes.`;
-  return unreadable('too-large', message, { limit }, 'Save the sheet as CSV (UTF-8): that may be of any size.');
+  return unreadable('too-large', message, { limit }, 'Save the sheet as CSV (UTF-8), which may have any size.');
 }

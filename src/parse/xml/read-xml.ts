@@ -99,6 +99,6 @@ function remedyOf(reason: string): string {
 }
 
 function tooLarge({ line }: XmlPlace) {
-  const message = `What begins on line ${line} is longer than ${LIMITS.recordBytes} characters.`;
+  const message = `The value that begins on line ${line} is longer than ${LIMITS.recordBytes} characters.`;
   return unreadable('too-large', message, { line, limit: LIMITS.recordBytes });
 }

@@ -90,9 +90,9 @@ describe('a batch in progress', () => {
   });
 
   it('says that it is held and why', () => {
-    const held = batchOf({ held: { reason: '40 of the last 40 answers refuse alike', since: 0 } });
+    const held = batchOf({ held: { reason: '40 of the last 40 answers are the same refusal', since: 0 } });
     expect(linesOf({ batches: [{ batch: held, pace: undefined }] }, 140)[0]).toContain(
-      'held: 40 of the last 40 answers refuse alike',
+      'held: 40 of the last 40 answers are the same refusal',
     );
   });
 

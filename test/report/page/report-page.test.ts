@@ -178,12 +178,12 @@ it('the size is bounded for many kinds, many orders and long texts', () => {
 });
 
 describe('a held batch', () => {
-  const held = { reason: '40 of the last 40 answers refuse alike: article X-9 is unknown', since: AT };
+  const held = { reason: '40 of the last 40 answers are the same refusal: article X-9 is unknown', since: AT };
   const more: Partial<Report> = { state: 'held', finishedAt: null, held };
 
   it('says why and since when', () => {
     const text = textOf(pageOf([], more));
-    expect(text).toContain('40 of the last 40 answers refuse alike: article X-9 is unknown');
+    expect(text).toContain('40 of the last 40 answers are the same refusal: article X-9 is unknown');
     expect(text).toContain('Held since 2026-11-21 07:15:04 UTC');
     expect(text).toContain('Your operator does this; do not drop the file again.');
   });
