@@ -2,9 +2,13 @@ import { execFile } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { Redis } from 'ioredis';
+import { keysOf } from '../../src/redis/keys.ts';
 import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Running, startProgram } from '../support/program.ts';
+import { connectAsAdmin } from '../support/redis-groups.ts';
+import { settledBatches } from '../support/settled-batches.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { credentials, openWorkplace } from '../support/workplace.ts';
@@ -58,9 +62,10 @@ async function openHost(nth: number): Promise<Host> {
 
 /**
  * Three hosts share folder, Redis and API. In the middle of the work one is cut off, one is killed and one is frozen for
- * some seconds. `pause`: seconds until the next order was stored.
+ * some seconds. `pause`: seconds until the next order was stored. `held`: orders that were in the hands of the hosts then;
+ * `late`: those of them that were settled more than a minute of ledger time later.
  */
-export async function hosts(orders: number): Promise<Account & { pause: number }> {
+export async function hosts(orders: number): Promise<Account & { pause: number; held: number; late: number }> {
   await using stack = new AsyncDisposableStack();
   await ip('addr', 'add', `${SHARED}/32`, 'dev', 'lo');
   stack.defer(async () => void (await ip('addr', 'del', `${SHARED}/32`, 'dev', 'lo')));
@@ -105,6 +110,9 @@ export async function hosts(orders: number): Promise<Account & { pause: number }
   await all[0]?.cable('down');
   killed?.child.kill('SIGKILL');
   const began = performance.now();
+  await using admin = connectAsAdmin(redis);
+  const held = await ordersInHand(admin.redis, keysOf('staging', place.api.baseUrl).prefix);
+  const [second = 0] = await admin.redis.time();
   setTimeout(() => slow?.child.kill('SIGCONT'), 3_000);
   const before = stored();
   await until('the work continues', () => stored() > before + 30, 60_000);
@@ -116,5 +124,16 @@ export async function hosts(orders: number): Promise<Account & { pause: number }
   await allReported(place, dropped);
   cut?.child.kill('SIGTERM');
   await cut?.ended;
-  return { ...(await accountOf(place, dropped)), pause };
+  const rows = (await settledBatches(place.reports)).flatMap(({ results }) => results);
+  const late = rows.filter(({ purchaseOrderNumber = '', at = '' }) => {
+    return held.has(purchaseOrderNumber) && Date.parse(at) > (Number(second) + 60) * 1_000;
+  });
+  return { ...(await accountOf(place, dropped)), pause, held: held.size, late: late.length };
+}
+
+/** The orders of all jobs that a daemon has taken and not finished. */
+async function ordersInHand(redis: Redis, prefix: string): Promise<Set<string>> {
+  const ids = await redis.lrange(`${prefix}:orders:active`, 0, '-1');
+  const jobs = await Promise.all(ids.map((id) => redis.hget(`${prefix}:orders:${id}`, 'data')));
+  return new Set(jobs.flatMap((data) => (data === null ? [] : (JSON.parse(data).numbers as string[]))));
 }

@@ -59,7 +59,7 @@ export async function openGroupTls(folder: string) {
   return { authority, server, client };
 }
 
-type GroupTls = Awaited<ReturnType<typeof openGroupTls>>;
+export type GroupTls = Awaited<ReturnType<typeof openGroupTls>>;
 
 /** A server of a group, and the port that others use: with TLS its second one, the plain one is only for tests. */
 type Member = { server: TestRedis; shared: number };

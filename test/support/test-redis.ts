@@ -33,7 +33,19 @@ export const DOCUMENTED_USER = { username: 'po-sync', password: PASSWORD };
 export const LOGIN = process.env['REDIS_ACL'] === undefined ? '' : `po-sync:${PASSWORD}@`;
 
 /** What tests do over a connection of the program; `test/redis/acl.test.ts` holds that the program itself does not. */
-const OF_TESTS = ['flushall', 'flushdb', 'keys', 'config', 'dbsize', 'decr', 'replicaof', 'shutdown', 'wait']
+const OF_TESTS = [
+  'flushall',
+  'flushdb',
+  'keys',
+  'config',
+  'dbsize',
+  'decr',
+  'replicaof',
+  'shutdown',
+  'type',
+  'wait',
+  'xlen',
+]
   .map((name) => `+${name}`)
   .join(' ');
 
