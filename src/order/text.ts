@@ -10,7 +10,12 @@ const BLANK_ENDS = /^[\p{Zs}\t]+|[\p{Zs}\t]+$/gu;
 
 /** A cell's text without the blanks and tabs around it. Line ends stay and are reported. */
 export function trimBlanks(text: string): string {
-  return PLAIN.test(text) ? text : text.replace(BLANK_ENDS, '');
+  return isInk(text.charCodeAt(0)) && isInk(text.charCodeAt(text.length - 1)) ? text : text.replace(BLANK_ENDS, '');
+}
+
+/** Printable ASCII other than the blank: the ends of nearly every cell, found without a pattern. */
+function isInk(code: number): boolean {
+  return code > 32 && code < 127;
 }
 
 /** What can be wrong with a number or code that is to be sent (docs/contract.md, "What is sent"). */

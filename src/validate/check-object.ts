@@ -124,7 +124,8 @@ function itemOf(item: unknown, place: Place, rules: ObjectRules, problems: Probl
   const found = find(item, rules.mapping.fields.quantity);
   const read = quantityOf(found, rules.mapping);
   if ('value' in read) return [{ articleCode, quantity: read.value }];
-  problems.push(problemAt(read.fault, found, place, isAbsent(found) ? '' : shown(found.value)));
+  const value = found.isAmbiguous ? found.keys : isAbsent(found) ? '' : shown(found.value);
+  problems.push(problemAt(read.fault, found, place, value));
   return [];
 }
 

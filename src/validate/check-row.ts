@@ -36,8 +36,21 @@ export type RowRules = {
   mapping: Mapping;
 };
 
-/** Checks one row of a table; reports everything wrong with it. */
-export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
+/** Checks the rows of one table, each with everything wrong with it. */
+export function createRowCheck(rules: RowRules): (record: RowRecord) => CheckedRow {
+  let last: { number: string; fault: Fault | undefined } | undefined;
+
+  /** Rows of one order are usually adjacent. */
+  function numberFaultOf(number: string, mapping: Mapping): Fault | undefined {
+    if (mapping !== rules.mapping) return faultOf(number, mapping);
+    if (last?.number !== number) last = { number, fault: faultOf(number, mapping) };
+    return last.fault;
+  }
+
+  return (record) => checkRow(record, rules, numberFaultOf);
+}
+
+function checkRow(record: RowRecord, rules: RowRules, numberFaultOf: typeof faultOf): CheckedRow {
   const { table } = rules;
   const mapping = mappingOf(rules.mapping, record);
   const number = textOf(record, 'purchaseOrderNumber', rules);
@@ -47,7 +60,7 @@ export function checkRow(record: RowRecord, rules: RowRules): CheckedRow {
   const read = readQuantity(quantity, mapping.decimal, mapping.quantity === 'integer');
   const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = textOf(record, 'orderState', rules, onlyState);
-  const numberFault = faultOf(number, mapping);
+  const numberFault = numberFaultOf(number, mapping);
   const codeFault = faultOf(articleCode, mapping);
   const isGood = numberFault === undefined && codeFault === undefined;
   if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))

@@ -6,7 +6,7 @@ import { readRecords } from '../parse/formats.ts';
 import type { Inspection, Objects, Reading, TableReading } from '../parse/inspection.ts';
 import type { Originals } from '../parse/read-fix-file.ts';
 import { checkObjectRow, type ObjectRecord } from './check-object.ts';
-import { checkRow, type RowRecord } from './check-row.ts';
+import { createRowCheck, type RowRecord } from './check-row.ts';
 import { groupRows } from './group-rows.ts';
 import { type LateRecords, openLateRecords } from './late-records.ts';
 import type { ObjectRules } from './object-fields.ts';
@@ -50,8 +50,8 @@ type Pages = ReturnType<typeof readRecords>;
 type Guess = { isGuess: boolean };
 
 async function* tableOrders(pages: Pages, reading: TableReading & Guess, mapping: Mapping, late: LateRecords) {
-  const rules = { table: reading, mapping };
-  const check = (record: SourceRecord) => checkRow(asRow(record), rules);
+  const checkRow = createRowCheck({ table: reading, mapping });
+  const check = (record: SourceRecord) => checkRow(asRow(record));
   const groups = groupRows({ reading, check, mapping, late });
   for await (const { records } of pages) yield groups.add(records.map(check));
   yield* groups.finish();

@@ -10,6 +10,7 @@ import {
   textFault,
   trimBlanks,
 } from '../../src/order/text.ts';
+import { runs } from '../support/runs.ts';
 
 describe('a number or code that is to be sent', () => {
   test.each(['4711', '0004711', 'A B', 'Größe-Ω', '😀'.repeat(256), 'x'.repeat(256), '1E5'])('may be %j', (text) => {
@@ -50,6 +51,31 @@ describe('a number or code that is to be sent', () => {
     expect(trimBlanks(' a b ')).toBe('a b');
     expect(trimBlanks('\t4711\n')).toBe('4711\n');
   });
+});
+
+test('blanks and tabs of any kind are removed from the ends of any text, and nothing else', () => {
+  const unit = fc.constantFrom(
+    ' ',
+    '\t',
+    '\u00a0',
+    '\u3000',
+    '\u2009',
+    '\n',
+    '\0',
+    '\x7f',
+    '!',
+    '~',
+    'A',
+    '1',
+    'é',
+    '😀',
+  );
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => {
+      expect(trimBlanks(text)).toBe(text.replace(/^[\p{Zs}\t]+|[\p{Zs}\t]+$/gu, ''));
+    }),
+    { numRuns: runs(2_000) },
+  );
 });
 
 test('a shown text is cut between characters', () => {

@@ -318,6 +318,15 @@ describe('JSON', () => {
     expect(found).toEqual(problems);
   });
 
+  test.each(['quantity', 'articleCode'])('with two keys for the %s names both', async (key) => {
+    const twin = key.toUpperCase();
+    const entry = { articleCode: 'A', quantity: 1, [twin]: 2 };
+    const { orders } = await readText(JSON.stringify([{ purchaseOrderNumber: '1', items: [entry] }]));
+    expect(orders).toMatchObject([
+      { problems: [{ message: `is there more than once (/${key}, /${twin}); keep one of the keys` }] },
+    ]);
+  });
+
   test('names the keys that an object has instead of the one it needs', async () => {
     const { orders } = await readText('[{"number":"1","lines":[]},{"purchaseOrderNumber":null,"items":[]}]');
     const said = orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ value, message }) => [value, message])));

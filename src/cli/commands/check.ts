@@ -90,15 +90,14 @@ async function checkOrders(
         printer.onFormat(shape.format, records, [...unknown, ...warnings]);
         preview = previewer?.file({ again: isFixFile });
       },
-      async order(order) {
+      order(order) {
         checked.orders += 1;
-        await preview?.add(order);
-        if (order.valid) {
-          checked.first ??= order.order;
-          return;
+        if (order.valid) checked.first ??= order.order;
+        else {
+          checked.invalid += 1;
+          for (const problem of order.problems) printer.onProblem(problem, order.number);
         }
-        checked.invalid += 1;
-        for (const problem of order.problems) printer.onProblem(problem, order.number);
+        return preview?.add(order);
       },
     },
   );

@@ -2,7 +2,7 @@ import type { CheckedOrder } from '../../order/order.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import type { Inspection } from '../../parse/inspection.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
-import { readOrders } from '../../validate/read-orders.ts';
+import { readOrderPages } from '../../validate/read-orders.ts';
 
 /** A file to check, and the source whose mapping reads it; a fix file is read with the mapping of its batch. */
 export type FileToCheck = { path: string; source: string };
@@ -26,6 +26,10 @@ export async function checkFile(
   if (refusal !== undefined) throw refusal;
   const inspection = await inspectFile(path, mapping, { signal, originals });
   on.inspected?.(inspection, unknownBatch);
-  for await (const order of readOrders(path, inspection, { signal })) await on.order(order);
+  for await (const page of readOrderPages(path, inspection, { signal }))
+    for (const order of page) {
+      const reported = on.order(order);
+      if (reported !== undefined) await reported;
+    }
   return inspection;
 }

@@ -36,11 +36,13 @@ export const csvFormat: Format<'csv'> = {
 /** Makes records of the rows of one table, in their order. */
 export function createRowPages(reading: TableReading, mapping: Mapping): (rows: Row[]) => RecordPage {
   const { columns, fillDown, originals, fixSummary: summary } = reading;
+  const isFixFile = columns.errorColumns.length > 0;
   const body = createTableBody(reading, mapping);
   const own = createOwnCells({ columns, fillDown, originals, summary });
   return (rows) => ({ records: body.take(rows).map(toRecord), lineOf: ({ line }) => line });
 
   function toRecord(row: Row): SourceRecord {
-    return { kind: 'row', place: { line: row.line }, cells: own.cellsOf(row), ...own.fixOf(row) };
+    const record = { kind: 'row' as const, place: { line: row.line }, cells: own.cellsOf(row) };
+    return isFixFile ? { ...record, ...own.fixOf(row) } : record;
   }
 }

@@ -5,14 +5,22 @@ import { textHash } from '../../order/digest.ts';
  * tens to thousands is found too.
  */
 export type NumberFilter = {
-  /** Adds a number; returns whether it may have been there before. */
-  add(number: string): boolean;
+  /** Adds a number; returns whether it may have been there before. `hashes`: if they are known already. */
+  add(number: string, hashes?: Hashes): boolean;
   has: (number: string) => boolean;
   /** How many numbers were added that were not there for certain. */
   readonly size: number;
   /** The same set in no more room than its size asks for; this one is not to be used any more. */
   folded(): NumberFilter;
 };
+
+/** Two hashes of one number. */
+export type Hashes = { first: number; second: number };
+
+/** The hashes of a number, for a filter and a count that both take it. */
+export function hashesOf(number: string): Hashes {
+  return { first: textHash(number, 0x811c9dc5), second: textHash(number, 0x9747b28c) };
+}
 
 const PROBES = 5;
 const BITS_EACH = 8;
@@ -32,9 +40,8 @@ function filterOver(words: Uint32Array, alreadyIn: number): NumberFilter {
   const mask = words.length * 32 - 1;
   let size = alreadyIn;
 
-  function visit(number: string, isAdding: boolean): boolean {
-    const first = textHash(number, 0x811c9dc5);
-    const step = textHash(number, 0x9747b28c) | 1;
+  function visit({ first, second }: Hashes, isAdding: boolean): boolean {
+    const step = second | 1;
     let isThere = true;
     for (let probe = 0; probe < PROBES; probe++) {
       const bit = (first + Math.imul(probe, step)) & mask;
@@ -50,12 +57,12 @@ function filterOver(words: Uint32Array, alreadyIn: number): NumberFilter {
   }
 
   return {
-    add(number) {
-      const wasThere = visit(number, true);
+    add(number, hashes = hashesOf(number)) {
+      const wasThere = visit(hashes, true);
       if (!wasThere) size += 1;
       return wasThere;
     },
-    has: (number) => size > 0 && visit(number, false),
+    has: (number) => size > 0 && visit(hashesOf(number), false),
     get size() {
       return size;
     },
@@ -73,7 +80,7 @@ function fold(words: Uint32Array, length: number): Uint32Array {
 
 /** Counts distinct numbers. */
 export type NumberCount = {
-  add(number: string): void;
+  add(number: string, hashes?: Hashes): void;
   /** How many distinct numbers were added; undefined when they were too many to count. */
   size(): number | undefined;
 };
@@ -90,9 +97,9 @@ export function createNumberCount(): NumberCount {
   let used = 0;
   let isOver = false;
 
-  function add(number: string): void {
+  function add(number: string, { first, second } = hashesOf(number)): void {
     if (isOver) return;
-    if (!put(slots, textHash(number, 0x811c9dc5), textHash(number, 0x9747b28c) || 1)) return;
+    if (!put(slots, first, second || 1)) return;
     used += 1;
     if (used > (slots.length / 2) * LOAD) grow();
   }

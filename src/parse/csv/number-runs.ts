@@ -1,9 +1,8 @@
-import { textHash } from '../../order/digest.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { shorten, trimBlanks } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
-import { createNumberCount, createNumberFilter, type NumberFilter } from './number-filter.ts';
+import { createNumberCount, createNumberFilter, hashesOf, type NumberFilter } from './number-filter.ts';
 import type { Row } from './row-parser.ts';
 
 /**
@@ -55,12 +54,13 @@ export function createRuns(columns: Columns, expected: number): Runs {
   function follow(number: string): void {
     if (number === current) return;
     current = number;
-    bucket = textHash(number, 0) % BUCKETS;
     if (number === '') return;
-    distinct.add(number);
-    if (!seen.add(number)) return;
+    const hashes = hashesOf(number);
+    bucket = hashes.first % BUCKETS;
+    distinct.add(number, hashes);
+    if (!seen.add(number, hashes)) return;
     apart ??= createNumberFilter(Math.min(LIMITS.records, expected));
-    apart.add(number);
+    apart.add(number, hashes);
   }
 
   /** Numbers that share a bucket are weighed together; ten million rows leave each some kilobytes. */
