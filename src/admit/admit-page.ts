@@ -24,7 +24,7 @@ export type AdmitPageDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
   ledger: Ledger;
   queue: Pick<OrderQueue, 'nameJob' | 'add'>;
-  batches: Pick<Batches, 'isCancelled' | 'find' | 'nameOf'>;
+  batches: Pick<Batches, 'isCancelled' | 'find' | 'nameOf' | 'counted'>;
   retention: Pick<Retention, 'shown'>;
   log: Log;
 };
@@ -81,13 +81,13 @@ function endedInvalid(order: InvalidOrder, at: number): Ended {
 /** Each number occurs once among the orders. Orders that another process changed meanwhile are checked again. */
 async function admitRound(
   line: Admitting,
-  batch: Batch,
+  found: Batch,
   orders: readonly ValidOrder[],
   file: FileFacts,
 ): Promise<void> {
   const { ledger, deadLetters, knownInvalid, retention, store } = line;
   const { time } = store;
-  let rest = orders;
+  let [batch, rest] = [found, orders];
   while (rest.length > 0) {
     const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
     const plans = rest.map((order, i) => planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file));
@@ -98,8 +98,18 @@ async function admitRound(
     await count(line, batch, await endedIn(line, batch, plans));
     if (batch.kind === 'export') await knownInvalid.areWell(batch.source, planning.wellIn(plans));
     await retention.shown(planning.settledIn(plans, known), time.now());
-    rest = [...(await follow(line, batch, plans)), ...(await enqueue(line, batch, plans, file))];
+    const late = [...(await follow(line, batch, plans)), ...(await enqueue(line, batch, plans, file))];
+    if (late.length === 0) return;
+    batch = { ...batch, cancelled: await line.batches.isCancelled(batch.batch) };
+    rest = await withoutOutcome(line, batch, late);
   }
+}
+
+/** While this process stood still, another one may have read the same file, and a person may have canceled the batch. */
+async function withoutOutcome({ batches }: Admitting, { batch }: Batch, orders: readonly ValidOrder[]) {
+  if ((await batches.find(batch))?.state === 'done') return [];
+  const isCounted = await batches.counted(batch);
+  return orders.filter(({ ordinal }) => !isCounted(ordinal));
 }
 
 async function endedIn({ batches, store }: Admitting, batch: Batch, plans: readonly Plan[]): Promise<Ended[]> {

@@ -7,15 +7,17 @@
 --      ('' none), result ('' none), needs a person? ('1'), time, closing ('' closes none), epoch and sequence that the
 --      ledger must have reached ('' not asked), when an attempt was intended, operator action ('' none), followers
 --      ('' settles them with the order; '=' and their text: the first of them takes the order's place), rows of dead
---      letters that the order takes ('' none; a list of batch, field, expected text, new text)
--- Returns the caller's own count; then for each change its sequence, 0 when the order was changed meanwhile, -1 when the
+--      letters that the order takes ('' none; a list of batch, field, expected text, new text), does a reader admit the
+--      order? ('1')
+-- Returns the caller's own count; then for each change its sequence, 0 when the order or its batch was changed meanwhile, -1 when the
 -- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held, -3 when an intent is late.
 -- Key names are those of keys.ts.
 -- include count-orders.lua
 -- include close-open-dead-letters.lua
+-- include may-be-admitted.lua
 local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker = unpack(KEYS)
 local prefix, travels, made = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local FIELDS = '^' .. string.rep('([^\n]*)\n', 18) .. '$'
+local FIELDS = '^' .. string.rep('([^\n]*)\n', 19) .. '$'
 
 local epoch, sequence, shift = unpack(redis.call('HMGET', identity, 'epoch', 'sequence', 'shift'))
 local clock = redis.call('TIME')
@@ -89,7 +91,7 @@ local function score(set, number, at)
 end
 
 local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, batch, ordinal, outcome, result,
-  needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows)
+  needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows, isAdmission)
   if known ~= '' then
     local may = mayBegin(known, reached, intended)
     if may ~= 1 then return may end
@@ -98,6 +100,7 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
   local version = string.match(redis.call('GETRANGE', open, 0, 20), '^%d+') or '0'
   if version ~= expected then return 0 end
   if version == '0' and redis.call('HEXISTS', settled, number) == 1 then return 0 end
+  if isAdmission == '1' and not mayBeAdmitted(prefix, batch, ordinal) then return 0 end
   local passesOn = heirs ~= ''
   if passesOn and heirs ~= '=' .. (redis.call('HGET', followers, number) or '') then return 0 end
   if rows ~= '' and not takeRows(cjson.decode(rows)) then return 0 end

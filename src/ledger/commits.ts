@@ -38,6 +38,8 @@ export type Change = {
   followers?: string;
   /** The rows of dead letters that the order takes. */
   rows?: readonly RowClaim[];
+  /** A reader admits the order: too late when its batch was canceled or has an outcome for it. */
+  isAdmission?: boolean;
   /** The batch and the order in it that the change belongs to. */
   batch: string;
   ordinal: number;
@@ -112,6 +114,7 @@ function pack(change: Change, reached: Checkpoint): Packed {
     change.operatorAction ? JSON.stringify(change.operatorAction) : '',
     followers === undefined ? '' : `=${followers}`,
     rows.length === 0 ? '' : JSON.stringify(rows.map((row) => [row.batch, row.field, row.before, row.after])),
+    change.isAdmission ? '1' : '',
     '',
   ];
   return { number, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };

@@ -2,15 +2,17 @@
 -- KEYS followers, identity, the caller's own count; ARGV prefix, how many changes the caller made ('' does not count them),
 -- then for each: number, version of the entry, mark (`no/ordinal/place`), batch, ordinal, is
 -- the entry of the same batch? ('1'), and the result of a duplicate within one file.
--- Returns the sequence and the caller's own count, then for each 1, 0 when the order was changed meanwhile, or -1 when the batch no longer has the number of the mark: Redis
--- forgot it since, and the number may be another batch's now.
+-- Returns the sequence and the caller's own count, then for each 1, 0 when the order or the batch was changed meanwhile,
+-- or -1 when the batch no longer has the number of the mark: Redis forgot it since, and the number may be another
+-- batch's now.
 -- include note-changes.lua
+-- include may-be-admitted.lua
 local prefix, made, done, changes = ARGV[1], ARGV[2], {}, 0
 for i = 3, #ARGV, 7 do
   local number, version, mark, batch, ordinal, isOwn, result = unpack(ARGV, i, i + 6)
   local current = string.match(redis.call('GETRANGE', prefix .. ':o:' .. number, 0, 20), '^%d+')
   if redis.call('HGET', prefix .. ':batch-names', string.match(mark, '^%d+')) ~= batch then done[#done + 1] = -1
-  elseif current == version then
+  elseif current == version and mayBeAdmitted(prefix, batch, ordinal) then
     local marks = redis.call('HGET', KEYS[1], number)
     local no, name = string.match(mark, '^(%d+/)'), string.match(mark, '^%d+/%d+/')
     if not marks then redis.call('HSET', KEYS[1], number, mark)

@@ -43,12 +43,13 @@ export function createLedger(deps: LedgerDeps) {
   const commit = createCommits({ redis, keys, identity });
   const lookup = createLookup(redis, keys);
 
-  /** Puts a new or corrected order into the ledger, due then; false when its number or a row was changed meanwhile. */
+  /** Admits an order, due then; false when its number, a row or its batch was changed meanwhile, or it has an outcome. */
   async function enter(entry: Entry, before: Entry | undefined, due: number, rows: readonly RowClaim[] = []) {
     const { order, batch, ordinal } = entry;
     const expected = before?.version ?? 0;
     const when = entry.state === 'unknown' ? { doubt: due } : { due };
-    return commit({ number: order.purchaseOrderNumber, expected, entry, ...when, rows, batch, ordinal });
+    const place = { number: order.purchaseOrderNumber, batch, ordinal };
+    return commit({ ...place, expected, entry, ...when, rows, isAdmission: true });
   }
 
   /**

@@ -20,7 +20,14 @@ import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
 const FILE = { source: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
 const SIGHT = { records: 1, isFixFile: false };
-type Dropped = { kind?: 'inbox' | 'export'; again?: boolean; no?: number; corrects?: Corrects };
+type Dropped = {
+  kind?: 'inbox' | 'export';
+  again?: boolean;
+  no?: number;
+  corrects?: Corrects;
+  /** What happens while the reader stands still, after it looked its orders up. */
+  meanwhile?: () => Promise<void>;
+};
 const AT_API = { digest: 'content-at-api--', items: [{ articleCode: 'B-2', quantity: 9 }] };
 
 describe('admission of a page', () => {
@@ -58,11 +65,11 @@ describe('admission of a page', () => {
   async function drop(
     batch: string,
     orders: readonly CheckedOrder[],
-    { kind = 'inbox', again = false, no, corrects }: Dropped = {},
+    { kind = 'inbox', again = false, no, corrects, meanwhile }: Dropped = {},
   ): Promise<void> {
     const admitPage = createAdmitPage({
       store,
-      ledger,
+      ledger: meanwhile ? standingStill(meanwhile) : ledger,
       queue,
       batches,
       log,
@@ -71,6 +78,20 @@ describe('admission of a page', () => {
     const begun = await batches.begin({ ...FILE, kind, batch }, 1000);
     await admitPage({ ...begun, no: no ?? begun.no }, orders, { ...SIGHT, isFixFile: again, corrects });
     await batches.admitted(batch, orders.length, '');
+  }
+
+  /** The ledger of a process that stands still once, between its first lookup and what it does next. */
+  function standingStill(meanwhile: () => Promise<void>): Ledger {
+    let looks = 0;
+    return {
+      ...ledger,
+      lookup: async (numbers) => {
+        const known = await ledger.lookup(numbers);
+        looks += 1;
+        if (looks === 1) await meanwhile();
+        return known;
+      },
+    };
   }
 
   function order(number: string, ordinal = 0, quantity = 1): CheckedOrder {
@@ -200,6 +221,50 @@ describe('admission of a page', () => {
     await drop('b2', [order('4711')]);
     expect(await cancel('b1')).toBe(1);
     expect(await entry('4711')).toMatchObject({ batch: 'b2', state: 'queued' });
+  });
+
+  it('a reader that stood still does not enter an order that another one entered and a person canceled', async () => {
+    await drop('b1', [order('4711')], {
+      meanwhile: async () => {
+        await drop('b1', [order('4711')]);
+        expect(await cancel('b1')).toBe(1);
+        queued = [];
+      },
+    });
+    expect([await ledger.lookup(['4711']), queued]).toEqual([[{ kind: 'nothing' }], []]);
+    expect(await counts('b1')).toEqual({ cancelled: 1 });
+  });
+
+  it('a reader that stood still counts an order as canceled when its batch was canceled meanwhile', async () => {
+    await drop('b1', [order('4711')], { meanwhile: () => batches.cancel('b1', store.time.now()) });
+    expect([await ledger.lookup(['4711']), queued]).toEqual([[{ kind: 'nothing' }], []]);
+    expect(await counts('b1')).toEqual({ cancelled: 1 });
+  });
+
+  it('a reader that stood still does not enter an order of a batch that is finished', async () => {
+    await drop('b1', [order('4711')], {
+      meanwhile: async () => {
+        await drop('b1', [order('4711')]);
+        expect(await cancel('b1')).toBe(1);
+        await batches.done('b1');
+        queued = [];
+      },
+    });
+    expect([await ledger.lookup(['4711']), queued]).toEqual([[{ kind: 'nothing' }], []]);
+  });
+
+  it('a reader that stood still lets no order of a canceled batch wait for another one', async () => {
+    await drop('b1', [order('4711')]);
+    await drop('b2', [order('4711')], {
+      meanwhile: async () => {
+        await drop('b2', [order('4711')]);
+        expect(await cancel('b2')).toBe(1);
+      },
+    });
+    await drop('b3', [order('4711')], { meanwhile: () => batches.cancel('b3', store.time.now()) });
+    expect(await cancel('b1')).toBe(1);
+    expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
+    expect([await counts('b2'), await counts('b3')]).toEqual([{ cancelled: 1 }, { cancelled: 1 }]);
   });
 
   it('a file read again after a crash lets its duplicates wait once', async () => {

@@ -476,6 +476,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/parse/xlsx/raw-workbook.test.ts'],
   },
   {
+    without: 'the last look at a batch when an order is admitted',
+    file: 'src/ledger/commit.lua',
+    find: "if isAdmission == '1' and not mayBeAdmitted(prefix, batch, ordinal) then return 0 end",
+    replace: '',
+    tests: ['test/admit/admit-page.test.ts'],
+  },
+  {
+    without: 'the last look at a batch when a duplicate begins to wait',
+    file: 'src/ledger/follow.lua',
+    find: ' and mayBeAdmitted(prefix, batch, ordinal)',
+    replace: '',
+    tests: ['test/admit/admit-page.test.ts'],
+  },
+  {
     without: 'the compare-and-set of the rows that an order takes',
     file: 'src/ledger/commit.lua',
     find: "if rows ~= '' and not takeRows(cjson.decode(rows)) then return 0 end",

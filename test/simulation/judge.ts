@@ -157,7 +157,7 @@ function reportedFaultOf({ number, times, standing, outcomes }: Judged, world: W
   if (times === 0 || api.before.has(number)) return undefined;
   // A person said wrongly that the API does not have it; from then on it was an order that was never sent.
   const wasDenied = deeds.resent.has(number);
-  if (only('cancelled', 'invalid') && standing.state === 'forgotten' && !wasDenied) return 'sent though withdrawn';
+  if (only('cancelled', 'invalid') && !wasDenied) return 'sent though withdrawn';
   const isTold = outcomes.has('accepted') || outcomes.has('duplicate') || wasDenied;
   return standing.state === 'forgotten' && !isTold ? 'falsely given up' : undefined;
 }

@@ -41,6 +41,7 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
     const [bucket = '', expected = '', dueAt = '', doubtAt = '', compact = '', batch = '', ordinal = ''] = fields;
     const [outcome = '', result = '', needsPerson = '', at = '', closing = ''] = fields.slice(7);
     const [epoch = '', reached = '', intended = '', operatorAction = '', heirs = '', rows = ''] = fields.slice(12);
+    const isRefused = fields[18] === '1' && !mayBeAdmitted(store, prefix, batch, ordinal);
     const may =
       epoch === ''
         ? 1
@@ -48,7 +49,7 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
           ? -1
           : mayBegin(store, [identity, rebuild, breaker], epoch, Number(reached), intended, travels);
     const isLate = !isCurrent(ledger, number, bucket, expected) || !areFollowers(ledger, number, heirs);
-    if (may !== 1 || isLate || !takeRows(ledger, rows)) {
+    if (may !== 1 || isLate || isRefused || !takeRows(ledger, rows)) {
       done.push(may === 1 ? 0 : may);
       continue;
     }
@@ -81,6 +82,12 @@ function mayBegin(
   if (store.fields(rebuild).size > 0) return -1;
   if ([...store.fields(breaker)].some(([field]) => field.startsWith('hold:'))) return -2;
   return ledgerTime(store, identity) > Number(intended) + Number(travels) ? -3 : 1;
+}
+
+function mayBeAdmitted(store: Store, prefix: string, batch: string, ordinal: string): boolean {
+  const key = `${prefix}:b:${batch}`;
+  if (store.hget(key, 'cancelled') !== null || store.hget(key, 'state') === 'done') return false;
+  return store.getbit(`${key}:counted`, Number(ordinal)) === 0;
 }
 
 function isCurrent({ store, prefix }: Ledger, number: string, bucket: string, expected: string): boolean {
@@ -286,7 +293,8 @@ export const follow: Port = (store, [followers = '', identity = '', own = ''], [
       continue;
     }
     const current = store.get(`${prefix}:o:${number}`);
-    done.push(current !== null && versionOf(current) === version ? 1 : 0);
+    const isCurrentEntry = current !== null && versionOf(current) === version;
+    done.push(isCurrentEntry && mayBeAdmitted(store, prefix, batch, ordinal) ? 1 : 0);
     if (done.at(-1) === 0) continue;
     const marks = store.hget(followers, number)?.split('\t') ?? [];
     const [no = '', at = ''] = what.split('/');

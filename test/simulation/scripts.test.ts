@@ -34,7 +34,7 @@ const HOLD = JSON.stringify({ code: 'rolled-back', reason: 'first the list', sin
 const FRESH = 10 ** 14;
 
 const number = fc.constantFrom('PO-1', 'PO-1', 'PO-2');
-const batch = fc.constantFrom('b1', 'b1', 'b2');
+const batch = fc.constantFrom('b1', 'b1', 'b1', 'b2', 'b3');
 const ordinal = fc.nat(2);
 const time = fc.integer({ min: 1000, max: 9000 });
 const outcome = fc.constantFrom('accepted', 'refused', 'conflict', 'conflict', 'failed', 'inDoubt', 'duplicate');
@@ -42,7 +42,7 @@ const maybe = (some: fc.Arbitrary<string | number>) => fc.oneof(fc.constant(''),
 const result = maybe(outcome.map((said) => JSON.stringify({ outcome: said, message: 'line\nfeed' })));
 
 const mark1 = '2/0/{"line":2}';
-const mark = fc.constantFrom(mark1, '2/1/{"line":3}', '1/2/{"line":4}');
+const mark = fc.constantFrom(mark1, '2/1/{"line":3}', '1/2/{"line":4}', '3/0/{"line":2}');
 
 /** Batch, field, expected text, new text. */
 const row = fc.tuple(
@@ -71,6 +71,7 @@ const fields = fc.tuple(
   maybe(fc.constant('{"deed":1}')),
   fc.constantFrom('', '', '', '=', `=${mark1}`),
   maybe(fc.array(row, { minLength: 1, maxLength: 2 }).map((rows) => JSON.stringify(rows))),
+  fc.constantFrom('', '1'),
 );
 
 const made = fc.constantFrom<(string | number)[]>('', 0, 1, 2, 4);
@@ -314,12 +315,13 @@ describe('the simulated Redis', () => {
   });
 });
 
-/** Two batches, and a ledger that has a life. */
+/** Three batches, of which one is settled and one canceled, and a ledger that has a life. */
 async function begin(redis: Redis, store: Store): Promise<void> {
   const hashes: [string, Record<string, string>][] = [
     [KEYS.batch('b1'), { no: '1', state: 'reading', source: 'erp' }],
     [KEYS.batch('b2'), { no: '2', state: 'done', source: 'inbox' }],
-    [KEYS.batchNames, { 1: 'b1', 2: 'b2' }],
+    [KEYS.batch('b3'), { no: '3', state: 'reading', source: 'inbox', cancelled: '1000' }],
+    [KEYS.batchNames, { 1: 'b1', 2: 'b2', 3: 'b3' }],
     // The clock was set back since it was read last.
     [KEYS.identity, { epoch: 'L1', sequence: '2', last: String(Date.now() + 1_000_000) }],
   ];

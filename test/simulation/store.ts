@@ -110,6 +110,10 @@ export function openStore(now: () => number) {
     return before;
   }
 
+  function getbit(key: string, offset: number): number {
+    return data.bits.get(key)?.has(offset) ? 1 : 0;
+  }
+
   function list(key: string): string[] {
     return orNew(data.lists, key, () => []);
   }
@@ -143,6 +147,7 @@ export function openStore(now: () => number) {
     ranked,
     zremrangebyrank,
     setbit,
+    getbit,
     bitmap,
     list,
     members,
