@@ -15,8 +15,8 @@ export function otherReading(text: string): OtherReading | undefined {
   if (CODE.test(text)) return undefined;
   if (text.length <= LONGEST_DATE && DATE.test(text)) return DATE_READING;
   const isPlain = PLAIN.test(text);
-  if (isPlain && endsInDigit(text)) return text.includes(' ') ? replacement(text) : undefined;
-  const reading = wordReading(text) ?? replacement(text);
+  if (isPlain && endsInDigit(text)) return text.includes(' ') ? partial(text) : undefined;
+  const reading = wordReading(text) ?? partial(text);
   if (reading !== undefined || isPlain) return reading;
   return marked(text) ?? quoted(text) ?? (/^[ -~]*$/.test(text) ? undefined : lookAlike(text)) ?? wrongEncoding(text);
 }
@@ -24,6 +24,42 @@ export function otherReading(text: string): OtherReading | undefined {
 function endsInDigit(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   return last >= 48 && last < 58;
+}
+
+/** `storniert`, `A-7 (deleted)`: a person reads that nothing is wanted. */
+const CALLED_OFF =
+  /(?<!\p{L})(?:stornier(?:t|en)|storno|cancell?ed|deleted|voided|gelöscht|entfällt|annullier(?:t|en)|annul(?:é|ée|led)|annullat[oa]|anulad[oa]|cancelad[oa]|geannuleerd)(?!\p{L})/iu;
+
+/** The word of a text that says that it is called off. */
+export function calledOffIn(text: string): string | undefined {
+  return CALLED_OFF.exec(text)?.[0];
+}
+
+/** `2x A-7`. */
+const TIMES = /^(\d{1,4}) ?[x×] +(?=[A-Za-z])/;
+
+function partial(text: string): OtherReading | undefined {
+  const word = calledOffIn(text);
+  if (word !== undefined) return { reading: 'something that is not wanted', why: `it contains ${shown(word)}` };
+  const [times, count = ''] = TIMES.exec(text) ?? [];
+  if (times !== undefined)
+    return { reading: `${count} times ${shown(text.slice(times.length))}`, why: 'people write quantities so' };
+  return replacement(text) ?? several(text);
+}
+
+/** What parts a list; `/`, `+` and words only between longer codes, because these are in many names. */
+const LIST = /\s*[;|]\s*|,\s*/;
+const WORDED = / (?:[/+&]|and|und|et|y|e|en|oraz) /i;
+
+/** Several codes of one form in one cell: `A-1; A-2`. */
+function several(text: string): OtherReading | undefined {
+  const parts = [LIST, WORDED].map((separator) => text.split(separator)).find(({ length }) => length > 1) ?? [];
+  const least = LIST.test(text) ? 2 : 5;
+  const [form, ...others] = parts.map((part) => part.replace(/\p{L}+/gu, 'a').replace(/\d+/g, '9'));
+  const areCodes = parts.every((part) => part.length >= least && /\d/.test(part) && !/^\d{1,3}$/.test(part));
+  if (form === undefined || others.length === 0 || !areCodes || others.some((other) => other !== form))
+    return undefined;
+  return { reading: parts.map(shown).join(' and '), why: 'its parts have the same form, as in a list' };
 }
 
 function replacement(text: string): OtherReading | undefined {

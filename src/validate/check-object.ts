@@ -3,8 +3,9 @@ import { placeText } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { type Item, keptArticles } from '../order/order.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
-import { pointerStep, shorten, textFault } from '../order/text.ts';
+import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
 import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
+import { saysCalledOff } from './called-off.ts';
 import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
 import {
   isAbsent,
@@ -32,7 +33,9 @@ export function checkObject(record: ObjectRecord, given: ObjectRules): CheckedOb
   const problems = doubtProblems(record.doubts, place);
   const number = textIn(value, 'purchaseOrderNumber', place, rules, problems);
   stateIn(value, place, rules.mapping, problems);
+  calledOffIn(value, place, rules, problems);
   const items = itemsIn(value, place, rules, problems);
+  countsIn(value, place, rules, items, problems);
   nestedIn(value, number, place, rules, problems);
   if (problems.length === 0) return { number, items, problems };
   return { number, articles: articlesIn(value, rules.mapping), problems: placed(problems, place, rules) };
@@ -104,6 +107,42 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
   return [];
 }
 
+/** Reports a status or a mark of a record or an item that says that it is called off. */
+function calledOffIn(value: object, place: Place, { mapping }: ObjectRules, problems: Problem[]): void {
+  if (mapping.otherReadings === 'allow') return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!saysCalledOff(key, inner)) continue;
+    const pointer = `${place.pointer ?? ''}${pointerStep(key)}`;
+    problems.push(problemOf('called-off', { line: place.line, pointer }, key, shown(inner)));
+  }
+}
+
+const COUNT =
+  /^(?:total)?(?:line|order)?(?:items?|lines?|positions?|positionen)count$|^(?:numberof|anzahl)(?:items|lines|positions|positionen)$/;
+const counts = new Map<string, boolean>();
+const MOST_COUNTS = 1_000;
+
+function isCount(key: string): boolean {
+  const known = counts.get(key) ?? COUNT.test(plainName(key).replace(/[-_]/g, ''));
+  if (counts.size < MOST_COUNTS && key.length < 100) counts.set(key, known);
+  return known;
+}
+
+/** Reports a number of items that is neither that of the list nor the sum of its quantities: items may be missing. */
+function countsIn(value: object, place: Place, { mapping }: ObjectRules, items: Item[], problems: Problem[]): void {
+  if (mapping.otherReadings === 'allow' || items.length === 0 || problems.length > 0) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!isCount(key) || !/^\d{1,6}$/.test(textOf(inner) ?? '')) continue;
+    const count = Number(textOf(inner));
+    const sum = items.reduce((total, { quantity }) => total + quantity, 0);
+    if (count === items.length || count === sum) continue;
+    const found = find(value, mapping.fields.items);
+    problems.push(
+      problemAt('not-a-list', found, place, String(count), `a list of ${items.length} beside ${key} ${count}`),
+    );
+  }
+}
+
 /** What is in place of a list: `the text "5"`, or `an object with count "3", item (2)`. */
 function shapeOf(value: unknown): string {
   if (!isObject(value))
@@ -120,6 +159,7 @@ function itemOf(item: unknown, place: Place, rules: ObjectRules, problems: Probl
     problems.push(problemOf('not-an-object', place, '', shown(item)));
     return [];
   }
+  calledOffIn(item, place, rules, problems);
   const articleCode = textIn(item, 'articleCode', place, rules, problems);
   const found = find(item, rules.mapping.fields.quantity);
   const read = quantityOf(found, rules.mapping);

@@ -6,9 +6,10 @@ import type { Problem, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { textFault, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
-import type { Field } from '../parse/columns.ts';
+import type { Columns, Field } from '../parse/columns.ts';
 import { isTotalLabel } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
+import { calledOffColumns, saysCalledOff } from './called-off.ts';
 import { columnNumbers, doubtProblems, type Fault, problemOf } from './problem.ts';
 
 /** One row of a table, or one object without items, read as one line of an order. `item` is there when nothing is wrong. */
@@ -62,7 +63,8 @@ function checkRow(record: RowRecord, rules: RowRules, numberFaultOf: typeof faul
   const state = textOf(record, 'orderState', rules, onlyState);
   const numberFault = numberFaultOf(number, mapping);
   const codeFault = faultOf(articleCode, mapping);
-  const isGood = numberFault === undefined && codeFault === undefined;
+  const calledOff = mapping.otherReadings === 'hold' ? calledOffAt(record, table.columns) : undefined;
+  const isGood = numberFault === undefined && codeFault === undefined && calledOff === undefined;
   if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))
     return { record, number, item: { articleCode, quantity: read.value } };
   const found: [Field, Fault | undefined, string][] = [
@@ -74,9 +76,22 @@ function checkRow(record: RowRecord, rules: RowRules, numberFaultOf: typeof faul
   const problems = found.flatMap(([field, fault, value]) =>
     fault ? [problemOf(fault, record.place, nameOf(field, rules), value)] : [],
   );
+  if (calledOff !== undefined) {
+    const { header } = table.columns;
+    problems.push(problemOf('called-off', record.place, header[calledOff] ?? '', record.cells[calledOff] ?? ''));
+  }
   const loose = looseRow(record, number, rules);
   const all = [...problems, ...unsureProblems(record, rules)];
   return { record, number, articleCode, problems: all, ...(loose && { loose }) };
+}
+
+const calledOffIn = new WeakMap<Columns, readonly number[]>();
+
+/** The column of a row that says that it is called off. */
+function calledOffAt({ cells }: RowRecord, columns: Columns): number | undefined {
+  const some = calledOffIn.get(columns) ?? calledOffColumns(columns.header, columns.at);
+  calledOffIn.set(columns, some);
+  return some.find((column) => saysCalledOff(columns.header[column] ?? '', cells[column]));
 }
 
 /** What is wrong with a number or an article in a row. */

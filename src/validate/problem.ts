@@ -35,6 +35,7 @@ export type Fault =
   | 'fix-row-twice'
   | 'fix-row-missing'
   | 'total-row'
+  | 'called-off'
   | 'nested'
   | 'other-order'
   | 'spreadsheet-rewrite';
@@ -216,6 +217,8 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
       return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':
       return `${shown} is either a value or the label of a totals row; remove a totals row, or name it in skipRows. If it is a value, set totalRows: allow in the mapping of the source`;
+    case 'called-off':
+      return `${shown} says that this is not wanted any more; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. If it never means that, set otherReadings: allow in the mapping of the source`;
     case 'nested':
       return `contains another order or item at ${value}, which po-sync would not send; move it into the list of orders or items, or remove it`;
     case 'other-order':

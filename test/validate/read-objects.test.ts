@@ -209,6 +209,58 @@ test('rows of one order around something that is no object are one order, and it
   expect(inShort(orders)).toEqual([{ '': ['1 not-an-object'] }, { A: ['1 row-in-doubt'] }]);
 });
 
+describe('orders that are called off', () => {
+  const of = (number: string, rest: object = {}, item: object = {}) => ({
+    purchaseOrderNumber: number,
+    items: [{ articleCode: 'A', quantity: 1, ...item }],
+    ...rest,
+  });
+
+  test.each([
+    { status: 'cancelled' },
+    { orderStatus: 'Storniert am 3.' },
+    { cancelled: true },
+    { cancelled_at: '2026-11-21' },
+    { isDeleted: 1 },
+    { action: 'delete' },
+  ])('by %j are held, and so are those with such an item', async (rest) => {
+    const { orders } = await ordersIn(array([of('1'), of('2', rest), of('3', {}, rest)]));
+    const [key] = Object.keys(rest);
+    expect(orders).toEqual([order('1', ['A', 1]), { 2: [`3 ${key} called-off`] }, { 3: [`4 ${key} called-off`] }]);
+    const rows = await ordersIn(array([row('1', 'A', 1), row('2', 'A', 1, rest)]));
+    expect(rows.orders).toEqual([order('1', ['A', 1]), { 2: [`3 ${key} called-off`] }]);
+    expect((await ordersIn(array([of('1', rest)]), { otherReadings: 'allow' })).orders).toEqual([order('1', ['A', 1])]);
+  });
+
+  test.each([
+    { status: 'open' },
+    { status: null, cancelled: false, cancelled_at: null, deleted: 0 },
+    { status: 'not cancelled', name: 'cancelled' },
+  ])('are not those with %j', async (rest) => {
+    expect((await ordersIn(array([of('1', rest)]))).orders).toEqual([order('1', ['A', 1])]);
+  });
+
+  test('need a person no more when a fix file confirms them', async () => {
+    const fixed = of('1', { status: 'cancelled', _error_line: 1, _error_check: 'confirmed' });
+    expect((await ordersIn(array([fixed]))).orders).toEqual([order('1', ['A', 1])]);
+  });
+});
+
+test.each([
+  ['itemCount', 3, false],
+  ['line_count', '1', false],
+  ['numberOfItems', 2, true],
+  ['totalItemCount', 5, true],
+  ['count', 3, true],
+])('an order with %s %j beside two items and a sum of five is sent: %j', async (key, count, isSent) => {
+  const items = [
+    { articleCode: 'A', quantity: 2 },
+    { articleCode: 'B', quantity: 3 },
+  ];
+  const { orders } = await ordersIn(array([{ purchaseOrderNumber: '1', [key]: count, items }]));
+  expect(orders).toEqual(isSent ? [order('1', ['A', 2], ['B', 3])] : [{ 1: ['2 items not-a-list'] }]);
+});
+
 describe('numbers of orders with items that were probably typed differently', () => {
   const withItems = (number: unknown, quantity = 1) => ({
     purchaseOrderNumber: number,

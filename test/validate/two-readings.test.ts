@@ -325,6 +325,8 @@ describe('numbers of one file', () => {
     ['in a mark behind', 'PO-1*', 'PO-1'],
     ['in brackets', '(4711)', '4711'],
     ['in a word before', 'Nr. 4711', '4711'],
+    ['in a word behind', 'PO-1', 'PO-1 (Kopie)'],
+    ['in a revision', '4711', '4711 Rev. 2'],
   ])('that differ only %s are held, with both', async (_, first, second) => {
     const text = table(`${first},A,1`, '7,X,1', `${second},B,2`);
     const { orders } = await readText(text);
@@ -456,4 +458,46 @@ describe('a second table below an empty line', () => {
 test('the mark that DOS programs write at the end of a text is no row', async () => {
   const { orders } = await readText(`${table('1,A,1', '2,B,2')}\u001a`);
   expect(inShort(orders)).toEqual([order('1', item('A')), order('2', item('B', 2))]);
+});
+
+test.each([
+  'A1, A2',
+  '4711,4712',
+  '4711;4712;4713',
+  'A-1|A-2',
+  'PO-100 / PO-101',
+  'PO-1234 und PO-1235',
+  '2x A1',
+  'storniert',
+  'A1 (deleted)',
+])('an article or a number that may be several, or none, is held: %s', async (text) => {
+  const cell = `"${text}"`;
+  const { orders } = await readText(table(`${cell},A,1`, `PO-7,${cell},1`));
+  expect(inShort(orders)).toEqual([
+    { [text]: ['2 purchaseOrderNumber two-readings'] },
+    { 'PO-7': ['3 articleCode two-readings'] },
+  ]);
+});
+
+test.each(['M8x20, A2', '10;20', '12,34', 'M8 / M10', '3x4 Kabel', 'Stornokabel', 'Schraube, M8', 'A/B', 'A+B'])(
+  'a name with separators is an article: %s',
+  async (text) => {
+    expect(inShort((await readText(table(`1,"${text}",1`))).orders)).toEqual([order('1', item(text))]);
+  },
+);
+
+test.each([
+  ['Status', 'Cancelled'],
+  ['Status', 'storniert'],
+  ['Cancelled at', '2026-11-21 10:00'],
+  ['LOEKZ', 'X'],
+  ['isDeleted', 'TRUE'],
+])('a row whose column %s says %s is held', async (column, value) => {
+  const text = `${HEADER},${column}\n1,A,1,\n2,B,2,${value}\n`;
+  const { orders } = await readText(text);
+  expect(inShort(orders)).toEqual([order('1', item('A')), { 2: [`3 ${column} called-off`] }]);
+  const allowed = await readText(text, mappingOf({ otherReadings: 'allow' }));
+  expect(allowed.orders.map(({ valid }) => valid)).toEqual([true, true]);
+  const other = `${HEADER},${column}\n1,A,1,no\n2,B,2,0\n`;
+  expect((await readText(other)).orders.map(({ valid }) => valid)).toEqual([true, true]);
 });

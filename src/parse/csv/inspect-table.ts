@@ -4,6 +4,7 @@ import { watchFixRows } from '../fix-rows.ts';
 import type { TableReading } from '../inspection.ts';
 import { type Originals, refuseLostNotes } from '../read-fix-file.ts';
 import { emptyFile, unreadable } from '../unreadable.ts';
+import { watchBeside } from './beside.ts';
 import { type Delimiter, findDelimiter, watchDecimals } from './dialect.ts';
 import { createRuns } from './number-runs.ts';
 import { createOwnCells } from './own-cells.ts';
@@ -153,6 +154,7 @@ function watchData(header: Row, expected: number, mapping: Mapping, originals: O
   const ownCells = createOwnCells({ columns, fillDown: mapping.fillDown, originals, summary: undefined });
   const fixRows = isFixFile ? watchFixRows(columns, originals) : undefined;
   const numbered = watchColumnNumbers(columns, mapping);
+  const beside = isFixFile ? undefined : watchBeside(columns, mapping);
 
   /** The row as it is meant. */
   function look(row: Row): readonly string[] {
@@ -161,6 +163,7 @@ function watchData(header: Row, expected: number, mapping: Mapping, originals: O
     runs.add(cells, row);
     shifted.look(cells, row);
     numbered.look(cells, row);
+    beside?.look(cells, row);
     return cells;
   }
 

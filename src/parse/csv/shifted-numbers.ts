@@ -117,11 +117,15 @@ export function watchTwins(add: (text: string, reason: string, line: number) => 
 
 function differs(line: number, number: string, from: string): string {
   const [shown, other] = [number, from].map((text) => escapeHidden(JSON.stringify(shorten(text, 60))));
-  return `line ${line} has the order number ${shown}, which differs from ${other} only in case, blanks, separators, leading zeros or letters that look the same,`;
+  return `line ${line} has the order number ${shown}, which differs from ${other} only in case, blanks, separators, leading zeros, letters that look the same or a word such as copy,`;
 }
 
 /** Marks around a number that a person adds: `(PO-7)`, `PO-7*`, `Nr. 7`. */
 const AROUND = /^(?:(?:no|nr|n[°º])\.? |[([{*'"#]+ ?)+|[)\]}*'".,;:!]+$/g;
+
+/** What a person adds to a number that was there before: `PO-7 (copy)`, `PO-7 Rev. 2`. */
+const ADDED =
+  /(?<=\S)(?: |_|(?= ?\())\(?(?:copy|copie|kopie|rev\.? ?\d{1,2}|revised|neu|new|alt|old|korrektur|korrigiert|corrected|updated?|final|storno|storniert|cancell?ed)\)?$/i;
 
 /**
  * A number without case, blanks, leading zeros and marks around it, in Latin letters, with one form of separators, and
@@ -129,6 +133,7 @@ const AROUND = /^(?:(?:no|nr|n[°º])\.? |[([{*'"#]+ ?)+|[)\]}*'".,;:!]+$/g;
  */
 function typedForm(number: string): string {
   return plainLook(number)
+    .replace(ADDED, '')
     .toLowerCase()
     .replace(AROUND, '')
     .replace(/ /g, '')

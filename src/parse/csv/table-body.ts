@@ -34,8 +34,7 @@ export function createTableBody({ hasSepLine, extra }: TableForm, mapping: Mappi
   const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
   const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0, total: 0 };
   let first: Row | undefined;
-  let isSepLineDue = hasSepLine;
-  let isAfterGap = false;
+  let [isSepLineDue, isAfterGap] = [hasSepLine, false];
   let totals: TotalRows | undefined;
   const others = createHeaderWatch(mapping);
   const body: TableBody = { header: undefined, take, end: takeFirst, warnings: () => warningsOf(counts) };
@@ -47,6 +46,7 @@ export function createTableBody({ hasSepLine, extra }: TableForm, mapping: Mappi
     if (body.header === undefined || isAfterGap || others.isBelow() || rows.some(mayBeSkipped))
       return rows.filter(isData);
     if (totals) for (const row of rows) totals.add(row);
+    others.pass(rows.at(-1));
     return rows;
   }
 
@@ -129,21 +129,39 @@ function isRule({ cells }: Row): boolean {
 function createHeaderWatch(mapping: Mapping) {
   let known: Row | undefined;
   let quantity: number | undefined;
+  let number = -1;
   let other: Row | undefined;
+  let above: Row | undefined;
   let isBelowTitle = false;
+
+  /** Names below a row with digits: two tables were joined without a gap. */
+  function areNamesBelowData({ cells }: Row): boolean {
+    const isFilled = [cells[number], cells[quantity ?? -1]].every((cell) => (cell ?? '').trim() !== '');
+    return isFilled && /\d/.test(above?.cells[number] ?? '') && /^\s*\d/.test(above?.cells[quantity ?? -1] ?? '');
+  }
+
   return {
-    /** A row below a gap that may be the header of another table was found. */
+    /** Remembers a row that is data. */
+    pass(row: Row | undefined): void {
+      above = row ?? above;
+    },
+    /** A row below a gap or data that may be the header of another table was found. */
     isBelow: () => other !== undefined,
     /** PoSyncError `unreadable-header` for a row with a quantity below such a header. */
     look(row: Row, header: Row, isAfterGap: boolean): void {
       const cell = row.cells[quantity ?? -1]?.trim() ?? '';
       if (other !== undefined && /^\d/.test(cell)) throw otherTable(other, header);
       const isBelow = isAfterGap || isBelowTitle;
-      if (isBelow && cell !== '' && row.cells[0]?.trim() !== '' && !/\d/.test(row.cells.join(''))) other = row;
+      const mayBeNames = cell !== '' && !/^\d/.test(cell) && row.cells[0]?.trim() !== '';
+      if (mayBeNames && (isBelow || areNamesBelowData(row)) && !/\d/.test(row.cells.join(''))) other = row;
+      above = row;
       isBelowTitle = isBelow && row.cells.filter((one) => one.trim() !== '').length === 1;
     },
     mayBe({ cells }: Row, header: Row | undefined): boolean {
-      if (header !== known) quantity = columnNamed('quantity', header?.cells ?? [], mapping);
+      if (header !== known) {
+        quantity = columnNamed('quantity', header?.cells ?? [], mapping);
+        number = columnNamed('purchaseOrderNumber', header?.cells ?? [], mapping) ?? -1;
+      }
       known = header;
       if (quantity === undefined) return !/\d/.test(cells[0] ?? '');
       const code = cells[quantity]?.charCodeAt(0) ?? 0;

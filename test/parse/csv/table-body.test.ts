@@ -163,3 +163,32 @@ test('a row that is equal to another one of its order in every column is held', 
     problems: [{ line: 4, code: 'repeated-row', message: expect.stringContaining('line 2') }],
   });
 });
+
+describe('further orders or items beside those that are read', () => {
+  const headerFault = { code: 'unreadable-header', line: 2 };
+
+  test.each([
+    ['without names', `${HEADER},,,,\n4500012345,A,1,,4500012346,B,2\n`],
+    ['beyond a column without a name', `${HEADER},,PO,Article,Qty\n4500012345,A,1,,4500012346,B,2\n`],
+    ['with numbered names', `${HEADER},articleCode2,quantity 2\n1,A,1,B,2\n`],
+    ['with names that a program numbered', `${HEADER},articleCode.1,quantity.1\n1,A,1,B,2\n`],
+  ])('make the file unreadable: %s', async (_, text) => {
+    expect(await whyUnreadable(text)).toMatchObject(headerFault);
+  });
+
+  test.each([
+    `${HEADER},,,\n4500012345,A,1,EA,20261121,\n`,
+    `${HEADER},,,,\n4500012345,A,1,,4500012346,note,\n`,
+    `${HEADER},articleCode2,quantity2\n4500012345,A,1,,\n`,
+    `${HEADER},quantity2,price2\n4500012345,A,1,5,7\n`,
+  ])('are not in %j', async (text) => {
+    expect(inShort((await readText(text)).orders)).toEqual([order('4500012345')]);
+  });
+});
+
+test('a further header with other names makes the file unreadable, also without a gap above it', async () => {
+  const text = `${HEADER}\n1,A,1\nBestellnummer,Menge,Artikel\n2,6,7000\n`;
+  expect(await whyUnreadable(text)).toMatchObject({ code: 'unreadable-header', line: 3 });
+  const { orders } = await readText(`${HEADER}\n1,A,1\nPO-X7,B,many\n2,A,1\n`);
+  expect(inShort(orders)).toEqual([order('1'), { 'PO-X7': ['3 quantity not-a-number'] }, order('2')]);
+});
