@@ -55,6 +55,10 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   pino: { units: ['log'], typesAnywhere: true },
   'pino-pretty': { units: ['log'] },
   'prom-client': { units: ['admin'] },
+  '@opentelemetry/api': { units: ['log'] },
+  '@opentelemetry/otlp-transformer': { units: ['log'] },
+  '@opentelemetry/resources': { units: ['log'] },
+  '@opentelemetry/sdk-trace': { units: ['log'] },
   undici: { units: ['core'] },
   yaml: { units: ['config', 'sandbox'] },
   yazl: { units: ['report'] },
@@ -62,7 +66,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
 };
 
 /** Lines of a file, of a function and of the composition root; keys of a bag of dependencies; files in all. */
-const LIMITS = { file: 250, function: 60, daemon: 120, bag: 8, files: 370, median: [60, 120] } as const;
+const LIMITS = { file: 250, function: 60, daemon: 120, bag: 8, files: 380, median: [60, 120] } as const;
 
 /** What exceeds a limit, and how far. An entry may shrink and disappear; nothing is added. */
 const STILL_LONG: Record<string, number> = {};

@@ -1,4 +1,5 @@
 import type { Http, HttpEnd } from '../core/http.ts';
+import type { AttemptTrace } from '../log/tracer.ts';
 import type { Order } from '../order/order.ts';
 import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
 import type { BearerToken } from './token.ts';
@@ -16,7 +17,12 @@ export type Endpoint = {
 };
 
 /** POST of one order; see `createOrders`. */
-export type CreateOrder = (token: BearerToken, order: Order, prepare: () => Promise<boolean>) => Promise<HttpEnd>;
+export type CreateOrder = (
+  token: BearerToken,
+  order: Order,
+  prepare: () => Promise<boolean>,
+  trace?: Pick<AttemptTrace, 'headers' | 'request'>,
+) => Promise<HttpEnd>;
 
 /**
  * POST of records (docs/purchase-order-api.md part 4) with the headers of part 5. `prepare` decides, with the
@@ -34,9 +40,18 @@ export function createOrders(http: Http, endpoint: Endpoint): CreateOrder {
     return last.headers;
   }
 
-  return async (token, order, prepare) => {
-    const headers = headersFor(token);
-    const end = await http.call({ method: 'POST', url, headers, body: kind.payload(order), timeout, prepare });
+  return async (token, order, prepare, trace) => {
+    const headers = trace === undefined ? headersFor(token) : { ...headersFor(token), ...trace.headers };
+    const traced = trace === undefined ? {} : { onEnd: trace.request };
+    const end = await http.call({
+      method: 'POST',
+      url,
+      headers,
+      body: kind.payload(order),
+      timeout,
+      prepare,
+      ...traced,
+    });
     return hideSecrets(end, secretsOf(endpoint, token));
   };
 }

@@ -17,6 +17,7 @@ import {
 import { mappingSchema } from './mapping-schema.ts';
 import type { KeyPath } from './problem.ts';
 import { sourceSchema } from './source-schema.ts';
+import { tracingSchema } from './tracing-schema.ts';
 
 /** The API's address, without the paths that po-sync adds. */
 const baseUrl = address.refine((text) => !text.toLowerCase().endsWith(PURCHASE_ORDER.path), {
@@ -201,6 +202,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('Health, metrics, control API and dashboard.'),
+  tracing: tracingSchema,
   log: z.strictObject({ level: z.enum(LEVELS).prefault('info') }).prefault({}),
 });
 

@@ -50,7 +50,10 @@ export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd,
     };
     const exchange = new Exchange(call, replace, (end, status, ms) => {
       if (end.kind === 'answered') origin.replaceable = Math.min(connections, origin.replaceable + 1);
-      if (ms !== undefined) onEnd?.(call, status, ms);
+      if (ms !== undefined) {
+        onEnd?.(call, status, ms);
+        call.onEnd?.(status, ms);
+      }
       resolve(origin.proxy === undefined ? end : throughProxy(end, origin.proxy));
     });
     dispatch(target, call, exchange);

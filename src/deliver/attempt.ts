@@ -88,14 +88,15 @@ async function takeToken({ partner, breaker }: Line): Promise<BearerToken | unde
 
 /** Connects, records the intent with the connection open, and writes; or ends the attempt before its first byte. */
 async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
-  const { clock } = line.context;
+  const { clock, log, store } = line.context;
   const began = clock.monotonic();
   const prepare = () => {
     const before = attempt.preparing;
     attempt.preparing = before ? stillMayBegin(line, attempt, before) : mayBegin(line, attempt);
     return attempt.preparing;
   };
-  const end = await line.partner.create(attempt.token, attempt.entry.order, prepare);
+  attempt.trace = log.tracer?.attempt(attempt.entry, store.time.now());
+  const end = await line.partner.create(attempt.token, attempt.entry.order, prepare, attempt.trace);
   // A call may end while its intent is still on the way to Redis. Without a connection none was made: it is recorded now.
   await (attempt.preparing ?? intend(line, attempt));
   const { intended, obstacle, refused, entry } = attempt;
@@ -124,14 +125,15 @@ async function withdraw(line: Line, attempt: Attempt, intended: Entry, obstacle:
 function see({ context }: Line, attempt: Attempt & { intended: Entry }, end: HttpEnd, took: number): Ended {
   const { batch, attempt: attemptNo, order } = attempt.intended;
   const seen = classify(end, order.purchaseOrderNumber, new Date(context.clock.now()));
-  attemptEnded(context.log, {
+  const facts = {
     batch,
     order: order.purchaseOrderNumber,
     attempt: attemptNo,
     durationMs: Math.round(took),
     outcome: seen.kind,
     ...(seen.kind === 'accepted' ? {} : { code: seen.said.code, reason: seen.said.message }),
-  });
+  };
+  attemptEnded(context.log, facts, attempt);
   return { ...attempt, seen };
 }
 

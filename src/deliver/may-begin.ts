@@ -4,6 +4,7 @@ import { codeOf } from '../core/errors.ts';
 import { type Entry, INTENT_FRESH, sendingSpan } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { next } from '../ledger/transitions/next.ts';
+import type { AttemptTrace } from '../log/tracer.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
 import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
@@ -40,6 +41,7 @@ export type Attempt = {
   pass: Exclude<Pass, 'stopped'>;
   token: BearerToken;
   place: Place;
+  trace?: AttemptTrace | undefined;
   preparing?: Promise<boolean>;
   isFresh?: () => boolean;
   intended?: Entry;

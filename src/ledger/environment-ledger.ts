@@ -5,7 +5,7 @@ import { claimTimeOf } from '../order/batch.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Context } from '../redis/store.ts';
 import { type Batches, createBatches } from './batches/batches.ts';
-import { sendingSpan } from './entry.ts';
+import { type Entry, sendingSpan } from './entry.ts';
 import { createCheckpointFile, createIdentity, type Identity } from './identity.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import type { Policy } from './transitions/step.ts';
@@ -24,8 +24,10 @@ export function createEnvironmentLedger({ config, store, owner, log }: Context):
     wait: sendingSpan(timeout) + settle,
     checkpoint: createCheckpointFile(join(config.data, 'ledger', `${config.environment}-${keys.origin}.json`)),
   });
-  const onOutcome = (batch: string, outcome: Outcome, orders: number, at: number) =>
+  const onOutcome = (batch: string, outcome: Outcome, orders: number, at: number, entry?: Entry) => {
     log.meter?.settled(batch, outcome, orders, outcome === 'accepted' ? at - (claimTimeOf(batch) ?? at) : undefined);
+    if (entry !== undefined) log.tracer?.settled(entry, outcome, at);
+  };
   return {
     // It groups its own commands, so it uses the connection without automatic pipelines.
     ledger: createLedger({ redis: plain, keys, identity, onOutcome }),

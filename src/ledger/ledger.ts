@@ -30,8 +30,11 @@ type LedgerDeps = {
   redis: Redis;
   keys: Keys;
   identity: LedgerIdentity;
-  /** Called when orders of a batch were counted with an outcome, at a ledger time in milliseconds. */
-  onOutcome?: (batch: string, outcome: Outcome, orders: number, at: number) => void;
+  /**
+   * Called when orders of a batch were counted with an outcome, at a ledger time in milliseconds; `entry`: of an order that
+   * was in the ledger, before that.
+   */
+  onOutcome?: (batch: string, outcome: Outcome, orders: number, at: number, entry?: Entry) => void;
 };
 
 /**
@@ -66,7 +69,7 @@ export function createLedger(deps: LedgerDeps) {
     const change = changeOf(entry, step, followers);
     if (change === undefined) return false;
     const isDone = await commit({ ...change, ...rows, ...(operatorAction === undefined ? {} : { operatorAction }) });
-    if (isDone && change.outcome !== undefined) onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0);
+    if (isDone && change.outcome !== undefined) onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0, entry);
     return isDone;
   }
 

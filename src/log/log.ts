@@ -5,9 +5,13 @@ import { PoSyncError } from '../core/errors.ts';
 import { escapeHidden } from '../order/text.ts';
 import type { Meter } from './meter.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
+import type { Tracer } from './tracer.ts';
 
-/** The program's log. Only the functions of `events/` write to it; `meter` counts what they write, for the metrics. */
-export type Log = Logger & { readonly meter?: Meter };
+/**
+ * The program's log. Only the functions of `events/` write to it; `meter` counts what they write, for the metrics, and
+ * `tracer` records it as spans.
+ */
+export type Log = Logger & { readonly meter?: Meter; readonly tracer?: Tracer };
 
 export type LogOptions = {
   level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -61,6 +65,12 @@ export function withMeter(log: Log, meter: Meter | undefined): Log {
   return meter === undefined ? log : Object.assign(metered, { meter });
 }
 
+/** The same log, which records spans with `tracer` as well. */
+export function withTracer(log: Log, tracer: Tracer | undefined): Log {
+  const traced: Log = Object.create(log);
+  return tracer === undefined ? log : Object.assign(traced, { tracer });
+}
+
 /** A failure that has not come again for this long is a new one. Longer than any pause between two retries. */
 const QUIET = 15 * 60_000;
 /** Every connection reports Redis about once a second, so a new outage is known sooner. */
@@ -75,6 +85,7 @@ const REPEATING: ReadonlyMap<unknown, number> = new Map([
   ['private-redis-not-revived', QUIET],
   ['read-model-trouble', QUIET],
   ['redis-trouble', QUIET_REDIS],
+  ['tracing-trouble', QUIET],
 ]);
 /** The gap between two lines about the same failure, in milliseconds. */
 const GAP = { initial: 10_000, max: 3_600_000 };

@@ -192,7 +192,7 @@ async function apply(deps: VerifierDeps, entry: Entry, event: LedgerEvent): Prom
   // Only once enough lists agree; the sweeper hands out the retry when it is due.
   if (event.kind === 'absent' && outcome !== 'unknown') await delivery.onVerdict(entry.answer, false);
   if (step.kind === 'dead') orderDead(log, { batch, order: number, outcome, reason: step.entry.answer?.message ?? '' });
-  else if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome });
+  else if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome }, { of: entry, at: event.at });
   if (step.kind === 'accept' && step.times) orderCreatedTwice(log, { batch, order: number, times: step.times });
 }
 

@@ -37,6 +37,7 @@ describe('the minimal configuration', () => {
         refusalHold: { share: 0.5, of: 40 },
       },
       admin: { host: '127.0.0.1', port: 9464 },
+      tracing: { enabled: false, traceparent: false },
       log: { level: 'info' },
     });
     expect(warnings).toEqual([]);

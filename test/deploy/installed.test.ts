@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeExecutable } from '../support/executable.ts';
+import { openCollector } from '../support/otlp-collector.ts';
 import { CREDENTIALS } from '../support/sandbox-process.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
@@ -78,6 +79,15 @@ test('an installed po-sync delivers a file with its private Redis', async () => 
       ['PO-2', 1],
     ]),
   );
+});
+
+test('an installed po-sync traces orders, also where optional packages were left out', async () => {
+  await using collector = await openCollector();
+  await using place = await openWorkplace({ launcher, more: 'tracing: { enabled: true }\n' });
+  await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+  const variables = { PATH: env.PATH, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  expect(await place.spawn(['start', '--once'], variables).ended).toMatchObject({ code: 0, err: '' });
+  expect(collector.spans().map(({ name }) => name)).toContain('order');
 });
 
 test('an installed po-sync starts the sandbox, which stores orders in a separate thread', async () => {

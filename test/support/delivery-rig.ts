@@ -99,6 +99,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     ledger: { keep: 'forever' },
     notify: [],
     admin: { host: '127.0.0.1', port: 0 },
+    tracing: { enabled: false, traceparent: false },
     log: { level: 'debug' },
     delivery: { ...DELIVERY, ...options.delivery },
   };

@@ -7,7 +7,7 @@ import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
 import type { Route } from '../http/route.ts';
 import { createPace, type Pace } from '../pace/pace.ts';
-import { collectProcessMetrics, createOwnMetrics } from './own-metrics.ts';
+import { collectProcessMetrics, countSpans, createOwnMetrics } from './own-metrics.ts';
 import { createSharedMetrics, readSharedState } from './shared-metrics.ts';
 
 /** Milliseconds that one reading of Redis serves. */
@@ -30,6 +30,7 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
   shared.setDefaultLabels(labels);
   const sourceOf = async (batch: string) => (await redis.hget(keys.batch(batch), 'source')) ?? undefined;
   const metrics = createOwnMetrics({ registry: own, version: self.version, sourceOf });
+  countSpans(own, log.tracer);
   if (admin) collectProcessMetrics(own);
   const show = createSharedMetrics(shared, config);
 

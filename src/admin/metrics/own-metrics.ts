@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Meter } from '../../log/meter.ts';
+import type { Tracer } from '../../log/tracer.ts';
 
 /** They end with `_total` although they are gauges, which Prometheus' own check refuses. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
@@ -21,6 +22,18 @@ type OwnDeps = {
 export function createOwnMetrics({ registry, version, sourceOf }: OwnDeps) {
   gauge(registry, 'build_info', 'Version of po-sync; always 1.', ['version']).set({ version }, 1);
   return { meter: createMeter(registry, createSourceNames(sourceOf)), redis: createRedisMetrics(registry) };
+}
+
+/** What became of spans; without tracing the metric has no series. */
+export function countSpans(registry: Registry, tracer: Pick<Tracer, 'counts'> | undefined): void {
+  const spans = counter(registry, 'trace_spans_total', 'Spans by what became of them.', ['result']);
+  if (tracer === undefined) return;
+  Object.assign(spans, {
+    collect() {
+      spans.reset();
+      for (const [result, count] of Object.entries(tracer.counts())) spans.inc({ result }, count);
+    },
+  });
 }
 
 /** The process: CPU, memory, files, garbage collection, the delay of the event loop. Measures from now on. */

@@ -17,8 +17,9 @@ import {
   daemonStopping,
   daemonStuck,
 } from '../../log/events/daemon.ts';
-import { createLog } from '../../log/log.ts';
+import { createLog, withTracer } from '../../log/log.ts';
 import { createRedaction } from '../../log/redaction.ts';
+import { openTracing } from '../../log/tracing/open-tracing.ts';
 import type { Daemon, DaemonInput, Role } from '../../operate/daemon.ts';
 import type { OutcomeCounts } from '../../order/outcome.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
@@ -57,13 +58,16 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);
     else configWarning(log, warning);
   }
+  const self = { pid: shell.pid, version: versionOf(), ...(role && { role }) };
+  const tracingDeps = { config, env: shell.env, clock: systemClock, log, self, hide: redaction.hideSecret };
+  await using tracing = await openTracing(tracingDeps);
   const input = {
     config,
     secrets,
     network,
     clock: systemClock,
-    log,
-    self: { pid: shell.pid, version: versionOf(), ...(role && { role }) },
+    log: withTracer(log, tracing?.tracer),
+    self,
     signal: shell.signal,
     hide: redaction.hideToken,
     notices: { env: shell.env, redactLine: (line: string) => redaction.redactLine(line) },

@@ -4,12 +4,14 @@ type Named = { batch: string; source: string; file: string };
 
 /** The first pass reached the end of the file without a structural error. */
 export function fileInspected(log: Log, facts: Named & { records: number; bytes: number }): void {
+  log.tracer?.inspected(facts);
   log.info({ event: 'file-inspected', ...facts }, 'file is readable');
 }
 
 /** Every order of the file is in the ledger. */
 export function batchAdmitted(log: Log, facts: Named & { orders: number }): void {
   log.meter?.file(facts.source, 'admitted');
+  log.tracer?.admitted(facts);
   log.info({ event: 'batch-admitted', ...facts }, 'all orders of the file are in the ledger');
 }
 
@@ -20,6 +22,7 @@ export function batchUnreadable(
   { someAdmitted }: { someAdmitted: boolean },
 ): void {
   log.meter?.file(facts.source, 'unreadable');
+  log.tracer?.unreadable(facts);
   const rest = someAdmitted ? 'no more of its orders are admitted' : 'none of its orders are sent';
   log.warn({ event: 'batch-unreadable', ...facts }, `file is unreadable; ${rest}`);
 }
@@ -31,6 +34,7 @@ export function batchFinished(
   { isUnreadable }: { isUnreadable: boolean },
 ): void {
   log.meter?.file(facts.source, 'finished');
+  log.tracer?.finished(facts);
   const line = { event: 'batch-finished', ...facts };
   if (isUnreadable) log.warn(line, 'unreadable file is put away; correct it and drop it again');
   else if (facts.needPerson > 0) log.warn(line, 'batch finished; some orders need a person');
@@ -42,6 +46,7 @@ export function orderNotAdmitted(
   log: Log,
   facts: { batch: string; order: string; line: number; outcome: string; code: string; reason: string },
 ): void {
+  log.tracer?.notAdmitted(facts);
   log.info({ event: 'order-not-admitted', ...facts }, 'order needs a person');
 }
 

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import type { AttemptTrace, TracedOrder } from '../tracer.ts';
 
 type Attempt = {
   batch: string;
@@ -20,8 +21,9 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 /** One attempt of an order ended. A refusal is at `debug`, because `orderDead` follows it. */
-export function attemptEnded(log: Log, facts: Attempt): void {
+export function attemptEnded(log: Log, facts: Attempt, traced: { trace?: AttemptTrace | undefined }): void {
   log.meter?.attempt(facts.outcome);
+  traced.trace?.ended(facts);
   const line = { event: 'attempt-ended', ...facts };
   if (facts.outcome === 'accepted') log.debug(line, 'order accepted');
   else if (facts.outcome === 'refused') log.debug(line, 'order refused by the API');
@@ -34,8 +36,16 @@ export function orderDead(log: Log, facts: { batch: string; order: string; outco
   log.warn({ event: 'order-dead', ...facts }, 'order needs a person');
 }
 
-/** The API's list showed that an order in doubt is accepted, or that it is absent and is sent again. */
-export function doubtSettled(log: Log, facts: { batch: string; order: string; outcome: string }): void {
+/**
+ * The API's list showed that an order in doubt is accepted, or that it is absent and is sent again; `of` is the order
+ * before that, `at` ledger time.
+ */
+export function doubtSettled(
+  log: Log,
+  facts: { batch: string; order: string; outcome: string },
+  doubt: { of: TracedOrder; at: number },
+): void {
+  if (facts.outcome === 'retry') log.tracer?.doubtEnded(doubt.of, doubt.at);
   const line = { event: 'doubt-settled', ...facts };
   if (facts.outcome === 'retry') log.info(line, "the API's list does not show the order, it is sent again");
   else log.info(line, "order in doubt settled by the API's list");

@@ -37,6 +37,7 @@ const config: Config = {
     refusalHold: { share: 1, of: 1 },
   },
   admin: { host: '127.0.0.1', port: 0 },
+  tracing: { enabled: false, traceparent: false },
   log: { level: 'silent' },
 };
 
