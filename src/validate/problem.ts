@@ -75,7 +75,7 @@ export function columnNumbers(
   value: string,
 ) {
   const count = shorten(cells.map((cell) => cell.trim()).join(' '), 60);
-  const message = `this row (${count}) can be an order, or only numbers the columns; remove it, or write ${CONFIRMED} into _error_check of the fix file if it is an order. If the source always writes such a row, name it in skipRows`;
+  const message = `this row (${count}) can be an order, or only numbers the columns; remove it, or write ${CONFIRMED} into _error_check of the fix file if it is an order. If the source always writes such a row, ask your operator to name it in skipRows`;
   return { ...problemOf('two-readings', place, field, value), message };
 }
 
@@ -134,14 +134,14 @@ function textSentence(fault: TextLike, value: string): string {
     case 'two-readings':
       return twoReadingsSentence(value);
     case 'encoding-unsure':
-      return `can be read as ${value}, because the encoding of the file is not certain; set encoding in the mapping of the source, then drop the file again`;
+      return `can be read as ${value}, because the encoding of the file is not certain; ask your operator to set encoding in the mapping of the source, then drop the file again`;
   }
 }
 
 function twoReadingsSentence(value: string): string {
   const shown = escapeHidden(JSON.stringify(shorten(value, 60)));
   const { reading, why } = otherReading(value) ?? { reading: 'another text', why: 'it looks like it' };
-  return `${shown} can be the text as it is, or ${shorten(reading, 80)}, because ${why}; enter the one that is meant, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is. If all such texts of the source are, set otherReadings: allow in its mapping`;
+  return `${shown} can be the text as it is, or ${shorten(reading, 80)}, because ${why}; enter the one that is meant, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is. If all such texts of the source are, ask your operator to set otherReadings: allow in its mapping`;
 }
 
 function notTextSentence(value: string, shown: string): string {
@@ -172,7 +172,7 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
     case 'not-a-number':
       return notANumberSentence(value, shown);
     case 'ambiguous-number':
-      return `${shown} can be read in two ways; ${readings(value)}, or set decimal in the mapping of the source`;
+      return `${shown} can be read in two ways; ${readings(value)}, or ask your operator to set decimal in the mapping of the source`;
     case 'not-whole':
       return `${shown} is not a whole number; enter a whole number. If fractions are right, ask your operator to set quantity: number in the mapping`;
     case 'not-positive':
@@ -210,15 +210,15 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'row-in-doubt':
       return `may lack a row: ${value} and may belong to this order; correct that row, or complete this order`;
     case 'cut-off':
-      return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, end its last line, or set finalNewline: optional in the mapping`;
+      return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, end its last line, or ask your operator to set finalNewline: optional in the mapping`;
     case 'repeated-row':
-      return `is equal to ${value} in every value: either the row was copied by mistake, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one. If both count, set repeatedRows: allow in the mapping of the source`;
+      return `is equal to ${value} in every value: either the row was copied by mistake, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one. If both count, ask your operator to set repeatedRows: allow in the mapping of the source`;
     case 'fix-row-twice':
       return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':
-      return `${shown} is either a value or the label of a totals row; remove a totals row, or name it in skipRows. If it is a value, set totalRows: allow in the mapping of the source`;
+      return `${shown} is either a value or the label of a totals row; remove a totals row. If it is a value, or if every file has such a row, ask your operator to set totalRows: allow or skipRows in the mapping of the source`;
     case 'called-off':
-      return `${shown} says that this is not wanted any more; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. If it never means that, set otherReadings: allow in the mapping of the source`;
+      return `${shown} says that this is not wanted any more; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. If it never means that, ask your operator to set otherReadings: allow in the mapping of the source`;
     case 'nested':
       return `contains another order or item at ${value}, which po-sync would not send; move it into the list of orders or items, or remove it`;
     case 'other-order':

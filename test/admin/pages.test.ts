@@ -156,15 +156,27 @@ describe('a person who operates', () => {
 
   it('sends a refused order again, discards one, and is named in the history and the actions', async () => {
     const letter = `/dead-letters/${encodeURIComponent(`${batch}~line 3`)}`;
+    expect(await page(letter)).toMatch(
+      /<input type="checkbox" required> PO-3 is not sent with this content.*<button class="bad">Discard</s,
+    );
     expect(await submit(letter, `${letter}/retry`)).toContain('PO-3 is sent again.');
     await until('the order is refused again', async () => (await page('/order?number=PO-3')).includes('refused'));
     await until('the dead letter is discarded', async () =>
       (await submit(letter, `${letter}/discard`)).includes('PO-3 is discarded.'),
     );
     const who = /id="state".*?<div class="person">\s*([^,<]+),/s.exec(await page('/'))?.[1] ?? '';
-    expect(await page('/order?number=PO-3')).toContain(`discarded by ${who}`);
+    expect(await page('/order?number=PO-3')).toContain(`content that waited for a person was discarded by ${who}`);
     expect(await page('/environment')).toMatch(/<td data-title="what"><div>discard<\/div><\/td>/);
     await until('it left the list', async () => !(await page('/dead-letters')).includes('PO-3'));
+  });
+
+  it('reaches the corrections from the list and from the history, which says what an order waits for', async () => {
+    const id = encodeURIComponent(`${batch}~line 4`);
+    expect(await page('/dead-letters?q=none')).toMatch(new RegExp(`<a href="/dead-letters/${id}">PO-4</a>`));
+    const history = await page('/order?number=PO-4');
+    expect(history).toContain(`<a href="/dead-letters/${id}">correct or settle it</a>`);
+    expect(history).toMatch(/<span class="badge bad">waits for a person<\/span>/);
+    expect(history).toContain('<button>Show history</button>');
   });
 
   it('learns why an act is impossible', async () => {

@@ -116,7 +116,7 @@ function factsOf({ batch, report, error }: BatchView, fixes: readonly string[]):
       inspection && `${inspection.shape.format.type}, ${count(inspection.records)} records, ${size(inspection.bytes)}`,
     ],
     ['unreadable', error && `${error.message} ${error.remedy ?? ''}`],
-    ['held', held && `since ${new Date(held.since).toISOString()}: ${held.reason}`],
+    ['held', held && html`since ${timeText(new Date(held.since).toISOString())}: ${held.reason}`],
     ['cancelled', batch.cancelled ? 'orders that were not sent are cancelled' : undefined],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
     ['report', html`<code>${report}</code>`],
@@ -138,6 +138,13 @@ function actions({ batch, standing }: BatchView, back: string, confirm: string |
   const cancel =
     batch.state === 'done'
       ? undefined
-      : actForm({ action: `${path}/cancel`, back, button: 'Cancel orders that were not sent', confirm, tone: 'bad' });
+      : actForm({
+          action: `${path}/cancel`,
+          back,
+          button: 'Cancel orders that were not sent',
+          confirm,
+          tone: 'bad',
+          sure: 'These orders are not sent, and are in no fix file. To send them, drop the complete file again.',
+        });
   return html`<div class="acts">${release}${cancel}</div>`;
 }

@@ -50,10 +50,10 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
       timeText(group.lastAt),
     ]);
   const rows = page.items.map((row) => [
-    link(orderPath(row.purchaseOrderNumber), row.purchaseOrderNumber || '–'),
     row.location.line === 0
-      ? html`${outcomeWord(row.kind)}`
-      : link(`/dead-letters/${encodeURIComponent(row.id)}`, outcomeWord(row.kind)),
+      ? link(orderPath(row.purchaseOrderNumber), row.purchaseOrderNumber || '–')
+      : link(`/dead-letters/${encodeURIComponent(row.id)}`, row.purchaseOrderNumber || 'no number'),
+    html`${outcomeWord(row.kind)}`,
     html`${row.message}${row.now === undefined ? '' : ` (now ${row.now})`}`,
     link(batchPath(row.batch), row.file),
     timeText(row.lastAt),
@@ -153,25 +153,27 @@ function actions(
   confirm: string | undefined,
 ): Html {
   const path = `/dead-letters/${encodeURIComponent(id)}`;
-  const act = (action: string, button: string, fields?: Html) =>
-    actForm({
-      action,
-      back,
-      button,
-      confirm,
-      ...(fields ? { fields } : {}),
-      ...(button === 'Discard' ? { tone: 'bad' } : {}),
-    });
+  const act = (action: string, button: string, more: { fields?: Html; sure?: string; tone?: 'bad' } = {}) =>
+    actForm({ action, back, button, confirm, ...more });
   const as = (value: string) => html`<input type="hidden" name="as" value="${value}">`;
   const resolve = `/order/resolve?number=${encodeURIComponent(number.toWellFormed())}`;
   const sends = kind === 'refused' || kind === 'failed' ? [act(`${path}/retry`, 'Send again unchanged')] : [];
   const settles =
     kind === 'inDoubt'
       ? [
-          act(resolve, 'The API has it', as('accepted')),
-          act(resolve, 'The API does not have it: send again', as('resend')),
+          act(resolve, 'The API has it', {
+            fields: as('accepted'),
+            sure: 'I checked at the API. It is never sent again.',
+          }),
+          act(resolve, 'The API does not have it: send again', {
+            fields: as('resend'),
+            sure: 'I checked at the API. If the API has it, it is created twice.',
+          }),
         ]
       : [];
+  const name = number === '' ? 'This order' : number;
+  const sure = `${name} is not sent with this content, and leaves the fix file. This cannot be undone.`;
+  const discard = kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and drop it into the inbox.</p>`;
-  return html`<h2>Other ways</h2>${kind === 'inDoubt' ? undefined : fix}<div class="acts">${sends}${settles}${kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard')}</div>`;
+  return html`<h2>Other ways</h2>${kind === 'inDoubt' ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div>`;
 }

@@ -1,5 +1,5 @@
 import { iso, outcomeWord } from '../../core/format.ts';
-import type { OrderHistory } from '../../operate/orders/explain-order.ts';
+import { actionText, isWaiting, lastOutcome, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
@@ -9,7 +9,7 @@ import { badge, batchPath, facts, filterForm, link, orderPath, table, textField 
 
 /** The history of one order: where it came from, every attempt, its outcome, what people did. */
 export async function orderPage({ api, url }: PageRequest): Promise<Content> {
-  const form = filterForm(url, '/order', [textField(url, 'number', 'Order number')]);
+  const form = filterForm(url, '/order', [textField(url, 'number', 'Order number')], 'Show history');
   if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}` };
   const history = await readHistory(api, url);
   const now = api.base.store.time.now();
@@ -27,12 +27,12 @@ ${isAll ? undefined : html`<p>${link(`${orderPath(history.order)}&reports=all`, 
   return { title: history.order, body };
 }
 
-function stateOf({ state }: OrderHistory): Html {
+function stateOf({ state, appearances }: OrderHistory): Html {
   switch (state) {
     case 'accepted':
       return badge('good', 'accepted');
     case 'nothing':
-      return badge('quiet', 'not in the ledger');
+      return badge(appearances.some(isWaiting) ? 'bad' : 'quiet', lastOutcome(appearances));
     case 'queued':
     case 'retry':
       return badge('quiet', 'waits to be sent');
@@ -78,7 +78,7 @@ function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory
         },
       ]
     : [];
-  const people = operatorActions.map(({ at, who, what }) => ({ at: iso(at), text: html`${what} by ${who}` }));
+  const people = operatorActions.map((action) => ({ at: iso(action.at), text: html`${actionText(action)}` }));
   return [...appearances.flatMap(appearanceEvents), ...attempts, ...done, ...people];
 }
 
@@ -92,7 +92,7 @@ function appearanceEvents({
   const taken = { at: startedAt, text: html`in ${link(batchPath(batch), file)}, line ${result.line}` };
   const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? '' : `: ${result.message}`}`;
   const text = deadLetter
-    ? html`${outcome} (${link(`/dead-letters/${encodeURIComponent(idOf(batch, deadLetter))}`, 'details')})`
+    ? html`${outcome} (${link(`/dead-letters/${encodeURIComponent(idOf(batch, deadLetter))}`, isWaiting({ deadLetter }) ? 'correct or settle it' : 'details')})`
     : outcome;
   const closed = deadLetter?.closed;
   const end = closed && {

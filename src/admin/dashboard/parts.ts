@@ -64,32 +64,37 @@ export function nextLink(url: URL, next: string | number | undefined): Html | un
   return html`<p><a rel="next" href="${`${url.pathname}?${query.toString()}`}">Next page</a></p>`;
 }
 
-/** A form that acts and leads back to its page. `confirm`: the environment that must be entered. */
+/**
+ * A form that acts and leads back to its page. `confirm`: the environment that must be entered. `sure`: what cannot be
+ * undone, as the text of a box that must be checked first.
+ */
 export function actForm(options: {
   action: string;
   back: string;
   button: string;
   confirm?: string | undefined;
   tone?: 'bad';
+  sure?: string;
   fields?: Html;
 }): Html {
-  const { action, back, button, confirm, tone, fields } = options;
+  const { action, back, button, confirm, tone, sure, fields } = options;
+  const box = sure && html`<label class="check"><input type="checkbox" required> ${sure}</label>`;
   const field =
     confirm === undefined
       ? undefined
       : html`<label>Enter ${confirm} to confirm <input name="confirm" required autocomplete="off" pattern="${confirm.replace(/[^\w]/g, '\\$&')}"></label>`;
   return html`<form method="post" action="${action}" class="act">
-<input type="hidden" name="back" value="${back}">${fields}${field}
+<input type="hidden" name="back" value="${back}">${fields}${box}${field}
 <button class="${tone ?? ''}">${button}</button>
 </form>`;
 }
 
 /** A form of filters. They are in the address, so that a page can be kept, shared and reloaded. */
-export function filterForm(url: URL, action: string, fields: readonly Html[]): Html {
+export function filterForm(url: URL, action: string, fields: readonly Html[], button = 'Filter'): Html {
   const isFiltered = [...url.searchParams.values()].some((value) => value !== '');
   const all = isFiltered ? html`<a href="${action}">Show all</a>` : undefined;
   return html`<form method="get" action="${action}" class="filters" role="search">${fields}
-<button>Filter</button> ${all}
+<button>${button}</button> ${all}
 </form>`;
 }
 

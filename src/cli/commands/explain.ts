@@ -3,8 +3,11 @@ import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import type { Appearance } from '../../operate/orders/appearances.ts';
 import {
+  actionText,
   explainOrder,
   historyJson,
+  isWaiting,
+  lastOutcome,
   type OpenOrder,
   type OrderHistory,
   usedLines,
@@ -51,7 +54,7 @@ function stateOf({ state, accepted, open, appearances }: OrderHistory): [Tone, s
     case 'accepted':
       return ['good', accepted?.batch === undefined ? 'accepted: the API already had it' : 'accepted'];
     case 'nothing':
-      return appearances.some(isWaiting) ? ['bad', 'waits for a person'] : ['plain', lastOutcome(appearances)];
+      return [appearances.some(isWaiting) ? 'bad' : 'plain', lastOutcome(appearances)];
     case 'queued':
     case 'retry':
       return open?.heldBecause === undefined ? ['plain', 'waits to be sent'] : ['bad', 'its batch is held'];
@@ -65,18 +68,6 @@ function stateOf({ state, accepted, open, appearances }: OrderHistory): [Tone, s
     case 'inDoubt':
       return ['bad', `${outcomeWord(state)}, waits for a person`];
   }
-}
-
-/** The ledger has no entry: what the newest report says. Only a number that the API may have is kept there. */
-function lastOutcome(appearances: readonly Appearance[]): string {
-  const last = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1))[0];
-  if (last?.deadLetter?.closed) return `${outcomeWord(last.result.outcome)}, ${last.deadLetter.closed.by} since`;
-  if (last === undefined) return 'not in the ledger';
-  return `${outcomeWord(last.result.outcome)}${appearances.length > 1 ? ' in its last file' : ''}`;
-}
-
-function isWaiting({ deadLetter }: Appearance): boolean {
-  return deadLetter !== undefined && !deadLetter.closed;
 }
 
 /** Maximum number of items shown. */
@@ -100,7 +91,7 @@ function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory
     ...(open === undefined ? [] : open.history.map(attemptEvent)),
     ...appearances.flatMap(outcomeEvents),
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted)]),
-    ...operatorActions.map(({ at, who, what }) => ({ at, text: `${what} by ${who}` })),
+    ...operatorActions.map((action) => ({ at: action.at, text: actionText(action) })),
   ];
   // Each file with a dead letter of the order shows the same closing.
   const isRepeated = ({ at, text, more }: HistoryEvent, index: number) =>

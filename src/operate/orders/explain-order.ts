@@ -1,4 +1,4 @@
-import { counted, iso } from '../../core/format.ts';
+import { counted, iso, outcomeWord } from '../../core/format.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import type { Entry, EntryState, OperatorAction, PastAttempt } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
@@ -118,6 +118,26 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
     waitsFor: waitOf(entry, Number(next ?? 0), around),
     followedBy,
   };
+}
+
+/** The state of an order without an entry, by its newest report. The ledger keeps only numbers that the API may have. */
+export function lastOutcome(appearances: readonly Appearance[]): string {
+  if (appearances.some(isWaiting)) return 'waits for a person';
+  const last = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1))[0];
+  if (last === undefined) return 'no longer known';
+  const word = outcomeWord(last.result.outcome);
+  if (last.deadLetter?.closed) return `${word}, ${last.deadLetter.closed.by} since`;
+  return `${word}${appearances.length > 1 ? ' in its last file' : ''}`;
+}
+
+/** Whether the order of this file still waits for a person. */
+export function isWaiting({ deadLetter }: Pick<Appearance, 'deadLetter'>): boolean {
+  return deadLetter !== undefined && !deadLetter.closed;
+}
+
+/** What an operator did, as an event of the history. A discarded content is not the order that the API may have. */
+export function actionText({ what, who }: Pick<OperatorAction, 'what' | 'who'>): string {
+  return what === 'discarded' ? `content that waited for a person was discarded by ${who}` : `${what} by ${who}`;
 }
 
 /** Why there are more attempts than `delivery.attempts` allows. */

@@ -19,6 +19,9 @@ export type RecordError = { line: number; code: string; message: string };
 
 const LONGEST_MESSAGE = 1000;
 
+/** A failed check says what to enter; the message of a conflict says only what is known. */
+const CONFLICT_REMEDY = 'to send these items, enter a new order number; otherwise leave this order out';
+
 /**
  * What is wrong with each record of an order, in the order of the records. An error of the complete order (the API
  * refused it, say) is shown at the only record whose article it names, otherwise at the record that the dead letter
@@ -61,7 +64,9 @@ function blame(order: CheckedOrder, deadLetter: DeadLetter, own: readonly Proble
     (problem) => !order.records.some((record) => isAbout(problem, record)),
   );
   const problems = [...own, ...unplaced];
-  return problems.length === 0 ? [deadLetter.code, deadLetter.message] : [codesOf(problems), messagesOf(problems)];
+  if (problems.length > 0) return [codesOf(problems), messagesOf(problems)];
+  const { kind, code, message } = deadLetter;
+  return [code, kind === 'conflict' ? `${message}; ${CONFLICT_REMEDY}` : message];
 }
 
 function isAbout(problem: Place, record: SourceRecord): boolean {

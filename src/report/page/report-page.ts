@@ -164,14 +164,14 @@ function soFar(report: Report): string {
 }
 
 function finishedVerdict(report: Report, story: Story): Verdict {
-  const { orders: total, accepted } = report.counts;
+  const { orders: total, accepted, cancelled } = report.counts;
   const waiting = waitingOf(story);
   const open = story.open + waiting;
   if (open > 0) {
     const verdict = verdictOfOpen(open, story.nameless, total);
-    const others = total - open;
-    const lead = others === 0 ? '' : others === 1 ? 'The other order is done.' : 'The others are done.';
-    return { mood: 'care', verdict, lead: waiting === 0 ? lead : `${lead} ${whereTheyWait(waiting, open)}`.trim() };
+    const leads = [doneText(total - open - cancelled, cancelled), withdrawnText(cancelled)];
+    if (waiting > 0) leads.push(whereTheyWait(waiting, open));
+    return { mood: 'care', verdict, lead: leads.join(' ').replace(/ +/g, ' ').trim() };
   }
   if (total === 0) return { mood: 'neutral', verdict: 'This file has no orders', lead: '' };
   if (accepted === total) {
@@ -179,7 +179,20 @@ function finishedVerdict(report: Report, story: Story): Verdict {
     return { mood: 'well', verdict, lead: '' };
   }
   const lead = story.groups.size > 0 ? 'Every order that needed a person has been settled since.' : '';
-  return { mood: 'well', verdict: 'Nothing here needs you', lead };
+  return { mood: 'well', verdict: 'Nothing here needs you', lead: `${lead} ${withdrawnText(cancelled)}`.trim() };
+}
+
+/** `others`: neither open nor cancelled. */
+function doneText(others: number, cancelled: number): string {
+  if (others <= 0) return '';
+  if (cancelled > 0) return `${orders(others)} ${others === 1 ? 'is' : 'are'} done.`;
+  return others === 1 ? 'The other order is done.' : 'The others are done.';
+}
+
+/** Withdrawn orders are in no fix file. */
+function withdrawnText(cancelled: number): string {
+  if (cancelled === 0) return '';
+  return `${orders(cancelled)} ${cancelled === 1 ? 'was' : 'were'} withdrawn and not sent. To send ${cancelled === 1 ? 'it' : 'them'}, correct the complete file and drop it again.`;
 }
 
 /** Rows without a number are not counted as orders: several may belong to one. */

@@ -53,6 +53,15 @@ describe('the fix file of a table', () => {
     );
   });
 
+  it('a conflict says what to enter', () => {
+    const order = dead(rows(2, ['7', 'A', '1']), 'conflict', 'other-content', 'this number is already accepted');
+    expect(textOf(CSV_SHAPE, [order])).toContain(
+      `;this number is already accepted; to send these items, enter a new order number; otherwise leave this order out${from('line 2')}`.slice(
+        1,
+      ),
+    );
+  });
+
   it('an error of the complete order is shown at its first row, on one line', () => {
     const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', 'Unknown\r\narticle\u2028A');
     expect(textOf(CSV_SHAPE, [order])).toContain(

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { noOutcomes } from '../../../src/order/outcome.ts';
 import { html } from '../../../src/report/page/html.ts';
 import { reportPage } from '../../../src/report/page/report-page.ts';
 import type { Report } from '../../../src/report/report.ts';
@@ -149,6 +150,15 @@ it('pauses are part of the timeline, in order of time', () => {
   expect(text).toMatch(
     /07:15:04 First outcome 07:16:00 Paused for 1 min 30 s: the API answered 503 07:18:09 Last outcome/,
   );
+});
+
+it('orders that were withdrawn are not called done, also when nothing else waits', () => {
+  const counts = { records: 4, orders: 4, ...noOutcomes(), refused: 1, accepted: 1, cancelled: 2 };
+  const one = dead(order(2), 'refused', '400', 'No');
+  const lead = '2 orders were withdrawn and not sent. To send them, correct the complete file and drop it again.';
+  expect(textOf(pageOf([one], { counts }))).toContain(`1 order is done. ${lead}`);
+  if (one.deadLetter) one.deadLetter.closed = { at: AT, by: 'discard' };
+  expect(textOf(pageOf([one], { counts }))).toContain(`has been settled since. ${lead}`);
 });
 
 it("an operator's pause says once that it is one", () => {
