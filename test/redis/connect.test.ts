@@ -22,17 +22,18 @@ afterAll(async () => {
 });
 
 const probe = '{posync:test}:probe';
+const key = '{posync:test}:key';
 
 describe('a Redis that becomes a replica', () => {
   it('makes a write wait until it is a primary again, and is reported once', async () => {
     const troubles: string[] = [];
     const redis = await connectRedis(server.url, { probe, onTrouble: ({ message }) => troubles.push(message) });
     await admin.replicaof('127.0.0.1', 1);
-    const written = redis.eval("return redis.call('SET', KEYS[1], 'kept')", 1, 'a-key');
+    const written = redis.eval("return redis.call('SET', KEYS[1], 'kept')", 1, key);
     await until('the refusal was seen', () => troubles.length > 0);
     await admin.replicaof('NO', 'ONE');
     expect(await written).toBe('OK');
-    expect(await redis.get('a-key')).toBe('kept');
+    expect(await redis.get(key)).toBe('kept');
     expect(troubles).toEqual([expect.stringContaining('READONLY')]);
     await redis.quit();
   });

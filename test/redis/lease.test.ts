@@ -5,6 +5,8 @@ import { takeLease } from '../../src/redis/lease.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 
+const KEY = '{posync:test}:lease';
+
 let redis: Redis;
 beforeEach(async () => {
   redis = await connectRedis(await openDatabase());
@@ -12,36 +14,36 @@ beforeEach(async () => {
 afterEach(() => redis.disconnect());
 
 it('a lease has one owner at a time', async () => {
-  const lease = await takeLease(redis, 'lease', 'first', 10_000);
-  expect(await takeLease(redis, 'lease', 'second', 10_000)).toBeUndefined();
+  const lease = await takeLease(redis, KEY, 'first', 10_000);
+  expect(await takeLease(redis, KEY, 'second', 10_000)).toBeUndefined();
   await lease?.release();
-  const next = await takeLease(redis, 'lease', 'second', 10_000);
+  const next = await takeLease(redis, KEY, 'second', 10_000);
   expect(next).toBeDefined();
   await next?.release();
 });
 
 it('a lease is renewed for as long as its owner keeps it', async () => {
-  const lease = await takeLease(redis, 'lease', 'first', 300);
+  const lease = await takeLease(redis, KEY, 'first', 300);
   await delay(900);
-  expect(await redis.get('lease')).toBe('first');
+  expect(await redis.get(KEY)).toBe('first');
   expect(lease?.signal.aborted).toBe(false);
   await lease?.release();
-  expect(await redis.exists('lease')).toBe(0);
+  expect(await redis.exists(KEY)).toBe(0);
 });
 
 it('a lease that another owner took meanwhile is reported as lost, and its release leaves the other one alone', async () => {
-  const lease = await takeLease(redis, 'lease', 'first', 300);
-  await redis.set('lease', 'second');
+  const lease = await takeLease(redis, KEY, 'first', 300);
+  await redis.set(KEY, 'second');
   await until('the loss', () => lease?.signal.aborted);
   await lease?.release();
-  expect(await redis.get('lease')).toBe('second');
+  expect(await redis.get(KEY)).toBe('second');
 });
 
 it("a lease whose owner is gone does not last longer after a step back of Redis' clock", async () => {
   // What a step of five minutes leaves behind.
-  await redis.set('lease', 'gone', 'PX', 300_000);
-  expect(await takeLease(redis, 'lease', 'next', 100)).toBeUndefined();
-  expect(await redis.pttl('lease')).toBeLessThanOrEqual(100);
-  const lease = await until('the lease', async () => (await takeLease(redis, 'lease', 'next', 100)) ?? false);
+  await redis.set(KEY, 'gone', 'PX', 300_000);
+  expect(await takeLease(redis, KEY, 'next', 100)).toBeUndefined();
+  expect(await redis.pttl(KEY)).toBeLessThanOrEqual(100);
+  const lease = await until('the lease', async () => (await takeLease(redis, KEY, 'next', 100)) ?? false);
   await lease.release();
 });

@@ -8,10 +8,10 @@ test('the test Redis keeps what was written across kill -9 and is gone when disp
     await using redis = await startTestRedis();
     client = new Redis(redis.url, { retryStrategy: () => 20 });
     client.on('error', () => undefined);
-    await client.set('order', '4711');
+    await client.set('{posync:test}:order', '4711');
     await redis.kill();
     await redis.restart();
-    expect(await client.get('order')).toBe('4711');
+    expect(await client.get('{posync:test}:order')).toBe('4711');
     expect(await client.config('GET', 'appendfsync')).toEqual(['appendfsync', 'always']);
   }
   client.disconnect();
