@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -38,6 +38,15 @@ afterAll(() => folder[Symbol.asyncDispose]());
 
 const env = { PATH: `${NODE}:${process.env['PATH'] ?? ''}`, HOME: '/nonexistent' };
 const versionIn = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, 'utf8')).version;
+
+test('npm pack without the packages, which would leave them out, is refused with the command to run', async () => {
+  const empty = path.join(folder.path, 'empty');
+  await mkdir(empty);
+  await copyFile(path.join(ROOT, 'package.json'), path.join(empty, 'package.json'));
+  await expect(run('npm', ['pack'], { cwd: empty })).rejects.toMatchObject({
+    stderr: expect.stringContaining('Run `npm ci --omit=dev` first'),
+  });
+});
 
 test('an installed package has the exact version of each library that was tested', async () => {
   const { dependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));

@@ -4,7 +4,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { writeExecutable } from '../support/executable.ts';
+import { CLIENT_ID, CLIENT_SECRET } from '../support/open-sandbox.ts';
+import { openDatabase } from '../support/shared-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
+import { openWorkplace } from '../support/workplace.ts';
 
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -34,6 +38,30 @@ describe.skipIf(!(await isThere('systemd-analyze')))('the systemd unit', () => {
     const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', copy]);
     expect(stdout + stderr).toBe('');
   });
+});
+
+test('the commands of docs/operations.md for pm2 lead to a configuration in which doctor finds no problem', async () => {
+  await using place = await openWorkplace();
+  const page = await readFile(path.join(ROOT, 'docs/operations.md'), 'utf8');
+  const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = '']) => text);
+  const commands = blocks
+    .filter((text) => /\/etc\/po-sync\/(?:env|po-sync\.yaml)/.test(text))
+    .slice(0, 2)
+    .join('');
+  const [prepare = '', rest] = commands.split('pm2 start ');
+  expect(prepare).toMatch(/^sudo install -d .*doctor\n$/s);
+  expect(rest).toContain('pm2 save');
+  const { baseUrl, authUrl, redis } = { ...place.api, redis: await openDatabase() };
+  await writeExecutable(path.join(place.folder, 'bin/sudo'), 'exec "$@"');
+  await writeExecutable(
+    path.join(place.folder, 'bin/editor'),
+    `case $1 in */client-id) echo '${CLIENT_ID}' >"$1" ;; */client-secret) echo '${CLIENT_SECRET}' >"$1" ;;`,
+    `*) sed -i 's#https://api.*#${baseUrl}#; s#https://auth.*#${authUrl}#; s#/srv/#${place.folder}/srv/#' "$1" ;; esac`,
+  );
+  const here = prepare.replaceAll(/\/(?:etc|srv)\//g, (root) => `${place.folder}${root}`);
+  const env = { PATH: `${place.folder}/bin:${process.env['PATH']}`, PO_SYNC_REDIS_URL: redis, PO_SYNC_ADMIN_PORT: '0' };
+  const { stdout } = await run('sh', ['-ec', here], { cwd: ROOT, env });
+  expect(stdout).toMatch(/^No problems found\.|^0 failed/m);
 });
 
 describe('Docker Compose', () => {
