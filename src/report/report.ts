@@ -12,6 +12,8 @@ export type Report = {
   /** A fix file: the source whose mapping reads it, where it is not its own. */
   readAs?: string;
   file: string;
+  /** The person who handed it in at the admin port. */
+  by?: string;
   sha256: string;
   bytes: number;
   format: FileFormat | null;

@@ -57,6 +57,24 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   expect(report.counts).toMatchObject({ accepted: 2, duplicate: 1, conflict: 1, invalid: 1 });
   expect([...place.stored().values()]).toEqual([1, 1, 1, 1]);
   expect(await uploads()).toEqual([]);
+
+  const { body: actions } = await person.call('GET', '/actions?limit=1');
+  const who = (actions['items'] as { who: string; what: string }[])[0]?.who ?? '';
+  expect([report.by, who === '']).toEqual([who, false]);
+  const accepted = (await person.call('GET', '/order?number=PO-3')).body;
+  expect(accepted).toMatchObject({ accepted: { batch, by: who }, appearances: [{ batch, by: who }] });
+  expect((await person.call('GET', '/order?number=PO-4')).body).toMatchObject({ appearances: [{ batch, by: who }] });
+  expect((await person.call('GET', '/order?number=PO-1')).body['accepted']).not.toHaveProperty('by');
+  for (const page of [`/order?number=PO-3`, '/order?number=PO-4']) {
+    expect((await person.page(page)).text).toContain(`, line `);
+    expect((await person.page(page)).text).toContain(`, handed in by ${who}`);
+  }
+  const shown = await until('the lists', async () => {
+    const { status, text } = await person.page(`/batches/${batch}`);
+    return status === 200 && text;
+  });
+  expect(shown).toMatch(new RegExp(`handed in by</dt>\\s*<dd>${who}`));
+  expect((await place.run(['explain', 'PO-3'])).out).toContain(`, handed in by ${who}`);
 });
 
 it('when the ledger changed since the preview, nothing is sent and a new preview is shown', async () => {

@@ -109,6 +109,7 @@ function factsOf({ batch, report, error }: BatchView, fixes: readonly string[]):
   return facts([
     ['batch', html`<code>${batch.batch}</code>`],
     ['source', batch.source],
+    ['handed in by', batch.by],
     ['taken', timeText(new Date(batch.startedAt).toISOString())],
     ['last outcome', settledIn(batch) === 0 ? undefined : timeText(new Date(batch.lastAt).toISOString())],
     [

@@ -57,10 +57,14 @@ function openFacts({ open }: OrderHistory, now: number): Html | undefined {
       `${waitText(open.waitsFor)}${untilText(open.waitsFor, now) === '' ? '' : `; next check ${untilText(open.waitsFor, now)}`}`,
     ],
     ['items', items.join(', ')],
-    ['file', html`${link(batchPath(open.batch), open.file ?? open.batch)}, line ${open.line}`],
+    ['file', html`${link(batchPath(open.batch), open.file ?? open.batch)}, line ${open.line}${handedIn(open.by)}`],
     ['batch held', open.heldBecause],
     ['same order in', open.followedBy.length === 0 ? undefined : open.followedBy.join(', ')],
   ]);
+}
+
+function handedIn(by: string | undefined): string {
+  return by === undefined ? '' : `, handed in by ${by}`;
 }
 
 type HistoryEvent = { at: string; text: Html };
@@ -74,7 +78,7 @@ function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory
     ? [
         {
           at: iso(accepted.at),
-          text: html`accepted by the API${accepted.batch === undefined ? ' before po-sync sent it' : ''}`,
+          text: html`accepted by the API${accepted.batch === undefined ? ' before po-sync sent it' : handedIn(accepted.by)}`,
         },
       ]
     : [];
@@ -86,10 +90,11 @@ function appearanceEvents({
   batch,
   file,
   startedAt,
+  by,
   result,
   deadLetter,
 }: OrderHistory['appearances'][number]): HistoryEvent[] {
-  const taken = { at: startedAt, text: html`in ${link(batchPath(batch), file)}, line ${result.line}` };
+  const taken = { at: startedAt, text: html`in ${link(batchPath(batch), file)}, line ${result.line}${handedIn(by)}` };
   const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? '' : `: ${result.message}`}`;
   const text = deadLetter
     ? html`${outcome} (${link(`/dead-letters/${encodeURIComponent(idOf(batch, deadLetter))}`, isWaiting({ deadLetter }) ? 'correct or settle it' : 'details')})`

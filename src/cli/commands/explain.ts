@@ -99,14 +99,18 @@ function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory
   return all.filter((one, index) => !isRepeated(one, index)).sort((a, b) => a.at - b.at);
 }
 
-function openEvent({ file, line, batch, takenAt }: OpenOrder): HistoryEvent {
-  return { at: takenAt, text: `in ${file ?? 'a file'}, line ${line}, batch ${batch}` };
+function openEvent({ file, line, batch, takenAt, by }: OpenOrder): HistoryEvent {
+  return { at: takenAt, text: `in ${file ?? 'a file'}, line ${line}, batch ${batch}${handedIn(by)}` };
 }
 
-function takenEvent({ batch, source, file, startedAt, result, deadLetter }: Appearance): HistoryEvent {
+function handedIn(by: string | undefined): string {
+  return by === undefined ? '' : `, handed in by ${by}`;
+}
+
+function takenEvent({ batch, source, file, startedAt, by, result, deadLetter }: Appearance): HistoryEvent {
   const lines = deadLetter?.location.lines;
   const where = lines === undefined ? `line ${result.line}` : `lines ${lines.join(', ')}`;
-  return { at: Date.parse(startedAt), text: `in ${file} (source ${source}), ${where}, batch ${batch}` };
+  return { at: Date.parse(startedAt), text: `in ${file} (source ${source}), ${where}, batch ${batch}${handedIn(by)}` };
 }
 
 function outcomeEvents({ result, deadLetter }: Appearance): HistoryEvent[] {
@@ -150,9 +154,12 @@ function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): Histor
   return { at, text: `attempt ${attempt}: ${message}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}` };
 }
 
-function acceptedEvent({ at, attempts, batch }: NonNullable<OrderHistory['accepted']>): HistoryEvent {
+function acceptedEvent({ at, attempts, batch, by }: NonNullable<OrderHistory['accepted']>): HistoryEvent {
   if (batch === undefined) return { at, text: "found in the API's list; po-sync had not sent it" };
-  return { at, text: `accepted by the API${attempts > 1 ? ` on attempt ${attempts}` : ''}, batch ${batch}` };
+  return {
+    at,
+    text: `accepted by the API${attempts > 1 ? ` on attempt ${attempts}` : ''}, batch ${batch}${handedIn(by)}`,
+  };
 }
 
 function nextStep({ order, state, open, appearances }: OrderHistory, reports: string, now: number): string[] {

@@ -137,6 +137,7 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     batch: batch.batch,
     source: batch.source,
     file: batch.name,
+    by: batch.by,
     state: standing,
     startedAt: iso(batch.startedAt),
     lastAt: iso(batch.lastAt),

@@ -17,6 +17,8 @@ export type Appearance = {
   file: string;
   /** When the file was taken, ISO 8601. */
   startedAt: string;
+  /** The person who handed it in at the admin port. */
+  by?: string;
   result: OrderResult;
   deadLetter?: DeadLetter;
 };
@@ -48,11 +50,12 @@ async function inReport(number: string, folder: string, context: OperatorContext
     ? await deadLettersOf(number, folder, report, context)
     : [];
   return results.map((result) => {
-    const { batch, source, file, startedAt } = report;
+    const { batch, source, file, startedAt, by } = report;
     const deadLetter = deadLetters.find(
       ({ location, kind }) => location.line === result.line && kind === result.outcome,
     );
-    return { batch, source, file, startedAt, result, ...(deadLetter ? { deadLetter } : {}) };
+    const more = { ...(by === undefined ? {} : { by }), ...(deadLetter ? { deadLetter } : {}) };
+    return { batch, source, file, startedAt, result, ...more };
   });
 }
 

@@ -14,8 +14,11 @@ export type OrderHistory = {
   order: string;
   /** `nothing`: the ledger has no entry for it. */
   state: 'nothing' | 'accepted' | EntryState;
-  /** The API has it: since when, after how many attempts, from which batch; no batch if the API had it before. */
-  accepted?: { at: number; attempts: number; batch?: string };
+  /**
+   * The API has it: since when, after how many attempts, from which batch, and who handed that in; no batch if the API
+   * had it before.
+   */
+  accepted?: { at: number; attempts: number; batch?: string; by?: string };
   /** Not settled, or waiting for a person. */
   open?: OpenOrder;
   operatorActions: OperatorAction[];
@@ -29,6 +32,8 @@ export type OpenOrder = {
   takenAt: number;
   /** The file of a batch that the store still knows. */
   file?: string;
+  /** The person who handed it in at the admin port. */
+  by?: string;
   heldBecause?: string;
   line: number;
   content: Order;
@@ -69,7 +74,9 @@ export async function explainOrder(
     case 'accepted': {
       const { at, attempts, batchNo } = known.compact;
       const batch = await batches.nameOf(batchNo);
-      return { ...base, state: 'accepted', accepted: { at, attempts, ...(batch === undefined ? {} : { batch }) } };
+      const by = batch === undefined ? undefined : (await batches.find(batch))?.by;
+      const from = { ...(batch === undefined ? {} : { batch }), ...(by === undefined ? {} : { by }) };
+      return { ...base, state: 'accepted', accepted: { at, attempts, ...from } };
     }
     case 'open':
       return { ...base, state: known.entry.state, open: await openOrder(known.entry, context) };
@@ -106,6 +113,7 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
     batch: entry.batch,
     takenAt: batch?.startedAt ?? claimTimeOf(entry.batch) ?? 0,
     ...(batch === undefined ? {} : { file: batch.name }),
+    ...(batch?.by === undefined ? {} : { by: batch.by }),
     ...(batch?.held === undefined ? {} : { heldBecause: batch.held.reason }),
     line: entry.place.line,
     content: entry.order,
