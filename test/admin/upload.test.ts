@@ -77,6 +77,15 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   expect((await place.run(['explain', 'PO-3'])).out).toContain(`, handed in by ${who}`);
 });
 
+it('a stored file that somebody changed since its preview is not sent', async () => {
+  const upload = await person.upload('source=inbox&name=changed.csv', `${HEAD}\nPO-70,NEW,A,1\n`);
+  const [folder = ''] = await uploads();
+  const stored = path.join(place.folder, 'data', 'uploads', folder, 'changed.csv');
+  await writeFile(stored, (await readFile(stored, 'utf8')).replace('PO-70,NEW,A,1', 'PO-70,NEW,A,1 '));
+  expect((await send(upload)).body['code']).toBe('upload-other');
+  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+});
+
 it('when the ledger changed since the preview, nothing is sent and a new preview is shown', async () => {
   const upload = await person.upload('name=later.csv', `${HEAD}\nPO-11,NEW,A,1\nPO-12,NEW,A,1\n`);
   expect(upload['preview']).toMatchObject({ new: 2 });
