@@ -1,4 +1,5 @@
 import { iso, outcomeWord } from '../../core/format.ts';
+import { handedIn } from '../../operate/orders/appearances.ts';
 import { actionText, isWaiting, lastOutcome, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -61,10 +62,6 @@ function openFacts({ open }: OrderHistory, now: number): Html | undefined {
     ['batch held', open.heldBecause],
     ['same order in', open.followedBy.length === 0 ? undefined : open.followedBy.join(', ')],
   ]);
-}
-
-function handedIn(by: string | undefined): string {
-  return by === undefined ? '' : `, handed in by ${by}`;
 }
 
 type HistoryEvent = { at: string; text: Html };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
-import type { Appearance } from '../../operate/orders/appearances.ts';
+import { type Appearance, handedIn } from '../../operate/orders/appearances.ts';
 import {
   actionText,
   explainOrder,
@@ -103,10 +103,6 @@ function openEvent({ file, line, batch, takenAt, by }: OpenOrder): HistoryEvent 
   return { at: takenAt, text: `in ${file ?? 'a file'}, line ${line}, batch ${batch}${handedIn(by)}` };
 }
 
-function handedIn(by: string | undefined): string {
-  return by === undefined ? '' : `, handed in by ${by}`;
-}
-
 function takenEvent({ batch, source, file, startedAt, by, result, deadLetter }: Appearance): HistoryEvent {
   const lines = deadLetter?.location.lines;
   const where = lines === undefined ? `line ${result.line}` : `lines ${lines.join(', ')}`;
@@ -156,10 +152,8 @@ function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): Histor
 
 function acceptedEvent({ at, attempts, batch, by }: NonNullable<OrderHistory['accepted']>): HistoryEvent {
   if (batch === undefined) return { at, text: "found in the API's list; po-sync had not sent it" };
-  return {
-    at,
-    text: `accepted by the API${attempts > 1 ? ` on attempt ${attempts}` : ''}, batch ${batch}${handedIn(by)}`,
-  };
+  const again = attempts > 1 ? ` on attempt ${attempts}` : '';
+  return { at, text: `accepted by the API${again}, batch ${batch}${handedIn(by)}` };
 }
 
 function nextStep({ order, state, open, appearances }: OrderHistory, reports: string, now: number): string[] {
@@ -213,10 +207,9 @@ function nextStep({ order, state, open, appearances }: OrderHistory, reports: st
 /** What an order without an outcome waits for, and what a person can do about it. */
 function waitLines({ waitsFor, batch, followedBy }: OpenOrder, now: number): string[] {
   const until = untilText(waitsFor, now);
-  const others = followedBy.length === 0 ? [] : [`The same order is in batch ${followedBy.join(', ')}.`];
   return [
     `Waits for ${waitText(waitsFor)}${until === '' ? '' : `; next check ${until}`}.`,
-    ...others,
+    ...(followedBy.length === 0 ? [] : [`The same order is in batch ${followedBy.join(', ')}.`]),
     remedyOf(waitsFor, batch),
   ];
 }

@@ -23,6 +23,11 @@ export type Appearance = {
   deadLetter?: DeadLetter;
 };
 
+/** The end of a text about a file; empty for one that a source took. */
+export function handedIn(by: string | undefined): string {
+  return by === undefined ? '' : `, handed in by ${by}`;
+}
+
 /** Every appearance of an order number in these reports, or in all that are kept, oldest first. Reads each results.csv once. */
 export async function findAppearances(
   number: string,
