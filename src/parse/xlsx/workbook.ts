@@ -1,6 +1,6 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -21,9 +21,13 @@ type Outcome =
 const MIB = 1024 * 1024;
 const PAGE = 1_000;
 
-/** The least time for a workbook, and the time for each byte, in milliseconds: a hundred times what it takes. */
-const LEAST_TIME = 10_000;
-const TIME_EACH_MIB = 10_000;
+/** Processor time for any workbook, and for each MiB of it, in seconds: a hundred times what it takes. */
+const LEAST_SECONDS = 10;
+const SECONDS_EACH_MIB = 10;
+/** A process that does nothing at all ends after so many times its processor time. */
+const PATIENCE = 30;
+/** How often its processor time is looked up, in milliseconds. */
+const LOOK = 500;
 
 /** Workbooks are read one at a time: each may need as much memory as everything else together. */
 let turn: Promise<unknown> = Promise.resolve();
@@ -37,15 +41,13 @@ let turn: Promise<unknown> = Promise.resolve();
 export async function openWorkbook(
   handle: FileHandle,
   stamp: Stamp,
-  { sheet, signal }: { sheet: string | undefined; signal?: AbortSignal | undefined },
+  { sheet, signal, seconds = secondsFor(stamp) }: OpenOptions,
 ): Promise<WorkbookRows> {
   if (stamp.size > LIMITS.workbookBytes) throw tooLarge(`The workbook has ${stamp.size} bytes`, LIMITS.workbookBytes);
   const rows = await openNamelessFile();
   const dispose = () => rows.close();
   try {
-    const reading = turn.then(() =>
-      runProgram({ workbook: handle.fd, rows: rows.fd, size: Number(stamp.size), sheet, signal }),
-    );
+    const reading = turn.then(() => runProgram({ workbook: handle.fd, rows: rows.fd, seconds, sheet, signal }));
     turn = reading.catch(() => undefined);
     const outcome = await reading;
     await requireUnchanged(handle, stamp);
@@ -59,10 +61,17 @@ export async function openWorkbook(
   }
 }
 
+type OpenOptions = { sheet: string | undefined; signal?: AbortSignal | undefined; seconds?: number };
+
+function secondsFor({ size }: Stamp): number {
+  return LEAST_SECONDS + Math.ceil(Number(size) / MIB) * SECONDS_EACH_MIB;
+}
+
 type Task = {
   workbook: number;
   rows: number;
-  size: number;
+  /** Processor time. */
+  seconds: number;
   sheet: string | undefined;
   signal: AbortSignal | undefined;
 };
@@ -73,15 +82,15 @@ const STRIP_TYPES = import.meta.dirname.includes('/node_modules/')
   : [];
 
 /** Passes the workbook to a separate process, which gets nothing else. */
-async function runProgram({ workbook, rows, size, sheet, signal }: Task): Promise<Outcome> {
-  const timeout = LEAST_TIME + Math.ceil(size / MIB) * TIME_EACH_MIB;
+async function runProgram({ workbook, rows, seconds, sheet, signal }: Task): Promise<Outcome> {
   const child = fork(new URL('./sheet-program.ts', import.meta.url), {
     env: {},
     execArgv: [...STRIP_TYPES, `--max-old-space-size=${LIMITS.workbookHeap / MIB}`, '--max-semi-space-size=8'],
     stdio: ['pipe', 'pipe', 'ignore', rows, workbook, 'ipc'],
-    timeout,
+    timeout: seconds * 1000 * PATIENCE,
     killSignal: 'SIGKILL',
   });
+  using _ = limitProcessorTime(child, seconds);
   const stop = () => void child.kill('SIGTERM');
   signal?.addEventListener('abort', stop, { once: true });
   try {
@@ -94,11 +103,28 @@ async function runProgram({ workbook, rows, size, sheet, signal }: Task): Promis
     if (said !== '') return JSON.parse(said) as Outcome;
     signal?.throwIfAborted();
     if (ended === 'SIGABRT') throw tooLarge('The workbook needs more memory', LIMITS.workbookHeap);
-    if (ended === 'SIGKILL') throw tooSlow(Math.round(timeout / 1000));
+    if (ended === 'SIGKILL') throw tooSlow(seconds);
     throw new Error('the process that reads a workbook ended');
   } finally {
     signal?.removeEventListener('abort', stop);
   }
+}
+
+/** Kills a process that used up its processor time: time on the clock would refuse a good workbook on a busy machine. */
+function limitProcessorTime(child: ChildProcess, seconds: number): Disposable {
+  const look = async () => {
+    if ((await processorSecondsOf(child.pid)) > seconds) child.kill('SIGKILL');
+  };
+  const timer = setInterval(() => void look(), LOOK);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** User and system time of a process, in hundredths in `/proc`; 0 where there is none, and for one that ended. */
+async function processorSecondsOf(pid: number | undefined): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The name of the program is in brackets and may contain blanks.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return stat === '' ? 0 : (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 async function* pagesOf(rows: FileHandle): AsyncGenerator<SheetRow[]> {
@@ -129,5 +155,5 @@ function tooLarge(what: string, limit: number): PoSyncError {
 }
 
 function tooSlow(limit: number): PoSyncError {
-  return unreadable('too-large', `The workbook takes longer to read than ${limit} s.`, { limit }, REMEDY);
+  return unreadable('too-large', `The workbook needs more than ${limit} s of processor time.`, { limit }, REMEDY);
 }
