@@ -44,8 +44,11 @@ function encodingOf([a, b, c]: Buffer): string | undefined {
   return a === 0xfe && b === 0xff ? 'utf-16be' : 'utf-8';
 }
 
+/** Characters that a text does not have, but a binary file such as an old workbook does. */
+const BINARY = /[\0-\x08\x0e-\x1f].*\ufffd|\ufffd.*[\0-\x08\x0e-\x1f]/s;
+
 function shown(line: string, from: number): string | undefined {
   const text = line.slice(from, from + SHOWN).toWellFormed();
-  if (text.trim() === '') return undefined;
+  if (text.trim() === '' || BINARY.test(text)) return undefined;
   return `${from > 0 ? '…' : ''}${text}${line.length > from + SHOWN ? '…' : ''}`;
 }

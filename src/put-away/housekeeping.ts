@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
-import type { Batches } from '../ledger/batches/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Retention } from '../ledger/retention.ts';
 import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
 import { ordersForgotten } from '../log/events/delivery.ts';
@@ -68,7 +68,7 @@ async function withWaiting(closings: readonly Closing[], batches: Batches): Prom
   async function closingsIn(batch: string): Promise<Closings | undefined> {
     if (!known.has(batch)) {
       const found = await batches.find(batch);
-      files.set(batch, found?.name);
+      files.set(batch, nameOf(found));
       known.set(batch, found && closingsOf(await batches.closings(batch)));
     }
     return known.get(batch);
@@ -85,7 +85,7 @@ async function withWaiting(closings: readonly Closing[], batches: Batches): Prom
 
   async function fileOf(batch: string | undefined): Promise<string | undefined> {
     if (batch === undefined) return undefined;
-    if (!files.has(batch)) files.set(batch, (await batches.find(batch))?.name);
+    if (!files.has(batch)) files.set(batch, nameOf(await batches.find(batch)));
     return files.get(batch);
   }
 
@@ -97,6 +97,11 @@ async function withWaiting(closings: readonly Closing[], batches: Batches): Prom
     shown.push(file === undefined ? waits : { ...waits, file });
   }
   return shown;
+}
+
+/** The name that people find: that of the settled file, next to which its page is; before, the name as it was dropped. */
+function nameOf(batch: Batch | undefined): string | undefined {
+  return batch?.settledPath === undefined ? batch?.name : basename(batch.settledPath);
 }
 
 type Deps = { config: Config; batches: Batches; retention: Retention; clock: Clock; log: Log };

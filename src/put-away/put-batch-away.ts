@@ -49,6 +49,9 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
     await moveFile(batch, where);
     if (where === 'failed') await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
     else await closeReplaced(batch);
+    // Older reports name the settled file of this one, in which their rows wait.
+    const origins = await batches.origins(batch.batch);
+    if (origins.length > 0) await store.redis.sadd(store.keys.refresh, ...origins);
     await batches.done(batch.batch);
     inspections.delete(batch.batch);
     const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;

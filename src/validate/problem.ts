@@ -198,7 +198,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'too-few-fields':
       return `has fewer fields than the header (${value}); check for a missing delimiter or a line break within a field`;
     case 'too-many-fields':
-      return `has more fields than the header (${value}); put fields that contain the delimiter in quotes`;
+      return `has more fields than the header (${value}); put fields that contain the delimiter in quotes, or, in a spreadsheet, move each value into its column and clear the cells after the last one`;
     case 'not-an-object':
       return `${shown} is not an order; an object with purchaseOrderNumber and items is needed`;
     case 'ambiguous-key':
@@ -216,7 +216,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'fix-row-twice':
       return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':
-      return `${shown} is either a value or the label of a totals row; remove a totals row. If it is a value, or if every file has such a row, ask your operator to set totalRows: allow or skipRows in the mapping of the source`;
+      return `${shown} is either a value or the label of a totals row; if it is the label of a totals row, ask your operator to discard it and to name it in skipRows in the mapping of the source. If it is a value, ask your operator to set totalRows: allow there`;
     case 'called-off':
       return `${shown} says that this is not wanted any more; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. If it never means that, ask your operator to set otherReadings: allow in the mapping of the source`;
     case 'nested':

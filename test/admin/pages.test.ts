@@ -167,6 +167,12 @@ describe('a person who operates', () => {
     const who = /id="state".*?<div class="person">\s*([^,<]+),/s.exec(await page('/'))?.[1] ?? '';
     expect(await page('/order?number=PO-3')).toContain(`content that waited for a person was discarded by ${who}`);
     expect(await page('/environment')).toMatch(/<td data-title="what"><div>discard<\/div><\/td>/);
+    const late = await fetch(at(`${letter}/fix`), {
+      method: 'POST',
+      headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'do=send&version=none',
+    });
+    expect(await late.text()).toContain('role="alert">Not sent. This dead letter was closed: discarded.');
     await until('it left the list', async () => !(await page('/dead-letters')).includes('PO-3'));
   });
 

@@ -28,6 +28,7 @@ test.each([
   [Buffer.from('\ufeffa\nÄ\n', 'utf16le'), 2, 'Ä'],
   [Buffer.from('a\nM\xfcller\n', 'latin1'), 2, 'M\ufffdller'],
   [gzipSync('a\nb\n'), 2, undefined],
+  [Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0]), 1, undefined],
   [Buffer.from('PK\x03\x04 a workbook\nb'), 2, undefined],
 ])('of %j, line %d is %j', async (content, line, text) => {
   expect(await lineOf(content, line)).toBe(text);

@@ -124,7 +124,9 @@ function contents({ payload, known }: FullLetter): Html | undefined {
   const own = itemsIn(payload);
   if (own.length === 0) return undefined;
   const other =
-    known === undefined ? undefined : html`<h2>Already known with</h2>${items('Known items', itemsIn(known))}`;
+    known === undefined
+      ? undefined
+      : html`<h2>Items that are already known</h2>${items('Known items', itemsIn(known))}<p>The API cannot change an order. To send the new items, enter a new order number. To keep the known order, discard the new items.</p>`;
   return html`<h2>Items</h2>${items('Items', own)}${other}`;
 }
 

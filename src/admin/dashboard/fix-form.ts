@@ -26,8 +26,10 @@ export async function fixSection(
 ): Promise<FixSection> {
   const sent = await readCorrections(api, letter);
   const before = sent.length === 0 ? undefined : correctionsTable(sent);
-  if (sent.at(-1)?.state === 'under-way') return { body: before, refresh: 1 };
-  if (!mayOperate || letter.closed || letter.kind === 'inDoubt') return { body: before };
+  // A person whose correction came too late stays on the page that says so.
+  const late = html`${result(entered)}${before}`;
+  if (sent.at(-1)?.state === 'under-way') return { body: late, ...(entered === undefined && { refresh: 1 }) };
+  if (!mayOperate || letter.closed || letter.kind === 'inDoubt') return { body: late };
   const found = await api.corrections.open(letter).catch(whyNot);
   const body =
     found instanceof PoSyncError
@@ -63,7 +65,7 @@ function resultOf({ state, accepted, left }: CorrectionView): Html {
 }
 
 function result(entered: Entered | undefined): Html | undefined {
-  if (entered?.trouble !== undefined) return html`<p class="box bad" role="alert">${entered.trouble}</p>`;
+  if (entered?.trouble !== undefined) return html`<p class="box bad" role="alert">Not sent. ${entered.trouble}</p>`;
   if (entered?.checked === undefined) return undefined;
   const { isReady, trouble, orders } = entered.checked;
   if (trouble !== undefined) return html`<p class="box bad" role="alert">Not sent. ${trouble}</p>`;
@@ -124,7 +126,7 @@ function rowPart(row: FixRow, index: number, entered: CorrectedRow | undefined, 
   const checked = entered?.confirmed ? html` checked` : undefined;
   return html`<fieldset><legend>${row.place}</legend>${general}
 <div class="cells">${cells}</div>
-<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> The values of this row are correct, even where they can be read in two ways</label>
+<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> This row is correct as it is, even if it can be read in two ways or other rows of the order were removed</label>
 </fieldset>`;
 }
 

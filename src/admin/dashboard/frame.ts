@@ -80,7 +80,7 @@ function headerOf({ environment, isProtected, principal, state }: NonNullable<Pa
     return isHere ? html`<a href="${href}" aria-current="page">${title}</a>` : html`<a href="${href}">${title}</a>`;
   });
   const role = principal.role === 'operate' ? 'may operate' : 'may read';
-  const person = principal.who === '' ? html`<a href="/login">${role}</a>` : html`${principal.who}, ${role}`;
+  const person = principal.who === '' ? html`${role} <a href="/login">Sign in</a>` : html`${principal.who}, ${role}`;
   const out =
     principal.who === ''
       ? undefined

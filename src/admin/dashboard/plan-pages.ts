@@ -21,7 +21,7 @@ export function planForm(url: URL, total: number): Html {
   const back = url.pathname + url.search;
   return html`<form method="post" action="/plans" class="act">
 <input type="hidden" name="back" value="${back}">${filters}
-<span>All ${count(total)} that match:</span>
+<span>${total === 1 ? 'The one that matches' : `All ${count(total)} that match`}:</span>
 <button name="action" value="retry">Send again…</button><button name="action" value="discard" class="bad">Discard…</button>
 </form>`;
 }

@@ -76,7 +76,7 @@ ${facts([
   ['source', source],
   ['size', size(bytes)],
   ['SHA-256', html`<code>${sha256}</code>`],
-  ['removed', state === 'sent' ? undefined : timeText(iso(until))],
+  ['will be removed', state === 'sent' ? undefined : timeText(iso(until))],
 ])}`;
   return { title: name, body, refresh: isBusy ? 1 : undefined };
 }
