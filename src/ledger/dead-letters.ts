@@ -52,7 +52,7 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
     if (number === '') return [placeText(location)];
     const open = readOpenDeadLetters((await redis.hget(keys.waiting, number)) ?? '');
     const fields = open.filter((one) => one.batch === batch).map(({ field }) => field);
-    return fields.length < 2 ? fields : ofKind(fields, await batches.results(batch, fields.map(Number)), deadLetter);
+    return ofKind(fields, await batches.results(batch, fields.map(Number)), deadLetter);
   }
 
   /**
@@ -94,10 +94,9 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
   return { fieldsOf, close, closeCorrected: createCorrectedClosing({ redis, keys }) };
 }
 
-/** The fields of one kind of dead letter; all of them where the kind is not kept. */
+/** The fields of one kind of dead letter. The result of an invalid order may not be kept. */
 function ofKind(fields: readonly string[], results: Awaited<ReturnType<Batches['results']>>, { kind }: DeadLetter) {
-  const alike = fields.filter((_, i) => (results[i]?.outcome ?? 'invalid') === kind);
-  return alike.length === 0 ? [...fields] : alike;
+  return fields.filter((_, i) => (results[i]?.outcome ?? 'invalid') === kind);
 }
 
 function closingOf(deadLetter: ClosingRequest['deadLetter'], by: ClosingRequest['by']): Closing {

@@ -5,6 +5,7 @@ import { type Entry, type OperatorAction, OTHER } from '../../src/ledger/entry.t
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/transitions/next.ts';
 import type { LedgerEvent } from '../../src/ledger/transitions/step.ts';
+import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
@@ -93,6 +94,20 @@ describe('closing a dead letter', () => {
     expect(closed).toEqual({ closed: 1 });
     expect(await store.redis.hget(store.keys.waiting, '4711')).toBe('b1/0');
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open', entry: { state: 'refused' } }]);
+  });
+
+  it('finds no fields of a dead letter that is closed, while one of another kind with the same number is open', async () => {
+    await batches.begin({ ...FILE, batch: 'b1' }, 1000);
+    const words = { attempts: 1, at: 1, code: 'x', message: 'x' };
+    await ledger.count('b1', 1000, [
+      { ordinal: 2, number: '4711', result: { ...words, outcome: 'inDoubt' } },
+      { ordinal: 6, number: '4711', result: { ...words, outcome: 'conflict' } },
+    ]);
+    const of = (kind: 'inDoubt' | 'conflict') =>
+      letters.fieldsOf('b1', { purchaseOrderNumber: '4711', kind, location: { line: 2 } } as DeadLetter, batches);
+    expect([await of('inDoubt'), await of('conflict')]).toEqual([['2'], ['6']]);
+    await letters.close({ batch: 'b1', deadLetter: { number: '4711', kind: 'conflict' }, fields: ['6'], by: ACTION });
+    expect([await of('inDoubt'), await of('conflict')]).toEqual([['2'], []]);
   });
 
   it('remembers that the API has the number with other content', async () => {
