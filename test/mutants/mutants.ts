@@ -1482,4 +1482,19 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return votes(other) - votes(one);',
     tests: ['test/process/redis-groups.test.ts'],
   },
+  // Tracing
+  {
+    without: 'a bound of the spans that wait',
+    file: 'src/log/tracing/span-queue.ts',
+    find: 'this.#waiting.length >= size',
+    replace: 'size === 0',
+    tests: ['test/log/tracing/tracing.test.ts'],
+  },
+  {
+    without: 'the barrier between a fault of tracing and delivery',
+    file: 'src/log/tracing/open-tracing.ts',
+    find: 'onError(error);',
+    replace: 'throw error;',
+    tests: ['test/log/tracing/tracing.test.ts'],
+  },
 ];
