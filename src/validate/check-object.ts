@@ -110,7 +110,8 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
 /** Reports a status or a mark of a record or an item that says that it is called off. */
 function calledOffIn(value: object, place: Place, { mapping }: ObjectRules, problems: Problem[]): void {
   if (mapping.otherReadings === 'allow') return;
-  for (const [key, inner] of Object.entries(value)) {
+  for (const key in value) {
+    const inner: unknown = Reflect.get(value, key);
     if (!saysCalledOff(key, inner)) continue;
     const pointer = `${place.pointer ?? ''}${pointerStep(key)}`;
     problems.push(problemOf('called-off', { line: place.line, pointer }, key, shown(inner)));
@@ -131,9 +132,10 @@ function isCount(key: string): boolean {
 /** Reports a number of items that is neither that of the list nor the sum of its quantities: items may be missing. */
 function countsIn(value: object, place: Place, { mapping }: ObjectRules, items: Item[], problems: Problem[]): void {
   if (mapping.otherReadings === 'allow' || items.length === 0 || problems.length > 0) return;
-  for (const [key, inner] of Object.entries(value)) {
-    if (!isCount(key) || !/^\d{1,6}$/.test(textOf(inner) ?? '')) continue;
-    const count = Number(textOf(inner));
+  for (const key in value) {
+    const text = isCount(key) ? textOf(Reflect.get(value, key)) : undefined;
+    if (text === undefined || !/^\d{1,6}$/.test(text)) continue;
+    const count = Number(text);
     const sum = items.reduce((total, { quantity }) => total + quantity, 0);
     if (count === items.length || count === sum) continue;
     const found = find(value, mapping.fields.items);

@@ -234,7 +234,7 @@ describe('orders that are called off', () => {
 
   test.each([
     { status: 'open' },
-    { status: null, cancelled: false, cancelled_at: null, deleted: 0 },
+    { status: null, cancelled: '0,000', cancelled_at: null, deleted: 0 },
     { status: 'not cancelled', name: 'cancelled' },
   ])('are not those with %j', async (rest) => {
     expect((await ordersIn(array([of('1', rest)]))).orders).toEqual([order('1', ['A', 1])]);

@@ -60,7 +60,7 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
     onOpen(name, attributes) {
       if (name === 'row') {
         line = rowNumber(attributes.get('r'), line);
-        row = { line, cells: [], special: [], isHidden: /^(?:1|true)$/.test(attributes.get('hidden') ?? '') };
+        row = { line, cells: [], special: [], isHidden: isHidden(attributes) };
       } else if (name === 'c' && row) cell = openCell(attributes, cell === undefined ? 0 : cell.column + 1);
       else if (name === 'is') text.start();
       else if (name === 'v') isValue = true;
@@ -84,6 +84,11 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
     },
   };
   return { events, hiddenRows: () => hidden, isComplete: () => isComplete };
+}
+
+/** Whether nobody sees a row: it is hidden or has no height. */
+function isHidden(attributes: ReadonlyMap<string, string>): boolean {
+  return /^(?:1|true)$/.test(attributes.get('hidden') ?? '') || Number(attributes.get('ht') ?? 1) === 0;
 }
 
 /** A row without a number follows the one before it. */

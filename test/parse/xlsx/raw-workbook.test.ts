@@ -122,13 +122,15 @@ describe('the sheet of a workbook that is read', () => {
   });
 
   test('is reported with its hidden rows', async () => {
-    const xml = sheetXml(plain('1')).replace('</sheetData>', `${row(plain('2'), ' r="7" hidden="1"')}</sheetData>`);
+    const hidden = `${row(plain('2'), ' r="7" hidden="1"')}${row(plain('3'), ' r="8" ht="0" customHeight="1"')}`;
+    const xml = sheetXml(plain('1')).replace('</sheetData>', `${hidden}</sheetData>`);
     const { orders, inspection } = await readText(rawWorkbook([{ xml }]));
     expect(orders.map(({ number, place }) => [number, place.line])).toEqual([
       ['1', 2],
       ['2', 7],
+      ['3', 8],
     ]);
-    expect(inspection.warnings).toEqual(['One hidden row of the sheet was read.']);
+    expect(inspection.warnings).toEqual(['2 hidden rows of the sheet were read.']);
   });
 });
 
