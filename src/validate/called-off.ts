@@ -9,9 +9,10 @@ type Kind = 'status' | 'flag';
 
 const STATUS = /status$|^(?:order|document|line|item)?state$|^action$|zustand$|^(?:estado|stato|statut)$/;
 const FLAG =
-  /^(?:is)?(?:cancell?ed|deleted|storniert|gelöscht)(?:at|on|date|am)?$|^(?:loekz|löschkennzeichen|deletionindicator|stornokennzeichen|cancellationdate)$/;
+  /^(?:is)?(?:cancell?ed|deleted|storniert|gelöscht)(?:at|on|date|am)?$|^(?:loekz|löschkennzeichen|deletionindicator|stornokennzeichen)$/;
 /** What stands for no. */
-const NO = /^(?:|[0.,]+|-|no|n|nein|non|false|falsch|faux|null|none|nil|0000-00-00(?: 00:00:00)?|00\.00\.0000|00000000)$/i;
+const NO =
+  /^(?:|[0.,]+|-|no|n|nein|non|false|falsch|faux|null|none|nil|0000-00-00(?: 00:00:00)?|00\.00\.0000|00000000)$/i;
 /** Words of a program to its reader. */
 const ORDERS = /^(?:delete|cancel|remove|void)$/i;
 

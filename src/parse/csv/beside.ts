@@ -5,7 +5,7 @@ import { unreadable } from '../unreadable.ts';
 import type { Row } from './row-parser.ts';
 
 /** Watches the columns beside those that are read for rows that nobody would send: a second table, or further items. */
-export type Beside = {
+type Beside = {
   /** PoSyncError `unreadable-header` for a row with a number, or an item, beside the one that is read. */
   look(cells: readonly string[], row: Row): void;
 };
