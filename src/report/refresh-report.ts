@@ -9,7 +9,7 @@ import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
-import { addDeadLetter, addTime, newStory, type Story } from './story.ts';
+import { addDeadLetter, addResult, newStory, type Story } from './story.ts';
 import { removeFixFiles, sealFixes } from './write-report.ts';
 
 /**
@@ -78,7 +78,7 @@ async function closeDeadLetters(
 async function timesIn(folder: string): Promise<Story> {
   const story = newStory();
   try {
-    for await (const { at } of readResults(join(folder, 'results.csv'))) addTime(story, at);
+    for await (const result of readResults(join(folder, 'results.csv'))) addResult(story, result);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
   }

@@ -1,7 +1,7 @@
 import { counted, orders } from '../core/format.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { Item } from '../order/order.ts';
-import type { DeadLetterKind, OrderResult } from '../order/outcome.ts';
+import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
 export type Story = {
@@ -14,22 +14,30 @@ export type Story = {
   /** How many orders came back and need a person in a newer batch, by batch; `file`: the name of its file, if known. */
   waiting: Map<string, { count: number; file: string | undefined }>;
   groups: ErrorGroups;
+  /** The first numbers of each outcome that needs no person. */
+  settled: Map<Outcome, string[]>;
 };
 
 /** A story without orders. */
 export function newStory(): Story {
-  return { firstAt: undefined, open: 0, nameless: 0, waiting: new Map(), groups: new Map() };
+  return { firstAt: undefined, open: 0, nameless: 0, waiting: new Map(), groups: new Map(), settled: new Map() };
 }
 
 /** Adds an order's result and its dead letter, if it has one. */
 export function addOrder(story: Story, result: OrderResult, deadLetter: DeadLetter | undefined): void {
-  addTime(story, result.at);
+  addResult(story, result);
   if (deadLetter !== undefined) addDeadLetter(story, deadLetter);
 }
 
-/** Adds the time of an outcome, ISO 8601. */
-export function addTime(story: Story, at: string): void {
+/** Numbers kept of each outcome; the rest is only counted. */
+const NUMBERS = 100;
+
+/** Adds the time of an outcome, and its number where no person is needed. */
+export function addResult(story: Story, { at, outcome, purchaseOrderNumber }: OrderResult): void {
   if (story.firstAt === undefined || at < story.firstAt) story.firstAt = at;
+  if (needsPerson(outcome)) return;
+  const numbers = story.settled.get(outcome) ?? [];
+  if (numbers.length < NUMBERS) story.settled.set(outcome, [...numbers, purchaseOrderNumber]);
 }
 
 /** Adds a dead letter. */

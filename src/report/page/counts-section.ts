@@ -2,7 +2,7 @@ import { count, MEANINGS, outcomeWord } from '../../core/format.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import { closedOf, type Story } from '../story.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, reportLink, visible } from './html.ts';
 
 /** How many orders have an outcome, and how many of them were settled after they needed a person. */
 type Share = { outcome: Outcome; number: number; settled: number };
@@ -23,7 +23,19 @@ export function countsSection(report: Report, story: Story): Html | undefined {
 ${bar(present, report)}
 <ul class="counts">${present.map(tile)}</ul>
 ${absent(shares.filter((share) => share.number === 0))}
+${present.map((share) => numbersOf(share, story.settled.get(share.outcome) ?? []))}
 </section>`;
+}
+
+const LONGEST_NUMBER = 64;
+
+/** The orders that need no person, so that a reader without the report's folder can check them off. */
+function numbersOf({ outcome, number: all }: Share, numbers: readonly string[]): Html {
+  if (numbers.length === 0) return html``;
+  const rest = all - numbers.length;
+  const more = rest > 0 ? html`<p class="more">${count(rest)} more in ${reportLink('results.csv')}.</p>` : undefined;
+  return html`<details><summary>Orders: ${outcomeWord(outcome)}</summary>
+<ul class="orders">${numbers.map((one) => html`<li><bdi>${visible(one, LONGEST_NUMBER)}</bdi></li>\n`)}</ul>${more}</details>`;
 }
 
 /** The bar shows all orders of the file: those without an outcome yet are empty. Without a total there is no bar. */

@@ -152,6 +152,14 @@ it('pauses are part of the timeline, in order of time', () => {
   );
 });
 
+it('the orders that need no person are listed, up to 100 of each outcome', () => {
+  const all = Array.from({ length: 130 }, (_, at) => done(rows(at + 2, [`N-${at}`, 'A', '1'])));
+  const text = textOf(pageOf(all));
+  expect(text).toMatch(/Orders: accepted N-0 N-1 .*N-99 30 more in results\.csv \./);
+  expect(text).not.toContain('N-100');
+  expect(textOf(pageOf([dead(order(2), 'refused', '400', 'No')]))).not.toContain('Orders: ');
+});
+
 it('orders that were withdrawn are not called done, also when nothing else waits', () => {
   const counts = { records: 4, orders: 4, ...noOutcomes(), refused: 1, accepted: 1, cancelled: 2 };
   const one = dead(order(2), 'refused', '400', 'No');
