@@ -15,6 +15,12 @@ export type Look = { width: number; height: number; dark?: boolean; paper?: bool
 export type Shown = {
   /** What an expression gives within the page, as JSON can carry it. */
   evaluate<T>(expression: string): Promise<T>;
+  /** Presses and releases a key. */
+  press(key: keyof typeof KEYS): Promise<void>;
+  /** Types a text where the focus is. */
+  type(text: string): Promise<void>;
+  /** Presses the space bar on a file input, and chooses a file in the dialog that opens. */
+  choose(file: string): Promise<void>;
   /** Takes a picture of the whole page. */
   picture(file: string): Promise<void>;
   /** Prints it on A4. */
@@ -24,6 +30,9 @@ export type Shown = {
   /** What the browser had to complain of: errors, and what the page's own policy stopped. */
   complaints: readonly string[];
 };
+
+/** Code, number and text of the keys that tests press. */
+const KEYS = { Tab: ['Tab', 9, ''], Enter: ['Enter', 13, '\r'], ' ': ['Space', 32, ' '] } as const;
 
 /** A Chromium without a window, in a profile of its own. */
 export type Browser = AsyncDisposable & { show(file: string, look: Look): Promise<Shown> };
@@ -67,9 +76,25 @@ export async function openBrowser(): Promise<Browser> {
       media: paper ? 'print' : '',
       features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }],
     });
+    await page.call('Emulation.setFocusEmulationEnabled', { enabled: true });
     const loaded = page.next('Page.loadEventFired');
     await page.call('Page.navigate', { url: address });
     await loaded;
+    async function press(key: keyof typeof KEYS): Promise<void> {
+      const [code, windowsVirtualKeyCode, text] = KEYS[key];
+      const stroke = { key, code, windowsVirtualKeyCode };
+      const down = text === '' ? { type: 'rawKeyDown' } : { type: 'keyDown', text };
+      await page.call('Input.dispatchKeyEvent', { ...stroke, ...down });
+      await page.call('Input.dispatchKeyEvent', { ...stroke, type: 'keyUp' });
+    }
+    async function choose(chosen: string): Promise<void> {
+      await page.call('Page.setInterceptFileChooserDialog', { enabled: true });
+      const opened = new Promise<number>((resolve) => {
+        page.on('Page.fileChooserOpened', ({ backendNodeId = 0 }) => resolve(backendNodeId));
+      });
+      await press(' ');
+      await page.call('DOM.setFileInputFiles', { files: [chosen], backendNodeId: await opened });
+    }
     const bytes = async (method: string, more: object) => {
       const { data } = await page.call<{ data: string }>(method, more);
       return Buffer.from(data, 'base64');
@@ -84,6 +109,9 @@ export async function openBrowser(): Promise<Browser> {
         });
         return result.value;
       },
+      press,
+      type: async (text) => void (await page.call('Input.insertText', { text })),
+      choose,
       picture: async (to) => writeFile(to, await bytes('Page.captureScreenshot', { captureBeyondViewport: true })),
       print: async (to) => writeFile(to, await bytes('Page.printToPDF', { paperWidth: 8.27, paperHeight: 11.69 })),
     };

@@ -1,5 +1,5 @@
 /** What an event may tell, as far as anybody here listens. */
-type KnownInvalid = { request?: { url: string }; entry?: { text: string } };
+type KnownInvalid = { request?: { url: string }; entry?: { text: string }; backendNodeId?: number };
 
 /** One tab, by the Chrome DevTools Protocol. */
 export type Page = {

@@ -79,7 +79,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
     cell(one.line),
     html`${one.field}`,
     html`<code>${one.value}</code>`,
-    html`${problemText(one)}`,
+    html`${problemText({ ...one, field: '' })}`,
   ]);
   const body = html`<h1>${number || 'An order without a number'}</h1>
 ${closed ? html`<p class="box good">Closed: ${closed.by}${closed.who === undefined ? '' : ` by ${closed.who}`}, ${timeText(closed.at)}</p>` : undefined}

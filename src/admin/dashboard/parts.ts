@@ -73,7 +73,7 @@ export function actForm(options: {
   back: string;
   button: string;
   confirm?: string | undefined;
-  tone?: 'bad';
+  tone?: 'bad' | 'main';
   sure?: string;
   fields?: Html;
 }): Html {

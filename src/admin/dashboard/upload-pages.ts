@@ -1,5 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { count, iso, size } from '../../core/format.ts';
+import { count, counted, iso, size } from '../../core/format.ts';
 import type { UploadPreview } from '../../operate/desk/preview-upload.ts';
 import { MOST_BYTES, type Upload } from '../../operate/desk/upload-shelf.ts';
 import { problemText } from '../../order/record.ts';
@@ -111,7 +111,8 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
   const send = actForm({
     action: `${path}/send`,
     back: path,
-    button: `Send ${count(preview.new)}`,
+    button: preview.new === 0 ? 'Submit without new orders' : `Send ${counted(preview.new, 'order')}`,
+    tone: 'main',
     confirm,
     fields: html`<input type="hidden" name="sha256" value="${sha256}">`,
   });
@@ -131,7 +132,7 @@ function detailsOf({ problems, warnings, conflicts, first, format, records }: Up
   return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
 ${taken.length === 0 ? undefined : html`<h2>First conflicts</h2><ul>${taken}</ul>`}
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}
-${first === undefined ? undefined : html`<h2>The first valid order, as the API would get it</h2><pre tabindex="0">${JSON.stringify(first)}</pre>`}
+${first === undefined ? undefined : html`<h2>The first valid order, in the form of the API</h2><pre tabindex="0">${JSON.stringify(first)}</pre>`}
 ${facts([
   [
     'format',

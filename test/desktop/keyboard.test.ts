@@ -1,0 +1,134 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import axe from 'axe-core';
+import { expect, it } from 'vitest';
+import { openOperator } from '../support/operator.ts';
+import { startTestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace } from '../support/workplace.ts';
+import { openBrowser, type Shown } from './browser.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const PICTURES = process.env['PICTURES'];
+
+const shows = (page: Shown, text: string) =>
+  until(`the page shows ${text}`, () =>
+    page.evaluate<boolean>(`document.body?.innerText.includes(${JSON.stringify(text)}) ?? false`),
+  );
+
+/** Presses Tab until an element has the focus, which must be seen. */
+async function tabTo(page: Shown, selector: string): Promise<void> {
+  await until(`the focus on ${selector}`, async () => {
+    await page.press('Tab');
+    return page.evaluate<boolean>(`document.activeElement.matches(${JSON.stringify(selector)})`);
+  });
+  const outline = "getComputedStyle(document.activeElement).outlineStyle !== 'none'";
+  expect([selector, await page.evaluate<boolean>(outline)]).toEqual([selector, true]);
+}
+
+async function enterOn(page: Shown, selector: string): Promise<void> {
+  await tabTo(page, selector);
+  await page.press('Enter');
+}
+
+it('by keyboard alone delivery is paused and resumed, a file uploaded and sent, a cell corrected, a plan run', async () => {
+  await using place = await openWorkplace();
+  const person = await openOperator(place, place.start(['start']));
+  await using browser = await openBrowser();
+  const page = await browser.show(await person.link(), { width: 1200, height: 900 });
+  await shows(page, 'may operate');
+  await enterOn(page, 'form[action="/environment/pause"] button');
+  await shows(page, 'Resume delivery');
+  await enterOn(page, 'form[action="/environment/resume"] button');
+  await shows(page, 'Delivery is running.');
+
+  await enterOn(page, 'nav a[href="/upload"]');
+  await shows(page, 'Nothing is sent yet');
+  const file = path.join(place.folder, 'orders of anna.csv');
+  await writeFile(file, `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,B,none\nPO-3,NEW,C,none\n`);
+  await tabTo(page, 'input[type=file]');
+  await page.choose(file);
+  await enterOn(page, 'form[enctype] button');
+  await shows(page, '1 of 3 orders of orders of anna.csv will be sent.');
+  await enterOn(page, 'form[action$="/send"] button');
+  await until('the order', () => place.stored().size === 1);
+  await until('the dead letters', async () => {
+    const { body } = await person.call('GET', '/dead-letters');
+    return body['total'] === 2 && !JSON.stringify(body['items']).includes('~#');
+  });
+
+  await enterOn(page, 'nav a[href="/dead-letters"]');
+  await shows(page, '2 orders need a person.');
+  await enterOn(page, 'a[href^="/dead-letters/"][href*="line%203"]');
+  await shows(page, 'Send the correction');
+  await tabTo(page, 'input[value="none"]');
+  await page.type('7');
+  await enterOn(page, 'button[value=send]');
+  await shows(page, 'Closed: accepted');
+  expect(place.stored().get('PO-2')).toBe(1);
+
+  await enterOn(page, 'nav a[href="/dead-letters"]');
+  await shows(page, '1 order needs a person.');
+  await enterOn(page, 'button[value=discard]');
+  await enterOn(page, 'form[action$="/run"] button');
+  await until('no dead letter', async () => (await person.call('GET', '/dead-letters')).body['total'] === 0);
+});
+
+type Violation = { id: string; impact: string; nodes: { html: string }[] };
+
+it('the pages on which people act have no serious fault either, in both themes, on a phone, and while Redis is away', async () => {
+  await using redis = await startTestRedis();
+  const faults = [{ kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] }];
+  await using place = await openWorkplace({ redis: redis.url, faults: { faults } });
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\nPO-3,NEW,X-9,1\nPO-4,NEW,<b>B</b>,none\nPO-4,NEW,C,\n`);
+  const id = await until('the dead letter', async () => {
+    const { body } = await person.call('GET', '/dead-letters?q=PO-4');
+    return ((body['items'] ?? []) as { id: string }[]).find((one) => !one.id.includes('~#'))?.id;
+  });
+  const upload = await person.upload('name=more.csv', `${HEAD}\nPO-1,NEW,A,9\nPO-20,NEW,A,1\nPO-21,NEW,A,x\n`);
+  const unreadable = await person.upload('name=picture.csv', 'no orders\n');
+  const plan = await person.call('POST', '/plans', { action: 'discard' });
+  await using browser = await openBrowser();
+  await shows(await browser.show(await person.link(), { width: 1200, height: 900 }), 'may operate');
+  const origin = `http://127.0.0.1:${person.port}`;
+  const found: unknown[] = [];
+
+  async function look(name: string, to: string): Promise<void> {
+    for (const [theme, size] of [
+      ['light', { width: 1200, height: 900 }],
+      ['dark', { width: 390, height: 800, dark: true }],
+    ] as const) {
+      const page = await browser.show(`${origin}${to}`, size);
+      await until('the page is built', () => page.evaluate<boolean>("!document.body.innerText.includes('One moment')"));
+      // Ends the reload of a page that waits for Redis.
+      if (name.startsWith('away')) await page.evaluate('window.stop()');
+      await page.evaluate(`${axe.source}; axe.run().then((result) => { window.found = result.violations; }); 0`);
+      const violations = await until('axe', () => page.evaluate<Violation[] | undefined>('window.found'));
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      found.push(...serious.map((one) => [to, theme, one.id, one.nodes.map(({ html }) => html)]));
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      if (width > size.width) found.push([to, theme, 'wider than the window', width]);
+      if (PICTURES === undefined) continue;
+      await mkdir(PICTURES, { recursive: true });
+      await page.picture(path.join(PICTURES, `${name}-${theme}.png`));
+    }
+  }
+
+  await look('fix', `/dead-letters/${encodeURIComponent(id)}`);
+  await look('uploads', '/upload');
+  await look('preview', `/upload/${String(upload['id'])}`);
+  await look('preview-unreadable', `/upload/${String(unreadable['id'])}`);
+  await look('plan', `/plans/${String(plan.body['id'])}`);
+  await look('dead-letters', '/dead-letters');
+  await look('sources', '/sources');
+  await look('queue', '/queue');
+  await look('not-found', '/batches/none');
+  await look('order', '/order?number=PO-3');
+  await redis.kill();
+  await until('Redis is away', async () => (await person.page('/queue')).status === 503);
+  await look('away', '/dead-letters');
+  await look('away-overview', '/');
+  await look('away-sources', '/sources');
+  expect(found).toEqual([]);
+});
