@@ -153,6 +153,8 @@ describe('any orders in any dialect', () => {
   });
 
   test('are the same orders as JSON of any shape', async () => {
+    // Random numbers can differ only as one that was typed twice does, such as `#1` and `1`.
+    const anyNumbers = mappingOf({ otherReadings: 'allow' });
     const shapes = fc.constantFrom<(list: readonly object[]) => string>(
       (list) => JSON.stringify(list),
       (list) => JSON.stringify(list, null, 2),
@@ -178,7 +180,7 @@ describe('any orders in any dialect', () => {
     await fc.assert(
       fc.asyncProperty(lists, shapes, encodings, async (list, shape, dialect) => {
         const bytes = encode(shape(list), dialect);
-        const { orders } = await readText(dialect.gzip ? gzipSync(bytes) : bytes);
+        const { orders } = await readText(dialect.gzip ? gzipSync(bytes) : bytes, anyNumbers);
         expect(inShort(orders)).toEqual(list);
       }),
       { numRuns: runs(100) },
