@@ -32,6 +32,8 @@ set -e
 if [ "$1" = configure ]; then
   getent passwd po-sync >/dev/null || adduser --system --group --home /var/lib/po-sync --no-create-home --quiet po-sync
   install -d -o po-sync -g po-sync -m 0750 /var/lib/po-sync
+  # Members of the group may drop files.
+  [ -d /var/lib/po-sync/inbox ] || install -d -o po-sync -g po-sync -m 2770 /var/lib/po-sync/inbox
   chown root:po-sync /etc/po-sync /etc/po-sync/po-sync.yaml
   chmod 0750 /etc/po-sync
   chmod 0640 /etc/po-sync/po-sync.yaml

@@ -27,5 +27,8 @@ test('the Debian package contains a po-sync that runs, its unit, and a configura
   expect(listed).toContain('./lib/systemd/system/po-sync.service');
   expect(listed).not.toMatch(/^[^l](?:\S{4}|\S{7})w/m);
   await run('dpkg-deb', ['-e', file, path.join(folder.path, 'control')]);
+  // Without the inbox of its configuration the daemon would not start.
+  const postinst = await readFile(path.join(folder.path, 'control/postinst'), 'utf8');
+  expect(postinst).toContain('install -d -o po-sync -g po-sync -m 2770 /var/lib/po-sync/inbox');
   expect(await readFile(path.join(folder.path, 'control/conffiles'), 'utf8')).toBe('/etc/po-sync/po-sync.yaml\n');
 });

@@ -45,6 +45,7 @@ const OF_TESTS = [
   'type',
   'wait',
   'xlen',
+  'client|pause',
 ]
   .map((name) => `+${name}`)
   .join(' ');
