@@ -47,7 +47,7 @@ it('a file is uploaded, previewed and sent; a dead letter is found by its articl
   await picture(page, 'preview');
   expect(place.stored().size).toBe(0);
   await press('form[action$="/send"] button');
-  await shows('Handed in as');
+  await shows('Submitted as');
   await until('the orders', () => place.stored().size === 2);
 
   await open('/dead-letters?q=art-7');
