@@ -131,14 +131,16 @@ export type Backlog = ReturnType<typeof createBacklog>;
 
 /** The remaining work of all daemons of an environment. */
 export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps) {
-  /** How many orders, batches and reports are not finished. */
+  /**
+   * How many files, orders, batches and reports are not finished. They are counted one after the other, in the order in
+   * which work passes on: what leaves one count meanwhile is in a later one.
+   */
   async function unfinished(): Promise<number> {
-    const [orders, underWay, reports] = await Promise.all([
-      ledger.unsettled(),
-      batches.underWay(),
-      batches.toRefresh(),
-    ]);
-    return orders + underWay.length + reports.length + reading();
+    const files = reading();
+    const orders = await ledger.unsettled();
+    const underWay = await batches.underWay();
+    const reports = await batches.toRefresh();
+    return files + orders + underWay.length + reports.length;
   }
 
   /** Why nothing continues without a person: an operator paused delivery, or only held batches are left. */

@@ -135,18 +135,19 @@ function refuseMarkup(start: string): void {
 }
 
 const SAVE = 'Save it as .xlsx without a password or as CSV (UTF-8), or drop JSON or XML.';
+const ASK = 'Get the orders as a spreadsheet (.xlsx) or as CSV (UTF-8) from whoever made the file.';
 const UNPACK = 'Unpack it and drop the files in it, or pack each as gzip.';
 
 /** What files of other kinds begin with, in hexadecimal. */
 const BINARY: readonly [name: string, signature: string, remedy: string][] = [
   ['an old Excel workbook (.xls), or one that is protected by a password', 'd0cf11e0a1b11ae1', SAVE],
-  ['a PDF document', '25504446', SAVE],
-  ['a text document (RTF)', '7b5c727466', SAVE],
-  ['an image', '89504e47', SAVE],
-  ['an image', 'ffd8ff', SAVE],
-  ['an image', '474946383961', SAVE],
-  ['a Parquet file', '5041523115', SAVE],
-  ['an SQLite database', '53514c69746520666f726d6174203300', SAVE],
+  ['a PDF document', '25504446', ASK],
+  ['a text document (RTF)', '7b5c727466', ASK],
+  ['an image', '89504e47', ASK],
+  ['an image', 'ffd8ff', ASK],
+  ['an image', '474946383961', ASK],
+  ['a Parquet file', '5041523115', ASK],
+  ['an SQLite database', '53514c69746520666f726d6174203300', ASK],
   ['a 7-Zip archive', '377abcaf271c', UNPACK],
   ['a RAR archive', '526172211a07', UNPACK],
   ['packed as bzip2', '425a683931415926', UNPACK],
@@ -157,7 +158,7 @@ const BINARY: readonly [name: string, signature: string, remedy: string][] = [
 function refuseBinary(bytes: Buffer): void {
   const start = bytes.toString('hex', 0, 16);
   const known = BINARY.find(([, signature]) => start.startsWith(signature));
-  if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, { line: 1 }, known[2]);
+  if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, {}, known[2]);
   if (!/^(?:0000feff|fffe0000|(?:[^0].|.[^0])000000(?:[^0].|.[^0])000000|000000(?:[^0].|.[^0])000000)/.test(start))
     return;
   throw unreadable('encoding', 'The file is UTF-32.', { line: 1 }, 'Save it as UTF-8.');
@@ -184,5 +185,5 @@ const WRAPPED: readonly [what: string, start: RegExp, remedy: string][] = [
 
 function refuseWrapped(start: string): void {
   const known = WRAPPED.find(([, pattern]) => pattern.test(start));
-  if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, { line: 1 }, known[2]);
+  if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, {}, known[2]);
 }

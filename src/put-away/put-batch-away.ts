@@ -32,12 +32,14 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
   }
 
   /** Closes the reports of unreadable files of the same source and name: this one replaced them. */
-  async function closeReplaced({ batch, source, name }: Batch): Promise<void> {
+  async function closeReplaced({ batch, source, name, startedAt }: Batch): Promise<void> {
     const { redis, keys } = store;
     const waiting = Object.entries(await redis.hgetall(keys.unreadable));
-    const older = waiting.filter(([one, file]) => one < batch && file === fileOf({ source, name }));
+    const alike = waiting.flatMap(([one, file]) => (file === fileOf({ source, name }) ? [one] : []));
     const closing = fileReplaced(batch, iso(clock.now()));
-    for (const [one] of older) {
+    for (const one of alike) {
+      // The name of a batch has its time in seconds only.
+      if (((await batches.find(one))?.startedAt ?? 0) >= startedAt) continue;
       await redis.hset(keys.closed(one), closing.place, JSON.stringify(closing));
       await redis.sadd(keys.refresh, one);
       await redis.hdel(keys.unreadable, one);

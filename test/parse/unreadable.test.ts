@@ -257,7 +257,7 @@ describe('a file of another kind is refused with what it is and what to do', () 
     ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), 'image', 'CSV (UTF-8)'],
     ['7-Zip', Buffer.from('377abcaf271c0004', 'hex'), '7-Zip', 'Unpack it'],
     ['Zstandard', Buffer.from('28b52ffd0458', 'hex'), 'Zstandard', 'Unpack it'],
-    ['JSON within a text', '"[{\\"purchaseOrderNumber\\":1}]"', 'within a text', 'write JSON once'],
+    ['JSON within a text', '"[{\\"purchaseOrderNumber\\":1}]"', 'within a text', 'write the JSON itself'],
     ['JSON in a call', 'callback([{"purchaseOrderNumber":"1"}])', 'script', 'Remove what is around'],
     ['JSON below a comment', '// orders\n[{"purchaseOrderNumber":"1"}]', 'script', 'Remove what is around'],
   ])('%s', async (_, bytes, what, remedy) => {
@@ -282,11 +282,12 @@ describe('a file of another kind is refused with what it is and what to do', () 
 });
 
 test.each([
-  ['a PDF', Buffer.from('%PDF-1.7')],
-  ['a web page', Buffer.from('\n<!DOCTYPE html><html>Please log in</html>')],
-  ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
-])('%s is unreadable', async (_, bytes) => {
-  expect(await whyUnreadable(bytes)).toEqual({ code: 'unreadable-format', line: 1 });
+  // A line of one of them would show bytes that are no text.
+  ['a PDF', Buffer.from('%PDF-1.7'), {}],
+  ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), {}],
+  ['a web page', Buffer.from('\n<!DOCTYPE html><html>Please log in</html>'), { line: 1 }],
+])('%s is unreadable', async (_, bytes, place) => {
+  expect(await whyUnreadable(bytes)).toEqual({ code: 'unreadable-format', ...place });
 });
 
 /** One order each. */

@@ -69,6 +69,8 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
   const kept = stack.move();
   return {
     batch,
+    store,
+    file,
     path: file.path,
     inbox,
     /** Reads a file of the report's folder. */
@@ -160,6 +162,25 @@ describe('settlement', () => {
     expect(await place.read('report.html')).toContain('1 order had its outcome before that');
     const [day = ''] = await readdir(path.join(place.inbox, 'failed'));
     expect(await readdir(path.join(place.inbox, 'failed', day))).toContain('orders.csv.fix.csv');
+  });
+
+  it('of files with one name, those that began before this one are replaced, also within one second', async () => {
+    await using place = await openPlace();
+    const { redis, keys } = place.store;
+    const batch = await place.batches.find(place.batch);
+    const { source, name } = place.file;
+    const startedAt = batch?.startedAt ?? 0;
+    const [older, newer] = [`${place.batch}~`, `${place.batch.slice(0, -1)} `];
+    for (const [other, at] of [
+      [older, startedAt - 1],
+      [newer, startedAt + 1],
+    ] as const) {
+      await place.batches.begin({ ...place.file, batch: other }, at);
+      await redis.hset(keys.unreadable, other, JSON.stringify([source, name]));
+    }
+    await place.settled(place.daemon('first').settlement);
+    expect(await place.batches.closings(older)).toMatchObject([{ by: 'replaced', batch: place.batch }]);
+    expect(await place.batches.closings(newer)).toEqual([]);
   });
 
   it('a file that became unreadable is read again if Redis lost something since its reader began', async () => {

@@ -41,9 +41,12 @@ async function openVerifierRig() {
     delivery: { onVerdict, isPaused: () => false },
   });
 
+  let ordinal = -1;
+
   /** Puts an order into the ledger whose attempt ended without an answer just now. */
   async function doubt(number: string): Promise<void> {
-    const entry: Entry = entryOf({ order: orderOf(number), version: rig.now });
+    ordinal += 1;
+    const entry: Entry = entryOf({ order: orderOf(number), ordinal, version: rig.now });
     const unknown: Entry = { ...entry, version: rig.now + 1, state: 'unknown', maybeSentAt: rig.now, answer: LOST };
     await ledger.enter(entry, undefined, rig.now);
     await ledger.take(entry, { kind: 'move', entry: unknown, doubt: rig.now + settle });

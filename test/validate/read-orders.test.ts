@@ -323,7 +323,7 @@ describe('JSON', () => {
     const entry = { articleCode: 'A', quantity: 1, [twin]: 2 };
     const { orders } = await readText(JSON.stringify([{ purchaseOrderNumber: '1', items: [entry] }]));
     expect(orders).toMatchObject([
-      { problems: [{ message: `is there more than once (/${key}, /${twin}); keep one of the keys` }] },
+      { problems: [{ message: `occurs more than once (/${key}, /${twin}); keep one of the keys` }] },
     ]);
   });
 

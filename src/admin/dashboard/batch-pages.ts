@@ -40,7 +40,7 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
     textField(url, 'q', 'File or batch'),
     select(url, 'state', 'State', states),
     select(url, 'source', 'Source', names),
-    select(url, 'open', 'Needs a person', ['true']),
+    select(url, 'open', 'Needs a person', ['true'], ['yes']),
   ]);
   const list = items.length === 0 ? html`<p>No batches match.</p>` : batchTable('Batches', items, now);
   return { title: 'Batches', body: html`<h1>Batches</h1>${form}${list}${nextLink(url, next)}` };

@@ -104,10 +104,13 @@ export function textField(url: URL, name: string, title: string): Html {
 }
 
 /** A choice; the first option is any value. */
-export function select(url: URL, name: string, title: string, values: readonly string[]): Html {
+export function select(url: URL, name: string, title: string, values: readonly string[], shown = values): Html {
   const now = url.searchParams.get(name);
-  const options = values.map((value) =>
-    value === now ? html`<option selected>${value}</option>` : html`<option>${value}</option>`,
-  );
+  const options = values.map((value, i) => {
+    const text = shown[i] ?? value;
+    return value === now
+      ? html`<option value="${value}" selected>${text}</option>`
+      : html`<option value="${value}">${text}</option>`;
+  });
   return html`<label>${title} <select name="${name}"><option value="">any</option>${options}</select></label>`;
 }

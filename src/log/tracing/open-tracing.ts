@@ -100,7 +100,7 @@ async function loadPackages() {
     if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     const names = PACKAGES.map((name) => `@opentelemetry/${name}`).join(', ');
     throw new PoSyncError('tracing-packages-missing', `Tracing is on, and its packages are not installed: ${names}.`, {
-      remedy: 'Install po-sync without --omit=optional, or set tracing.enabled to false.',
+      remedy: 'Install all packages of po-sync (npm ci in a checkout), or set tracing.enabled to false.',
       cause: error,
     });
   }

@@ -1,4 +1,4 @@
-// The part of the optional packages that tracing uses, so that a checkout without them passes the type check too. The tests
+// The part of the packages that tracing uses, so that a checkout without them passes the type check too. The tests
 // run it against the packages.
 
 declare module '@opentelemetry/sdk-trace' {
