@@ -25,10 +25,12 @@ const PROPERTIES = [
 /** Files that `npm test` leaves to `npm run test:process`, because they take long. */
 const LONG = [
   'test/admin/metrics.test.ts',
+  'test/admin/upload.test.ts',
   'test/end-to-end/dead-letters-close.test.ts',
   'test/end-to-end/notices.test.ts',
   'test/end-to-end/operate-doubt.test.ts',
   'test/end-to-end/rehearse.test.ts',
+  'test/log/tracing/tracing.test.ts',
   'test/parse/unreadable.test.ts',
   'test/parse/xlsx/raw-workbook.test.ts',
   'test/reconcile/ledger-rebuild.test.ts',
