@@ -183,6 +183,7 @@ describe('a person who operates', () => {
     expect(history).toContain(`<a href="/dead-letters/${id}">correct or settle it</a>`);
     expect(history).toMatch(/<span class="badge bad">waits for a person<\/span>/);
     expect(history).toContain('<button>Show history</button>');
+    expect(history).not.toContain('Show all');
   });
 
   it('learns why an act is impossible', async () => {

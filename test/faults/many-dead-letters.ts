@@ -77,7 +77,7 @@ type Measured = Ended & Cost;
 
 async function measured(place: Workplace, args: readonly string[]): Promise<Measured> {
   const began = performance.now();
-  const { child, ended } = place.start(args);
+  const { child, ended } = place.spawn(args);
   let peak = 0;
   let isOver = false;
   void ended.then(() => {

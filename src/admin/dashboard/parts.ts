@@ -89,12 +89,12 @@ export function actForm(options: {
 </form>`;
 }
 
-/** A form of filters. They are in the address, so that a page can be kept, shared and reloaded. */
-export function filterForm(url: URL, action: string, fields: readonly Html[], button = 'Filter'): Html {
-  const isFiltered = [...url.searchParams.values()].some((value) => value !== '');
+/** A form of filters, or of a search with its own `button`. They are in the address, so that a page can be kept, shared and reloaded. */
+export function filterForm(url: URL, action: string, fields: readonly Html[], button?: string): Html {
+  const isFiltered = button === undefined && [...url.searchParams.values()].some((value) => value !== '');
   const all = isFiltered ? html`<a href="${action}">Show all</a>` : undefined;
   return html`<form method="get" action="${action}" class="filters" role="search">${fields}
-<button>${button}</button> ${all}
+<button>${button ?? 'Filter'}</button> ${all}
 </form>`;
 }
 
