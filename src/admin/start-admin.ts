@@ -54,14 +54,19 @@ export async function startAdmin(options: AdminOptions): Promise<Admin> {
 
 /**
  * Whether a connection has no other request in progress. Requests that do not wait for answers (pipelining) would
- * fill the memory, and no browser, probe or scraper sends any.
+ * fill the memory, and no browser, probe or scraper sends any. A client can read the end of a large answer, and ask
+ * again, before this process sees that it was written: one answer of a connection may be on its way.
  */
 function oneRequestAtATime(): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const busy = new WeakSet<Socket>();
+  const unfinished = new WeakMap<Socket, ServerResponse[]>();
   return ({ socket }, response) => {
-    if (busy.has(socket)) return false;
-    busy.add(socket);
-    response.once('close', () => busy.delete(socket));
+    const before = unfinished.get(socket) ?? [];
+    if (before.length > 1 || before.some(({ writableEnded }) => !writableEnded)) return false;
+    unfinished.set(socket, [...before, response]);
+    response.once('close', () => {
+      const left = (unfinished.get(socket) ?? []).filter((one) => one !== response);
+      unfinished.set(socket, left);
+    });
     return true;
   };
 }

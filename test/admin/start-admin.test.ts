@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Checks } from '../../src/admin/endpoints.ts';
 import { type AdminOptions, startAdmin } from '../../src/admin/start-admin.ts';
 import { Secret } from '../../src/config/secret.ts';
+import { until } from '../support/until.ts';
 
 const fine: Checks = { ready: async () => ({ ok: true, checks: { redis: 'ok' } }) };
 const start = (more: Partial<AdminOptions> = {}) => startAdmin({ host: '127.0.0.1', port: 0, checks: fine, ...more });
@@ -117,6 +118,28 @@ it('closes a connection whose requests do not wait for answers', async () => {
   await once(neighbor, 'close');
   expect(got.split('HTTP/1.1').length - 1).toBeLessThan(2);
   expect((await call(admin.port, '/healthz')).status).toBe(200);
+});
+
+it('answers a request that arrives before this process sees that the answer before it was written', async () => {
+  let isHandled = false;
+  const large = () => {
+    setImmediate(() => {
+      isHandled = true;
+    });
+    return { status: 200, type: 'text/plain', body: 'x'.repeat(32 * 1024 * 1024) };
+  };
+  await using admin = await start({ routes: [{ method: 'GET', path: '/large', needs: 'nobody', handle: large }] });
+  const browser = createConnection({ host: '127.0.0.1', port: admin.port });
+  browser.on('error', () => undefined);
+  browser.write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await until('the large answer is on its way', () => isHandled);
+  browser.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  let got = '';
+  browser.on('data', (bytes) => {
+    got += String(bytes);
+  });
+  await once(browser, 'close');
+  expect(got.split('HTTP/1.1 200').length - 1).toBe(2);
 });
 
 it('serves the given routes, and survives one that fails', async () => {
