@@ -59,16 +59,13 @@ export function createLog(options: LogOptions): Log {
   );
 }
 
-/** The same log, which counts with `meter` as well. */
-export function withMeter(log: Log, meter: Meter | undefined): Log {
-  const metered: Log = Object.create(log);
-  return meter === undefined ? log : Object.assign(metered, { meter });
-}
-
-/** The same log, which records spans with `tracer` as well. */
-export function withTracer(log: Log, tracer: Tracer | undefined): Log {
-  const traced: Log = Object.create(log);
-  return tracer === undefined ? log : Object.assign(traced, { tracer });
+/** The same log, which counts with `meter` and records spans with `tracer` as well. */
+export function withWatchers(
+  log: Log,
+  { meter, tracer }: { meter?: Meter | undefined; tracer?: Tracer | undefined },
+): Log {
+  const watched: Log = Object.create(log);
+  return Object.assign(watched, { ...(meter && { meter }), ...(tracer && { tracer }) });
 }
 
 /** A failure that has not come again for this long is a new one. Longer than any pause between two retries. */

@@ -15,7 +15,7 @@ import {
 
 type Json = { readonly [name: string]: unknown };
 
-/** The specification's placeholder addresses, for a document without a running server. */
+/** The addresses that the specification shows, for a document without a running server. */
 export const PLACEHOLDERS = { baseUrl: 'https://{apiHost}/api/v1', authUrl: 'https://{authHost}' };
 /** The environments of the specification (API part 1), and how their hosts are called in examples. */
 const ENVIRONMENTS = { Staging: 'staging', 'User acceptance testing': 'uat', Production: 'production' };

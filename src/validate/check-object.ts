@@ -33,7 +33,7 @@ export function checkObject(record: ObjectRecord, given: ObjectRules): CheckedOb
   const problems = doubtProblems(record.doubts, place);
   const number = textIn(value, 'purchaseOrderNumber', place, rules, problems);
   stateIn(value, place, rules.mapping, problems);
-  calledOffIn(value, place, rules, problems);
+  reportCalledOff(value, place, rules, problems);
   const items = itemsIn(value, place, rules, problems);
   countsIn(value, place, rules, items, problems);
   nestedIn(value, number, place, rules, problems);
@@ -108,7 +108,7 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
 }
 
 /** Reports a status or a mark of a record or an item that says that it is called off. */
-function calledOffIn(value: object, place: Place, { mapping }: ObjectRules, problems: Problem[]): void {
+function reportCalledOff(value: object, place: Place, { mapping }: ObjectRules, problems: Problem[]): void {
   if (mapping.otherReadings === 'allow') return;
   for (const key in value) {
     const inner: unknown = Reflect.get(value, key);
@@ -161,7 +161,7 @@ function itemOf(item: unknown, place: Place, rules: ObjectRules, problems: Probl
     problems.push(problemOf('not-an-object', place, '', shown(item)));
     return [];
   }
-  calledOffIn(item, place, rules, problems);
+  reportCalledOff(item, place, rules, problems);
   const articleCode = textIn(item, 'articleCode', place, rules, problems);
   const found = find(item, rules.mapping.fields.quantity);
   const read = quantityOf(found, rules.mapping);

@@ -37,8 +37,17 @@ export type RowRules = {
   mapping: Mapping;
 };
 
+/** What is looked up once for many rows. */
+type Lookups = {
+  numberFaultOf: typeof faultOf;
+  /** The columns that can say that a row is called off. */
+  callingOff: readonly number[];
+};
+
 /** Checks the rows of one table, each with everything wrong with it. */
 export function createRowCheck(rules: RowRules): (record: RowRecord) => CheckedRow {
+  const { header, at } = rules.table.columns;
+  const callingOff = calledOffColumns(header, at);
   let last: { number: string; fault: Fault | undefined } | undefined;
 
   /** Rows of one order are usually adjacent. */
@@ -48,10 +57,10 @@ export function createRowCheck(rules: RowRules): (record: RowRecord) => CheckedR
     return last.fault;
   }
 
-  return (record) => checkRow(record, rules, numberFaultOf);
+  return (record) => checkRow(record, rules, { numberFaultOf, callingOff });
 }
 
-function checkRow(record: RowRecord, rules: RowRules, numberFaultOf: typeof faultOf): CheckedRow {
+function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, callingOff }: Lookups): CheckedRow {
   const { table } = rules;
   const mapping = mappingOf(rules.mapping, record);
   const number = textOf(record, 'purchaseOrderNumber', rules);
@@ -63,7 +72,7 @@ function checkRow(record: RowRecord, rules: RowRules, numberFaultOf: typeof faul
   const state = textOf(record, 'orderState', rules, onlyState);
   const numberFault = numberFaultOf(number, mapping);
   const codeFault = faultOf(articleCode, mapping);
-  const calledOff = mapping.otherReadings === 'hold' ? calledOffAt(record, table.columns) : undefined;
+  const calledOff = mapping.otherReadings === 'hold' ? calledOffAt(record, callingOff, table.columns) : undefined;
   const isGood = numberFault === undefined && codeFault === undefined && calledOff === undefined;
   if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))
     return { record, number, item: { articleCode, quantity: read.value } };
@@ -85,13 +94,9 @@ function checkRow(record: RowRecord, rules: RowRules, numberFaultOf: typeof faul
   return { record, number, articleCode, problems: all, ...(loose && { loose }) };
 }
 
-const calledOffIn = new WeakMap<Columns, readonly number[]>();
-
 /** The column of a row that says that it is called off. */
-function calledOffAt({ cells }: RowRecord, columns: Columns): number | undefined {
-  const some = calledOffIn.get(columns) ?? calledOffColumns(columns.header, columns.at);
-  calledOffIn.set(columns, some);
-  return some.find((column) => saysCalledOff(columns.header[column] ?? '', cells[column]));
+function calledOffAt({ cells }: RowRecord, callingOff: readonly number[], { header }: Columns): number | undefined {
+  return callingOff.find((column) => saysCalledOff(header[column] ?? '', cells[column]));
 }
 
 /** What is wrong with a number or an article in a row. */

@@ -81,10 +81,12 @@ const env = () => ({
 });
 
 function start(args: readonly string[], more: Record<string, string> = {}) {
-  return startProgram(['--config', path.join(folder, 'po-sync.yaml'), ...args], {
+  const running = startProgram(['--config', path.join(folder, 'po-sync.yaml'), ...args], {
     cwd: folder,
     env: { ...env(), ...more },
   });
+  stack.defer(() => void running.child.kill('SIGKILL'));
+  return running;
 }
 
 async function run(args: readonly string[], more: Record<string, string> = {}): Promise<string> {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../core/clock.ts';
-import { type Log, withMeter } from '../../log/log.ts';
+import { type Log, withWatchers } from '../../log/log.ts';
 import type { DaemonInput } from '../../operate/daemon.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
@@ -63,7 +63,7 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
   }
 
   const pace = createPace(store);
-  return { log: withMeter(log, admin ? pace.counted(metrics.meter) : undefined), pace, metricsRoute };
+  return { log: withWatchers(log, { meter: admin ? pace.counted(metrics.meter) : undefined }), pace, metricsRoute };
 }
 
 /** Scrapes share a reading that is running or fresh. Undefined when it fails, or is late; then it is awaited, not repeated. */

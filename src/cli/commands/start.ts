@@ -17,7 +17,7 @@ import {
   daemonStopping,
   daemonStuck,
 } from '../../log/events/daemon.ts';
-import { createLog, withTracer } from '../../log/log.ts';
+import { createLog, withWatchers } from '../../log/log.ts';
 import { createRedaction } from '../../log/redaction.ts';
 import { openTracing } from '../../log/tracing/open-tracing.ts';
 import type { Daemon, DaemonInput, Role } from '../../operate/daemon.ts';
@@ -66,7 +66,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     secrets,
     network,
     clock: systemClock,
-    log: withTracer(log, tracing?.tracer),
+    log: withWatchers(log, { tracer: tracing?.tracer }),
     self,
     signal: shell.signal,
     hide: redaction.hideToken,
