@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { type EchoingApi, openEchoingApi } from '../support/echoing-api.ts';
+import { filesUnder } from '../support/files-under.ts';
 import { freePort } from '../support/free-port.ts';
 import { startProgram } from '../support/program.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -117,11 +118,6 @@ function sealingKey(): string[] {
 
 function searchFor(canaries: readonly string[], where: string, text: string): string[] {
   return canaries.filter((canary) => text.includes(canary)).map((canary) => `${where}: ${canary}`);
-}
-
-async function filesUnder(root: string): Promise<string[]> {
-  const entries = await readdir(root, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
 }
 
 /** Every key and every value, whatever its type. */

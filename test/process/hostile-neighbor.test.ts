@@ -20,6 +20,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { memoryOf } from '../../bench/process-figures.ts';
+import { filesUnder } from '../support/files-under.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Running, startProgram } from '../support/program.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -229,11 +230,8 @@ describe.runIf(isRoot)('a neighbor who may write to the inbox', () => {
     await place.works('PO-6');
     await until(
       'the settled files',
-      async () => {
-        // The empty folder of a claim that was interrupted stays for a minute.
-        const left = await readdir(path.join(place.inbox, 'processing'), { recursive: true, withFileTypes: true });
-        return left.every((entry) => entry.isDirectory());
-      },
+      // The empty folder of a claim that was interrupted stays for a minute.
+      async () => (await filesUnder(path.join(place.inbox, 'processing'))).length === 0,
       WITHIN,
     );
     expect(place.stored.sort()).toEqual(['PO-1', 'PO-2', 'PO-3', 'PO-4', 'PO-5', 'PO-6']);

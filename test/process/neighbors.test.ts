@@ -4,6 +4,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { memoryOf } from '../../bench/process-figures.ts';
+import { filesUnder } from '../support/files-under.ts';
 import { rawWorkbook, sheetXml, textCell } from '../support/raw-workbook.ts';
 import { until } from '../support/until.ts';
 import { openWebServer } from '../support/web-server.ts';
@@ -68,10 +69,7 @@ describe('a folder in the inbox', () => {
         ['PO-2', 1],
       ]),
     );
-    const files = await readdir(place.reports, { recursive: true, withFileTypes: true });
-    const texts = files
-      .filter((one) => one.isFile())
-      .map((one) => readFile(path.join(one.parentPath, one.name), 'latin1'));
+    const texts = (await filesUnder(place.reports)).map((file) => readFile(file, 'latin1'));
     expect((await Promise.all(texts)).join('')).not.toContain('PRIVATE-1');
     second.child.kill('SIGTERM');
     expect(await second.ended).toMatchObject({ code: 0 });

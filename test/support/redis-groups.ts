@@ -102,12 +102,8 @@ export async function startSentinelGroup(tls?: GroupTls): Promise<RedisGroup> {
   const sentinels: Sentinel[] = [];
   for (let nth = 0; nth < 3; nth += 1) sentinels.push(stack.use(await startSentinel(shared, await tlsSettings(tls))));
   await until('the Sentinels know each other and the replicas', async () => {
-    const states = await Promise.all(sentinels.map(({ redis }) => redis.call('SENTINEL', 'master', 'orders')));
-    return states.every((state) => {
-      const pairs = Array.isArray(state) ? state.map(String) : [];
-      const of = (name: string) => pairs[pairs.indexOf(name) + 1];
-      return of('num-slaves') === '2' && of('num-other-sentinels') === '2';
-    });
+    const views = await Promise.all(sentinels.map(viewOf));
+    return views.every(({ replicas, others }) => replicas === 2 && others === 2);
   });
   await untilReplicated(first, 2);
   const kept = stack.move();
@@ -115,12 +111,23 @@ export async function startSentinelGroup(tls?: GroupTls): Promise<RedisGroup> {
     servers: members.map(({ server }) => server),
     yaml: `{ sentinels: [${sentinels.map((one) => `'127.0.0.1:${one.shared}'`).join(', ')}], master: orders${tlsYaml(tls)} }`,
     primary: async () => {
-      const answer = await sentinels[0]?.redis.call('SENTINEL', 'get-master-addr-by-name', 'orders');
-      const port = Array.isArray(answer) ? Number(answer[1]) : 0;
-      return serverAt(members, port);
+      const views = await Promise.all(sentinels.map(viewOf));
+      const [newest] = views.sort((a, b) => b.epoch - a.epoch);
+      return serverAt(members, newest?.port ?? 0);
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** What a Sentinel knows. `epoch` counts the failovers: a Sentinel can hear of one seconds after the others. */
+async function viewOf({ redis }: Sentinel) {
+  const state = await redis.call('SENTINEL', 'master', 'orders');
+  const pairs = Array.isArray(state) ? state.map(String) : [];
+  const of = (name: string) => Number(pairs[pairs.indexOf(name) + 1]);
+  // The state names the old primary until the replicas follow the new one, which takes writes before that.
+  const address = await redis.call('SENTINEL', 'get-master-addr-by-name', 'orders');
+  const port = Array.isArray(address) ? Number(address[1]) : 0;
+  return { port, epoch: of('config-epoch'), replicas: of('num-slaves'), others: of('num-other-sentinels') };
 }
 
 function serverAt(members: readonly Member[], port: number): TestRedis {
