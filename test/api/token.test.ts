@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { type Http, openHttp } from '../../src/core/http.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
-import { granted, type OddAnswer, type OddApi, type OddCall, openOddApi } from '../support/odd-api.ts';
+import { type OddAnswer, type OddApi, type Oddity, oddAt, openOddApi } from '../support/odd-api.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 import { CLIENT_ID, CLIENT_SECRET, type OpenSandbox, openSandbox } from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';
@@ -140,8 +140,8 @@ describe('token', () => {
   });
 
   describe('from an unusual endpoint', () => {
-    async function oddly(answer: (call: OddCall) => OddAnswer): Promise<OddApi> {
-      return stack.use(await openOddApi({ token: answer }));
+    async function oddly(answer: Oddity): Promise<OddApi> {
+      return stack.use(await openOddApi(oddAt('token', answer)));
     }
 
     it.each<[string, OddAnswer]>([
@@ -152,8 +152,8 @@ describe('token', () => {
       ['500', { status: 500 }],
       ['404', { status: 404 }],
     ])('is asked for at the other path when the first answers %s', async (_, answer) => {
-      const api = await oddly(({ path }) => (path === '/oauth/token' ? granted('it') : answer));
-      expect((await (await daemon(api)).get()).value).toBe('it');
+      const api = await oddly(({ path }) => (path === '/oauth/token' ? undefined : answer));
+      expect((await (await daemon(api)).get()).value).toBe('token-2');
     });
 
     it('is not requested at the other path after a clear refusal', async () => {
@@ -185,15 +185,15 @@ describe('token', () => {
     });
 
     it('is requested again at once by a daemon that starts, after any earlier failure', async () => {
-      const api = await oddly(({ n }) =>
-        n === 1 ? { status: 401, body: { error: 'invalid_client' } } : granted('it'),
+      const api = await oddly(({ nth }) =>
+        nth === 1 ? { status: 401, body: { error: 'invalid_client' } } : undefined,
       );
       await expect((await daemon(api)).first()).rejects.toMatchObject({ code: 'token-refused' });
       await (await daemon(api)).first();
     });
 
     it('is not awaited at the start while the endpoint is down', async () => {
-      const api = await oddly(() => 'drop');
+      const api = await oddly(() => ({ drop: true }));
       await (await daemon(api)).first();
     });
   });

@@ -1,84 +1,183 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openWebServer } from './web-server.ts';
 
-/** An answer: status, body (an object becomes JSON), headers; `drop` ends the connection. */
-export type OddAnswer = { status: number; body?: unknown; headers?: Record<string, string> } | 'drop';
+export type Endpoint = 'token' | 'create' | 'list';
 
-/** One call that came in. `n` counts those of its endpoint from 1, `number` is the order's. */
-export type OddCall = { endpoint: 'token' | 'create' | 'list'; at: number; n: number; path: string; number: string };
-
-type Habits = {
-  token(call: OddCall): OddAnswer;
-  create(call: OddCall): OddAnswer;
-  list(call: OddCall): OddAnswer;
+export type StoredOrder = {
+  purchaseOrderNumber: string;
+  orderState: string;
+  items: { articleCode: string; quantity: number }[];
 };
+
+/** What one call gets. `drop` ends the connection, `hang` never answers; `store: false` keeps an order out of the store. */
+export type OddAnswer = {
+  status?: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+  after?: number;
+  drop?: true;
+  hang?: true;
+  store?: boolean;
+  /** Writes the answer itself. */
+  raw?: (socket: Socket) => void;
+};
+
+export type OddCall = {
+  endpoint: Endpoint;
+  /** Counts the calls of this endpoint from 1. */
+  nth: number;
+  order?: StoredOrder;
+  /** Counts the calls for this order number from 1. */
+  attempt: number;
+  token: string;
+  path: string;
+};
+
+/** Decides about a call; undefined leaves it to the ordinary API. */
+export type Oddity = (call: OddCall, api: OddApi) => OddAnswer | undefined;
 
 export type OddApi = AsyncDisposable & {
+  url: string;
   baseUrl: string;
   authUrl: string;
-  /** May be changed at any time. */
-  habits: Habits;
-  calls: OddCall[];
-  /** Numbers of the orders that it stored, in the order of storing. */
-  stored: string[];
-  /** Most calls of one endpoint within any second that begins `after` milliseconds after its first call. */
-  busiestSecond(endpoint: OddCall['endpoint'], after?: number): number;
+  /** What the API holds, one entry a created order. */
+  stored: StoredOrder[];
+  /** `stored`: the call created an order, whatever it was answered. */
+  calls: { endpoint: Endpoint; path: string; at: number; order?: string; status: number; stored: boolean }[];
+  /** The behavior; it may change while the API runs. */
+  oddity: Oddity;
+  /** Called with the connection before and after an answer is written. */
+  onAnswer?: (socket: Socket) => void;
+  onAnswered?: (socket: Socket) => void;
+  /** Tokens that are valid now; an empty set takes any. */
+  revoked: Set<string>;
 };
 
-export const success = (data: unknown) => ({ status: 'success', data, error: null });
-export const refusal = (code: number, message = 'no') => ({ status: 'error', error: { code, message } });
-export const created = (number: string) => ({
-  status: 201,
-  body: success({ purchaseOrderNumber: number, orderState: 'NEW' }),
-});
-export const granted = (token: string) => ({
-  status: 200,
-  body: { access_token: token, token_type: 'Bearer', expires_in: 3600 },
-});
-
-/** A small API that keeps to the rules except where a test gives it other habits. */
-export async function openOddApi(habits: Partial<Habits> = {}): Promise<OddApi> {
-  const calls: OddCall[] = [];
-  const stored: string[] = [];
-  const usual: Habits = {
-    token: ({ n }) => granted(`token-${n}`),
-    create: ({ number }) => created(number),
-    list: () => ({ status: 200, body: success(stored.map((number) => ({ purchaseOrderNumber: number }))) }),
-  };
+/**
+ * A small Purchase-Order API whose answers a test decides, for as long as it likes. Everything that the oddity leaves
+ * open follows the API (docs/purchase-order-api.md): a token, 201 for a new order, the list of what is stored.
+ */
+export async function openOddApi(
+  oddity: Oddity = () => undefined,
+  tls?: { key: string; cert: string },
+): Promise<OddApi> {
+  const counts = new Map<string, number>();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
-    const path = request.url ?? '';
-    const endpoint = path.includes('/oauth') ? 'token' : request.method === 'POST' ? 'create' : 'list';
-    const number =
-      endpoint === 'create' ? (JSON.parse(body) as { purchaseOrderNumber: string }).purchaseOrderNumber : '';
-    const n = calls.filter((call) => call.endpoint === endpoint).length + 1;
-    const call: OddCall = { endpoint, at: performance.now(), n, path, number };
-    calls.push(call);
-    const said = api.habits[endpoint](call);
-    if (said === 'drop') return void request.socket.destroy();
-    if (endpoint === 'create' && said.status < 300) stored.push(number);
-    const content =
-      said.body === undefined ? '' : typeof said.body === 'string' ? said.body : JSON.stringify(said.body);
-    response.writeHead(said.status, { 'content-type': 'application/json', ...said.headers }).end(content);
+    const call = callOf(request, body);
+    const odd = api.oddity(call, api) ?? {};
+    const record = {
+      endpoint: call.endpoint,
+      path: call.path,
+      at: performance.now(),
+      status: 0,
+      stored: false,
+      ...(call.order ? { order: call.order.purchaseOrderNumber } : {}),
+    };
+    api.calls.push(record);
+    if (odd.after) await delay(odd.after);
+    if (odd.hang) return;
+    record.stored = call.order !== undefined && (odd.store ?? isOrdinary(odd, call));
+    if (call.order && record.stored) api.stored.push(call.order);
+    if (odd.drop) return void request.socket.destroy();
+    if (odd.raw) return odd.raw(request.socket);
+    const ordinary = ordinaryAnswer(call);
+    const status = odd.status ?? ordinary.status;
+    const content = odd.body ?? (odd.status === undefined ? ordinary.body : envelope(odd.status, 'odd'));
+    record.status = status;
+    const sent = typeof content === 'string' ? content : JSON.stringify(content);
+    const { socket } = request;
+    api.onAnswer?.(socket);
+    response.once('finish', () => api.onAnswered?.(socket));
+    response.writeHead(status, { 'content-type': 'application/json', ...odd.headers }).end(sent);
   }
 
-  const server = await openWebServer((request, response) => void answer(request, response).catch(() => undefined));
-  const url = `http://127.0.0.1:${server.port}`;
+  function isOrdinary({ status, drop }: OddAnswer, { token }: OddCall): boolean {
+    return status === undefined && !drop && !api.revoked.has(token);
+  }
+
+  function callOf(request: IncomingMessage, body: string): OddCall {
+    const path = request.url ?? '';
+    const endpoint = path.includes('token') ? 'token' : request.method === 'POST' ? 'create' : 'list';
+    const order = endpoint === 'create' ? (JSON.parse(body) as StoredOrder) : undefined;
+    const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
+    const attempt = order ? count(`order ${order.purchaseOrderNumber}`) : 1;
+    return { endpoint, nth: count(endpoint), attempt, token, path, ...(order ? { order } : {}) };
+  }
+
+  function count(what: string): number {
+    const next = (counts.get(what) ?? 0) + 1;
+    counts.set(what, next);
+    return next;
+  }
+
+  function ordinaryAnswer({ endpoint, nth, order, token }: OddCall): { status: number; body: unknown } {
+    if (endpoint === 'token') return { status: 200, body: granted(`token-${nth}`) };
+    if (api.revoked.has(token)) return { status: 401, body: envelope(401, 'the token was revoked') };
+    if (endpoint === 'list') return { status: 200, body: listed(api.stored) };
+    return { status: 201, body: created(order?.purchaseOrderNumber ?? '') };
+  }
+
+  const server = tls === undefined ? await openWebServer((a, b) => void answer(a, b)) : await openTls(tls, answer);
+  const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${server.port}`;
   const api: OddApi = {
+    url,
     baseUrl: `${url}/api/v1`,
     authUrl: url,
-    habits: { ...usual, ...habits },
-    calls,
-    stored,
-    busiestSecond(endpoint, after = 0) {
-      const times = calls.filter((call) => call.endpoint === endpoint).map(({ at }) => at);
-      const begin = (times[0] ?? 0) + after;
-      const late = times.filter((at) => at >= begin);
-      return Math.max(0, ...late.map((from) => late.filter((at) => at >= from && at < from + 1000).length));
-    },
+    stored: [],
+    calls: [],
+    oddity,
+    revoked: new Set(),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return api;
+}
+
+/** One endpoint is odd, the others are ordinary. */
+export function oddAt(endpoint: Endpoint, answer: Oddity): Oddity {
+  return (call, api) => (call.endpoint === endpoint ? answer(call, api) : undefined);
+}
+
+/** One number for each order that was created, in that order. */
+export function storedNumbers({ stored }: OddApi): string[] {
+  return stored.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
+}
+
+async function openTls(
+  tls: { key: string; cert: string },
+  answer: (a: IncomingMessage, b: ServerResponse) => Promise<void>,
+) {
+  const server = createTlsServer(tls, (request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export function envelope(code: number, message: string): unknown {
+  return { status: 'error', data: null, error: { code, message } };
+}
+
+export function created(purchaseOrderNumber: string): unknown {
+  return { status: 'success', data: { purchaseOrderNumber, orderState: 'NEW' }, error: null };
+}
+
+export function listed(purchaseOrders: readonly unknown[]): unknown {
+  return { status: 'success', data: { purchaseOrders }, error: null };
+}
+
+export function granted(token: string): unknown {
+  return { access_token: token, token_type: 'Bearer', expires_in: 3600 };
 }

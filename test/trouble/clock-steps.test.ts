@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { openOddApi } from '../support/odd-api.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
-import { openOddApi } from './odd-api.ts';
 import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 const PACE = 'settle: 1s, timeout: 20s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type OddAnswer, openOddApi } from './odd-api.ts';
+import { type OddAnswer, openOddApi } from '../support/odd-api.ts';
 import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 describe('doubt ends', () => {

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { created, listed, type OddAnswer, openOddApi, type StoredOrder } from '../support/odd-api.ts';
 import { settledBatches } from '../support/settled-batches.ts';
-import { created, listed, type OddAnswer, openOddApi, type StoredOrder } from './odd-api.ts';
 import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 describe('an order that the API has is never sent again', () => {

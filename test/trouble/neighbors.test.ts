@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { created, openOddApi } from './odd-api.ts';
+import { created, openOddApi } from '../support/odd-api.ts';
 import { csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 const text = (number: string) => JSON.stringify(created(number));

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { OPERATOR } from '../../src/deliver/circuit-breaker.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
-import { created, openOddApi, refusal, success } from '../support/odd-api.ts';
+import { created, envelope, listed, oddAt, openOddApi, storedNumbers } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 
 afterEach(() => {
@@ -12,9 +12,9 @@ afterEach(() => {
 
 describe('an answer about one order', () => {
   it('that names the number in another spelling leaves it to a person, sent once', async () => {
-    await using api = await openOddApi({
-      create: ({ number }) => created(number.toLowerCase()),
-      list: () => ({ status: 200, body: success([]) }),
+    await using api = await openOddApi(({ endpoint, order }) => {
+      if (endpoint === 'list') return { body: listed([]) };
+      return order && { body: created(order.purchaseOrderNumber.toLowerCase()) };
     });
     await using rig = await openDeliveryRig({ partner: api });
     await rig.submit('b1', numbersOf(10));
@@ -26,7 +26,9 @@ describe('an answer about one order', () => {
   });
 
   it('with HTTP 400 and another code refuses it, sent once', async () => {
-    await using api = await openOddApi({ create: () => ({ status: 400, body: refusal(1001, 'unknown article') }) });
+    await using api = await openOddApi(
+      oddAt('create', () => ({ status: 400, body: envelope(1001, 'unknown article') })),
+    );
     await using rig = await openDeliveryRig({ partner: api });
     await rig.submit('b1', numbersOf(3));
     await rig.settled();
@@ -37,10 +39,10 @@ describe('an answer about one order', () => {
   it.each([403, 404, 401])(
     'with HTTP %i on every attempt makes it a dead letter with its words; the others pass',
     async (status) => {
-      await using api = await openOddApi({
-        create: ({ number }) =>
-          number === 'PO-0007' ? { status, body: refusal(status, 'blocked by rule 9') } : created(number),
-      });
+      const blocked = { status, body: envelope(status, 'blocked by rule 9') };
+      await using api = await openOddApi(({ order }) =>
+        order?.purchaseOrderNumber === 'PO-0007' ? blocked : undefined,
+      );
       await using rig = await openDeliveryRig({ partner: api, delivery: { concurrency: 2 } });
       // The others come little by little, as on a working day.
       await rig.submit('b1', numbersOf(12));
@@ -52,16 +54,18 @@ describe('an answer about one order', () => {
       expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 11, refused: 1 } });
       const [result] = await rig.batches.results('b1', [6]);
       expect(result).toMatchObject({ outcome: 'refused', message: 'blocked by rule 9', httpStatus: status });
-      expect(api.calls.filter(({ number }) => number === 'PO-0007').length).toBeLessThanOrEqual(8);
+      expect(api.calls.filter(({ order }) => order === 'PO-0007').length).toBeLessThanOrEqual(8);
     },
   );
 
   it('that is turned away does not win every probe', async () => {
     const openAt = performance.now() + 1_500;
-    await using api = await openOddApi({
-      create: ({ number }) =>
-        number === 'PO-0001' || performance.now() < openAt ? { status: 403, body: '<html>' } : created(number),
-    });
+    const away = { status: 403, body: '<html>' };
+    await using api = await openOddApi(
+      oddAt('create', ({ order }) =>
+        order?.purchaseOrderNumber === 'PO-0001' || performance.now() < openAt ? away : undefined,
+      ),
+    );
     await using rig = await openDeliveryRig({ partner: api, delivery: { concurrency: 1 } });
     await rig.submit('b1', numbersOf(8));
     await until('the others', () => api.stored.length === 7);
@@ -70,12 +74,12 @@ describe('an answer about one order', () => {
 
 describe('a success answer without a body', () => {
   it('counts as success once the list shows that the orders were created', async () => {
-    await using api = await openOddApi({ create: () => ({ status: 201 }) });
+    await using api = await openOddApi(oddAt('create', () => ({ body: '' })));
     await using rig = await openDeliveryRig({ partner: api });
     const numbers = numbersOf(60);
     await rig.submit('b1', numbers);
     await rig.settled();
-    expect([...api.stored].sort()).toEqual(numbers);
+    expect(storedNumbers(api).sort()).toEqual(numbers);
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 60 } });
     const pauses = await rig.breaker.during(0, rig.store.time.now());
     // Delivery opens one call after the other, so the list may show what the answers mean before there is a pause.
@@ -86,7 +90,7 @@ describe('a success answer without a body', () => {
 describe('a pause', () => {
   it('that the API asks for is visible with its reason, and a person can end it', async () => {
     const wait = { status: 429, headers: { 'retry-after': '3000' } };
-    await using api = await openOddApi({ create: ({ n, number }) => (n === 1 ? wait : created(number)) });
+    await using api = await openOddApi(oddAt('create', ({ nth }) => (nth === 1 ? wait : undefined)));
     await using rig = await openDeliveryRig({ partner: api, delivery: { concurrency: 1 } });
     await rig.submit('b1', numbersOf(5));
     const pause = await until('the pause', () => rig.breaker.current());
@@ -117,7 +121,7 @@ describe('a pause', () => {
     );
     expect(waiting.length).toBeGreaterThan(0);
     await delay(700);
-    expect(api.stored.filter((number) => waiting.includes(number))).toEqual([]);
+    expect(storedNumbers(api).filter((number) => waiting.includes(number))).toEqual([]);
     expect(await rig.ledger.unsettled()).toBeGreaterThan(0);
     await rig.breaker.release(OPERATOR);
     await rig.settled();
@@ -138,7 +142,7 @@ describe('a name server slower than an intent may be old', () => {
     await using rig = await openDeliveryRig({ partner });
     await rig.submit('b1', numbersOf(20));
     await rig.settled();
-    expect([...api.stored].sort()).toEqual(numbersOf(20));
+    expect(storedNumbers(api).sort()).toEqual(numbersOf(20));
     expect(vi.mocked(dns.lookup).mock.calls.some(([host]) => String(host) === 'localhost')).toBe(true);
     expect(rig.lines.filter(({ outcome }) => outcome === 'unsent')).toEqual([]);
   });
@@ -147,13 +151,13 @@ describe('a name server slower than an intent may be old', () => {
 describe('the clock of the host', () => {
   it('delays no retry when it is set back', async () => {
     const before = Date.now;
-    await using api = await openOddApi({
-      create: ({ n, number }) => {
-        if (n > 3) return created(number);
+    await using api = await openOddApi(
+      oddAt('create', ({ nth }) => {
+        if (nth > 3) return undefined;
         vi.spyOn(Date, 'now').mockImplementation(() => before() - 3_600_000);
-        return { status: 503, body: refusal(503) };
-      },
-    });
+        return { status: 503 };
+      }),
+    );
     await using rig = await openDeliveryRig({ partner: api });
     await rig.submit('b1', numbersOf(3));
     await rig.settled();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { envelope, openOddApi } from './odd-api.ts';
+import { envelope, openOddApi } from '../support/odd-api.ts';
 import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 describe('one order never stops the others', () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { envelope, openOddApi } from './odd-api.ts';
+import { envelope, openOddApi } from '../support/odd-api.ts';
 import { csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 describe('people', () => {

@@ -3,8 +3,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createConnection, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { envelope, type OddAnswer, type OddCall, openOddApi } from '../support/odd-api.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
-import { envelope, type OddAnswer, type OddCall, openOddApi } from './odd-api.ts';
 import { csv, numbered, openTroublePlace, until } from './trouble-place.ts';
 import { busiest } from './trouble-row.ts';
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { openOddApi } from './odd-api.ts';
+import { openOddApi } from '../support/odd-api.ts';
 import { csv, openTroublePlace, type TroublePlace, until } from './trouble-place.ts';
 
 /** The order numbers of the calls, as they were sent. */

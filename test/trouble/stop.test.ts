@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { openOddApi } from './odd-api.ts';
+import { openOddApi } from '../support/odd-api.ts';
 import { csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 /** Milliseconds; pm2 kills after 45 s. */

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { envelope, openOddApi } from '../support/odd-api.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
-import { envelope, openOddApi } from './odd-api.ts';
 import { csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
 
 /** Forwards connections to a port that may change; what the far end says may be held back for a while at first. */

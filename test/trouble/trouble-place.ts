@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'vitest';
+import type { OddApi } from '../support/odd-api.ts';
 import { type Running, startProgram } from '../support/program.ts';
 import { settledBatches } from '../support/settled-batches.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
 import { until as waitUntil } from '../support/until.ts';
-import type { OddApi } from './odd-api.ts';
 import { judgeRow, type Status, statusText } from './trouble-row.ts';
 
 /** As `until`, with the patience that processes on a busy machine need. */

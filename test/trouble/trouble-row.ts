@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import { inject } from 'vitest';
 import type { WaitKind } from '../../src/operate/orders/wait-of.ts';
 import { OUTCOMES } from '../../src/order/outcome.ts';
-import type { Endpoint, OddApi } from './odd-api.ts';
+import type { Endpoint, OddApi } from '../support/odd-api.ts';
 
 /** What one test of the suite saw, as a row of its table. Rates are calls a second while nothing succeeds; '–': something did. */
 export type Row = {
