@@ -76,77 +76,80 @@ const common = {
   provide: { isThorough: true },
 };
 
+const SUITES = [
+  {
+    test: {
+      ...common,
+      name: 'fast',
+      provide: { isThorough: false },
+      include: ['test/**/*.test.ts'],
+      exclude: [...SLOW.map((folder) => `test/${folder}/**`), ...LONG, ...LEFT_TO_PROPERTIES],
+      // Tests clean up after themselves, so files can share a worker and what it has loaded.
+      isolate: false,
+      // More than two cores: most of these tests wait for a process, a disk or a timer.
+      maxWorkers: 5,
+    },
+  },
+  {
+    test: {
+      ...common,
+      name: 'process',
+      maxWorkers: 4,
+      include: ['test/process/**/*.test.ts', ...LONG],
+    },
+  },
+  {
+    test: {
+      ...common,
+      name: 'properties',
+      include: PROPERTIES.map((name) => `test/${name}.test.ts`),
+      isolate: false,
+    },
+  },
+  { test: { ...common, name: 'volume', include: ['test/volume/**/*.test.ts'] } },
+  { test: { ...common, name: 'worlds', include: ['test/worlds/**/*.test.ts'], testTimeout: 600_000 } },
+  {
+    test: {
+      ...common,
+      name: 'trouble',
+      globalSetup: ['test/support/shared-redis.setup.ts', 'test/trouble/table.setup.ts'],
+      include: ['test/trouble/**/*.test.ts'],
+      // They wait for most of their time.
+      maxWorkers: 5,
+      maxConcurrency: 8,
+      disableConsoleIntercept: true,
+    },
+  },
+  // The long forms print their figures, and programs of a desktop are heavy: one at a time.
+  {
+    test: {
+      ...common,
+      name: 'faults',
+      globalSetup: ['test/support/shared-redis.setup.ts', 'test/faults/failover.setup.ts'],
+      include: ['test/faults/**/*.test.ts'],
+      testTimeout: 1_800_000,
+      maxWorkers: 1,
+      disableConsoleIntercept: true,
+    },
+  },
+  { test: { ...common, name: 'desktop', include: ['test/desktop/**/*.test.ts'], maxWorkers: 1 } },
+  {
+    test: {
+      ...common,
+      name: 'deploy',
+      globalSetup: ['test/support/shared-redis.setup.ts', 'test/faults/failover.setup.ts'],
+      include: ['test/deploy/**/*.test.ts'],
+      testTimeout: 600_000,
+      hookTimeout: 600_000,
+    },
+  },
+  { test: { ...common, name: 'corpora', include: ['test/corpora/**/*.corpus.ts'], testTimeout: 600_000 } },
+];
+
 export default defineConfig({
   test: {
     sequence: { sequencer: LongFilesFirst },
-    projects: [
-      {
-        test: {
-          ...common,
-          name: 'fast',
-          provide: { isThorough: false },
-          include: ['test/**/*.test.ts'],
-          exclude: [...SLOW.map((folder) => `test/${folder}/**`), ...LONG, ...LEFT_TO_PROPERTIES],
-          // Tests clean up after themselves, so files can share a worker and what it has loaded.
-          isolate: false,
-          // More than two cores: most of these tests wait for a process, a disk or a timer.
-          maxWorkers: 5,
-        },
-      },
-      {
-        test: {
-          ...common,
-          name: 'process',
-          maxWorkers: 4,
-          include: ['test/process/**/*.test.ts', ...LONG],
-        },
-      },
-      {
-        test: {
-          ...common,
-          name: 'properties',
-          include: PROPERTIES.map((name) => `test/${name}.test.ts`),
-          isolate: false,
-        },
-      },
-      { test: { ...common, name: 'volume', include: ['test/volume/**/*.test.ts'] } },
-      { test: { ...common, name: 'worlds', include: ['test/worlds/**/*.test.ts'], testTimeout: 600_000 } },
-      {
-        test: {
-          ...common,
-          name: 'trouble',
-          globalSetup: ['test/support/shared-redis.setup.ts', 'test/trouble/table.setup.ts'],
-          include: ['test/trouble/**/*.test.ts'],
-          // They wait for most of their time.
-          maxWorkers: 5,
-          maxConcurrency: 8,
-          disableConsoleIntercept: true,
-        },
-      },
-      // The long forms print their figures, and programs of a desktop are heavy: one at a time.
-      {
-        test: {
-          ...common,
-          name: 'faults',
-          globalSetup: ['test/support/shared-redis.setup.ts', 'test/faults/failover.setup.ts'],
-          include: ['test/faults/**/*.test.ts'],
-          testTimeout: 1_800_000,
-          maxWorkers: 1,
-          disableConsoleIntercept: true,
-        },
-      },
-      { test: { ...common, name: 'desktop', include: ['test/desktop/**/*.test.ts'], maxWorkers: 1 } },
-      {
-        test: {
-          ...common,
-          name: 'deploy',
-          globalSetup: ['test/support/shared-redis.setup.ts', 'test/faults/failover.setup.ts'],
-          include: ['test/deploy/**/*.test.ts'],
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
-        },
-      },
-      { test: { ...common, name: 'corpora', include: ['test/corpora/**/*.corpus.ts'], testTimeout: 600_000 } },
-    ],
+    // Suites with different numbers of workers run together only one after the other, as files of several mutants do.
+    projects: SUITES.map(({ test }, groupOrder) => ({ test: { ...test, sequence: { groupOrder } } })),
   },
 });

@@ -96,7 +96,8 @@ const folders = [];
 for (let n = 0; n < COPIES; n += 1) folders.push(copies.use(await copyTree()).folder);
 
 const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))];
-const { failedFiles } = await runTests(folders[0] ?? '', tests, { timeout: 0 });
+const { kind, failedFiles } = await runTests(folders[0] ?? '', tests, { timeout: 0 });
+if (kind === 'cannot load') throw new Error('the tests do not load, with every safeguard in place');
 const isRedBefore = (mutant: Mutant) => mutant.tests.some((test) => failedFiles.includes(test));
 
 const judged: Judged[] = [];
