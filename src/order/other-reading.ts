@@ -15,7 +15,7 @@ export function otherReading(text: string): OtherReading | undefined {
   if (CODE.test(text)) return undefined;
   if (text.length <= LONGEST_DATE && DATE.test(text)) return DATE_READING;
   const isPlain = PLAIN.test(text);
-  if (isPlain && endsInDigit(text)) return text.includes(' ') ? partial(text) : undefined;
+  if (isPlain && endsInDigit(text)) return text.includes(' ') ? partial(text) : range(text);
   const reading = wordReading(text) ?? partial(text);
   if (reading !== undefined || isPlain) return reading;
   return marked(text) ?? quoted(text) ?? (/^[ -~]*$/.test(text) ? undefined : lookAlike(text)) ?? wrongEncoding(text);
@@ -44,7 +44,38 @@ function partial(text: string): OtherReading | undefined {
   const [times, count = ''] = TIMES.exec(text) ?? [];
   if (times !== undefined)
     return { reading: `${count} times ${shown(text.slice(times.length))}`, why: 'people write quantities so' };
-  return replacement(text) ?? several(text);
+  return replacement(text) ?? instruction(text) ?? several(text) ?? alternative(text) ?? range(text);
+}
+
+/** `siehe Mail`, `nach Absprache`, `please confirm`, `A-1 - urgent!`, `A-1?`, `e.g. 4711`, `Beispiel`. */
+const INSTRUCTION =
+  /^(?:see|siehe|voir|vgl\.?|laut|lt\.|gemäß|as per|per|nach|wie|as) (?:(?:e-?)?mail|notes?|quote|offer|angebot|absprache|besprochen|discussed|agreed|attachment|anhang|anlage|drawing|zeichnung|comments?|bemerkung|phone|telefonat)(?!\p{L})|(?<!\p{L})(?:bitte|please|pls|s\.?v\.?p\.?)(?!\p{L})|[ (-](?:urgent|asap|eilt|eilig|dringend)[!)]*$|[\d)]\?+$/iu;
+const EXAMPLE =
+  /^(?:test|muster|beispiel|example|sample|dummy|demo)$|^(?:e\.g\.|z\. ?b\.|p\. ?ex\.|(?:example|beispiel|sample|muster) ?:)/i;
+
+function instruction(text: string): OtherReading | undefined {
+  if (EXAMPLE.test(text)) return { reading: 'an example', why: 'people write examples so' };
+  const words = INSTRUCTION.exec(text)?.[0];
+  if (words === undefined) return undefined;
+  return { reading: 'a note to a person', why: `it contains ${shown(words.trim())}` };
+}
+
+/** `A-1 (or A-2)`, `A-1 / neu: A-2`. */
+const EITHER = /\d.*[ (/](?:or|oder|ou|bzw\.|alt\.|alternativ(?:e|ely)?:?|neu:|new:) .*\d/i;
+
+function alternative(text: string): OtherReading | undefined {
+  return EITHER.test(text) ? { reading: 'one of its parts', why: 'it names two of them' } : undefined;
+}
+
+/** Numbers of one length that are close to each other: `4711-4715`, `4711 bis 4715`. */
+const RANGE = /^(\d{4,15})(?: ?[-/] ?| (?:bis|to|à|a|al) )(\d{4,15})$/i;
+const WIDEST_RANGE = 100;
+
+function range(text: string): OtherReading | undefined {
+  const [, from = '', to = ''] = RANGE.exec(text) ?? [];
+  const width = Number(to) - Number(from);
+  if (from === '' || from.length !== to.length || width <= 0 || width >= WIDEST_RANGE) return undefined;
+  return { reading: `${shown(from)} and ${shown(to)}, or all from one to the other`, why: 'the numbers are so close' };
 }
 
 /** What parts a list; `/`, `+` and words only between longer codes, because these are in many names. */
@@ -95,10 +126,17 @@ export function isDitto(text: string): boolean {
 
 /** What begins a line of a list or of a quoted message, and what a program fills in. */
 const MARK = /^(?:[>•·▪◦‣*→✓✔☐☑▶»–—-]|\[[ xX✓]?\]|\d{1,3}\))\s+(?=\S)/u;
-const TEMPLATE = /^(?:\$\{[^}]*\}|\{\{[^}]*\}\}|%[A-Za-z_]+%|<%[^%]*%>|\[object \w+\])$/;
+const TEMPLATE = /^(?:\$\{[^}]*\}|\{\{[^}]*\}\}|%[A-Za-z_]+%|<%[^%]*%>|\[object \w+\]|<<?[^<>]+>>?|\[[^\]\d]+\])$/;
+/** A value of JSON, and the formula of a cell. */
+const JSON_TEXT = /^(?:\{\s*".*\}|\[\s*["{].*\])$/s;
+const FORMULA = /^=\s*(?:[A-ZÄÖÜ][A-ZÄÖÜ.]+\(|[^\s]*[!$])/;
 
 function marked(text: string): OtherReading | undefined {
   if (TEMPLATE.test(text)) return { reading: 'a value that is missing', why: 'a program fills such texts in' };
+  if (JSON_TEXT.test(text)) return { reading: 'several values', why: 'it is JSON' };
+  if (FORMULA.test(text)) return { reading: 'the value of a formula', why: 'spreadsheets calculate it' };
+  if (/^~~.+~~$/.test(text)) return { reading: 'something that is not wanted', why: 'it is struck through' };
+  if (/^-\d/.test(text)) return { reading: shown(text.slice(1)), why: 'a sign or a mark may be before it' };
   const mark = MARK.exec(text)?.[0];
   return mark === undefined
     ? undefined

@@ -4,8 +4,7 @@ import { LIMITS } from '../order/limits.ts';
 import { type Item, keptArticles } from '../order/order.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
-import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
-import { saysCalledOff } from './called-off.ts';
+import { type Found, find, isBlank, isObject, TEXT_KEY, textOf } from '../parse/find-key.ts';
 import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
 import {
   isAbsent,
@@ -19,6 +18,7 @@ import {
   textIn,
 } from './object-fields.ts';
 import { doubtProblems, problemOf } from './problem.ts';
+import { saidBeside } from './said-beside.ts';
 
 /** One JSON object, read as one order. `items` is present when nothing is wrong, `articles` when something is. */
 export type CheckedObject = { number: string; items?: Item[]; articles?: string[]; problems: Problem[] };
@@ -33,7 +33,7 @@ export function checkObject(record: ObjectRecord, given: ObjectRules): CheckedOb
   const problems = doubtProblems(record.doubts, place);
   const number = textIn(value, 'purchaseOrderNumber', place, rules, problems);
   stateIn(value, place, rules.mapping, problems);
-  reportCalledOff(value, place, rules, problems);
+  reportSaid(value, '', place, rules, problems);
   const items = itemsIn(value, place, rules, problems);
   countsIn(value, place, rules, items, problems);
   nestedIn(value, number, place, rules, problems);
@@ -107,14 +107,18 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
   return [];
 }
 
-/** Reports a status or a mark of a record or an item that says that it is called off. */
-function reportCalledOff(value: object, place: Place, { mapping }: ObjectRules, problems: Problem[]): void {
-  if (mapping.otherReadings === 'allow') return;
+/** Reports what a record or an item says against itself beside its fields: a status, a mark, a unit. */
+function reportSaid(value: object, quantity: string, place: Place, rules: ObjectRules, problems: Problem[]): void {
+  if (rules.mapping.otherReadings === 'allow') return;
   for (const key in value) {
     const inner: unknown = Reflect.get(value, key);
-    if (!saysCalledOff(key, inner)) continue;
     const pointer = `${place.pointer ?? ''}${pointerStep(key)}`;
-    problems.push(problemOf('called-off', { line: place.line, pointer }, key, shown(inner)));
+    // The attributes of an XML element.
+    if (isObject(inner) && TEXT_KEY in inner)
+      reportSaid(inner, quantity, { line: place.line, pointer }, rules, problems);
+    const code = saidBeside(key, inner, quantity);
+    if (code === undefined || find(value, rules.mapping.fields.orderState).name === key) continue;
+    problems.push(problemOf(code, { line: place.line, pointer }, key, shown(inner)));
   }
 }
 
@@ -161,9 +165,9 @@ function itemOf(item: unknown, place: Place, rules: ObjectRules, problems: Probl
     problems.push(problemOf('not-an-object', place, '', shown(item)));
     return [];
   }
-  reportCalledOff(item, place, rules, problems);
   const articleCode = textIn(item, 'articleCode', place, rules, problems);
   const found = find(item, rules.mapping.fields.quantity);
+  reportSaid(item, textOf(found.value) ?? '', place, rules, problems);
   const read = quantityOf(found, rules.mapping);
   if ('value' in read) return [{ articleCode, quantity: read.value }];
   const value = found.isAmbiguous ? found.keys : isAbsent(found) ? '' : shown(found.value);

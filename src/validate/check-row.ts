@@ -6,11 +6,11 @@ import type { Problem, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { textFault, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
-import type { Columns, Field } from '../parse/columns.ts';
+import type { Field } from '../parse/columns.ts';
 import { isTotalLabel } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
-import { calledOffColumns, saysCalledOff } from './called-off.ts';
 import { columnNumbers, doubtProblems, type Fault, problemOf } from './problem.ts';
+import { type SaidInRow, watchSaid } from './said-beside.ts';
 
 /** One row of a table, or one object without items, read as one line of an order. `item` is there when nothing is wrong. */
 export type CheckedRow = {
@@ -40,14 +40,13 @@ export type RowRules = {
 /** What is looked up once for many rows. */
 type Lookups = {
   numberFaultOf: typeof faultOf;
-  /** The columns that can say that a row is called off. */
-  callingOff: readonly number[];
+  saidIn: SaidInRow;
 };
 
 /** Checks the rows of one table, each with everything wrong with it. */
 export function createRowCheck(rules: RowRules): (record: RowRecord) => CheckedRow {
   const { header, at } = rules.table.columns;
-  const callingOff = calledOffColumns(header, at);
+  const saidIn = watchSaid(header, at);
   let last: { number: string; fault: Fault | undefined } | undefined;
 
   /** Rows of one order are usually adjacent. */
@@ -57,10 +56,10 @@ export function createRowCheck(rules: RowRules): (record: RowRecord) => CheckedR
     return last.fault;
   }
 
-  return (record) => checkRow(record, rules, { numberFaultOf, callingOff });
+  return (record) => checkRow(record, rules, { numberFaultOf, saidIn });
 }
 
-function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, callingOff }: Lookups): CheckedRow {
+function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, saidIn }: Lookups): CheckedRow {
   const { table } = rules;
   const mapping = mappingOf(rules.mapping, record);
   const number = textOf(record, 'purchaseOrderNumber', rules);
@@ -72,8 +71,8 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, callingOf
   const state = textOf(record, 'orderState', rules, onlyState);
   const numberFault = numberFaultOf(number, mapping);
   const codeFault = faultOf(articleCode, mapping);
-  const calledOff = mapping.otherReadings === 'hold' ? calledOffAt(record, callingOff, table.columns) : undefined;
-  const isGood = numberFault === undefined && codeFault === undefined && calledOff === undefined;
+  const said = mapping.otherReadings === 'hold' ? saidIn(record.cells, quantity) : undefined;
+  const isGood = numberFault === undefined && codeFault === undefined && said === undefined;
   if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))
     return { record, number, item: { articleCode, quantity: read.value } };
   const found: [Field, Fault | undefined, string][] = [
@@ -85,18 +84,13 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, callingOf
   const problems = found.flatMap(([field, fault, value]) =>
     fault ? [problemOf(fault, record.place, nameOf(field, rules), value)] : [],
   );
-  if (calledOff !== undefined) {
+  if (said !== undefined) {
     const { header } = table.columns;
-    problems.push(problemOf('called-off', record.place, header[calledOff] ?? '', record.cells[calledOff] ?? ''));
+    problems.push(problemOf(said.code, record.place, header[said.column] ?? '', record.cells[said.column] ?? ''));
   }
   const loose = looseRow(record, number, rules);
   const all = [...problems, ...unsureProblems(record, rules)];
   return { record, number, articleCode, problems: all, ...(loose && { loose }) };
-}
-
-/** The column of a row that says that it is called off. */
-function calledOffAt({ cells }: RowRecord, callingOff: readonly number[], { header }: Columns): number | undefined {
-  return callingOff.find((column) => saysCalledOff(header[column] ?? '', cells[column]));
 }
 
 /** What is wrong with a number or an article in a row. */

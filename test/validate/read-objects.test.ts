@@ -223,6 +223,10 @@ describe('orders that are called off', () => {
     { cancelled_at: '2026-11-21' },
     { isDeleted: 1 },
     { action: 'delete' },
+    { draft: true },
+    { active: false },
+    { type: 'return' },
+    { note: 'do not order' },
   ])('by %j are held, and so are those with such an item', async (rest) => {
     const { orders } = await ordersIn(array([of('1'), of('2', rest), of('3', {}, rest)]));
     const [key] = Object.keys(rest);
@@ -236,8 +240,18 @@ describe('orders that are called off', () => {
     { status: 'open' },
     { status: null, cancelled: '0,000', cancelled_at: null, deleted: 0 },
     { status: 'not cancelled', name: 'cancelled' },
+    { draft: false, active: true, type: 'order', note: 'urgent', unit: 'pcs' },
   ])('are not those with %j', async (rest) => {
     expect((await ordersIn(array([of('1', rest)]))).orders).toEqual([order('1', ['A', 1])]);
+  });
+
+  test('are not those whose item has a unit of several pieces, which are held for their quantity', async () => {
+    const orders = [of('1', {}, { unit: 'DZ' }), of('2', {}, { newQuantity: 5 }), of('3', {}, { unit: 'ST' })];
+    expect((await ordersIn(array(orders))).orders).toEqual([
+      { 1: ['2 unit other-quantity'] },
+      { 2: ['3 newQuantity other-quantity'] },
+      order('3', ['A', 1]),
+    ]);
   });
 
   test('need a person no more when a fix file confirms them', async () => {

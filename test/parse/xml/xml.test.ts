@@ -41,6 +41,11 @@ describe('XML', () => {
     expect([records, format]).toEqual([2, { type: 'xml', encoding: 'utf-8' }]);
   });
 
+  test('with a unit of several pieces beside a quantity is held', async () => {
+    const text = TWO.replace('unit="ST"', 'unit="DZN"');
+    expect((await ordersIn(text, NESTED)).orders[0]).toEqual({ 'PO-1': ['5 unit other-quantity'] });
+  });
+
   test('may have items directly in the order, flat rows, or one order only', async () => {
     const direct = '<a><b number="1"><Item Article="A" Qty="1"/><Item Article="B" Qty="2"/></b></a>';
     const fields = { ...NESTED.fields, items: 'Item' };

@@ -1,0 +1,151 @@
+import { calledOffIn } from '../order/other-reading.ts';
+import { plainName, trimBlanks } from '../order/text.ts';
+
+/**
+ * What a column or key beside the fields can say about its record. `status`, `type` and `remark`: in words; `action`: in
+ * the codes of a program; `flag`: by any value but no; `mark`: by yes; `release`: by no; `unit`: that the quantity counts
+ * more than pieces; `change`: another quantity; `list`: further items.
+ */
+export type Kind = 'status' | 'type' | 'remark' | 'action' | 'flag' | 'mark' | 'release' | 'unit' | 'change' | 'list';
+
+/** The codes of what is said. */
+export type Said = 'called-off' | 'other-quantity' | 'nested';
+
+/** Names without case, blanks and separators. */
+const KINDS: readonly [Kind, RegExp][] = [
+  [
+    'flag',
+    /^(?:is)?(?:cancell?ed|deleted|storniert|gelöscht)(?:at|on|date|am)?$|^(?:loekz|löschkennzeichen|deletionindicator|stornokennzeichen)$/,
+  ],
+  ['action', /^(?:action(?:code)?|aktion|operation|op|change(?:type|indicator)|änderungskennzeichen)$/],
+  ['status', /status$|^(?:order|document|line|item)?state$|zustand$|^(?:estado|stato|statut)$/],
+  ['type', /type?$|^(?:beleg|auftrags|bestell|dokument|vorgangs|positions)?art$|^kind$/],
+  [
+    'remark',
+    /^(?:order|line|item|customer|internal)?(?:remarks?|notes?|comments?)$|^(?:bemerkung(?:en)?|hinweise?|kommentare?|anmerkung(?:en)?|notiz(?:en)?|positionstext|remarques?|commentaires?|observaciones|uwagi)$/,
+  ],
+  [
+    'mark',
+    /^(?:is)?(?:draft|test|testorder|onhold|hold|blocked|gesperrt|superseded|obsolete|archived|donotorder|alreadyordered|bereitsbestellt|erledigt|done)\??$/,
+  ],
+  [
+    'release',
+    /^(?:is)?(?:active|aktiv|enabled|approved|approval|genehmigt|released|freigegeben|freigabe|toorder|order\?|(?:zu)?bestellen\??)$/,
+  ],
+  [
+    'unit',
+    /^(?:order|quantity|qty)?(?:units?|uom|unitofmeasure|unitcode)$|^(?:(?:mengen|bestell)?einheit|meins|bstme|me|unité|unidad)$/,
+  ],
+  [
+    'change',
+    /^(?:new|neue|corrected|korrigierte|revised|changed|geänderte|updated)(?:order)?(?:quantity|qty|menge|anzahl|bestellmenge)$/,
+  ],
+  ['list', /^(?:line)?items$|^(?:order)?lines$|^positions$/],
+];
+
+/** What stands for no in a flag, and what says it elsewhere. */
+const NO =
+  /^(?:|[0.,]+|-|no|n|nein|non|false|falsch|faux|null|none|nil|0000-00-00(?: 00:00:00)?|00\.00\.0000|00000000)$/i;
+const NOT_RELEASED = /^(?:0|no|n|nein|non|false|falsch|faux|rejected|denied|declined|pending|abgelehnt|ausstehend)$/i;
+const YES = /^(?:1|x|y|yes|j|ja|o|oui|true|wahr|vrai|✓|✔|☑)$/i;
+/** Words and codes of a program to its reader. */
+const DELETES = /^(?:delete|cancel|remove|void)$/i;
+const DELETES_BY_CODE = /^(?:d|del|x)$/i;
+const NOT_WANTED =
+  /^(?:refunded|rejected|declined|denied|expired|failed|trash|draft|(?:on[- ]?)?hold|blocked|suspended|superseded|obsolete|replaced|returned|inactive|(?:not |un)approved|not released|abgelehnt|abgelaufen|entwurf|gesperrt|zurückgestellt|ersetzt|retourniert|inaktiv|nicht (?:freigegeben|genehmigt)|brouillon|borrador|bozza)$/i;
+const NO_ORDER =
+  /^(?:returns?|refund|retoure?|rücksendung|rückgabe|gutschrift|credit ?(?:note|memo)|avoir|chargeback|cancellation|storno|stornierung|quote|quotation|angebot|offerte|pro[- ]?forma|rfq|inquiry|anfrage)$/i;
+const REFUSES =
+  /^(?:(?:please|bitte|pls) (?:cancel|do not|don'?t|nicht|stornieren)|do not (?:order|send|ship|deliver)|don'?t order|nicht (?:mehr )?(?:bestellen|senden|liefern)|ne pas commander|replaced by|superseded by|ersetzt durch|remplacé par)/i;
+
+/** Dozens, hundreds and packs: `DZ`, `GRO`, `100 ST`, `10er Pack`, `pack of 6`. */
+const MULTIPLE =
+  /^(?:dz|dzn|doz|dozens?|dutzend|dtzd|douzaines?|docenas?|gross|gros|gro|grs|cen|hundreds?|hundert|mil|thousands?|tausend|tsd)\.?$/i;
+const PACK =
+  /^(?:x ?)?(?:[2-9]|[1-9]\d{1,4})(?:$| ?(?:er|x|st|stk|pcs?|pce|pieces?|stück|units?)\b)|^(?:pack|box|case|carton|karton|packung|set)s? (?:of|à|a|zu|mit) \d/i;
+
+const known = new Map<string, Kind | undefined>();
+const MOST_KNOWN = 1_000;
+
+function kindOf(name: string): Kind | undefined {
+  if (known.has(name)) return known.get(name);
+  const plain = plainName(name).replace(/[-_.]/g, '');
+  const kind = KINDS.find(([, pattern]) => pattern.test(plain))?.[0];
+  if (known.size < MOST_KNOWN && name.length < 100) known.set(name, kind);
+  return kind;
+}
+
+/** Says what a row says in the columns beside its fields; undefined if that is nothing against it. */
+export type SaidInRow = (cells: readonly string[], quantity: string) => { code: Said; column: number } | undefined;
+
+/** Looks at the columns of a table that can say something, without those that are read. */
+export function watchSaid(header: readonly string[], at: object): SaidInRow {
+  const read = new Set<unknown>(Object.values(at));
+  const columns = header.flatMap((name, column) => {
+    const kind = read.has(column) ? undefined : kindOf(name);
+    return kind === undefined ? [] : [{ column, kind, last: '', said: saidAs(kind, '', '') }];
+  });
+
+  return (cells, quantity) => {
+    for (const one of columns) {
+      const cell = cells[one.column] ?? '';
+      // Most rows say the same as the one above.
+      if (cell !== one.last || one.kind === 'change') {
+        one.last = cell;
+        one.said = saidAs(one.kind, trimBlanks(cell), quantity);
+      }
+      if (one.said !== undefined) return { code: one.said, column: one.column };
+    }
+    return undefined;
+  };
+}
+
+/** What a value under a name says: `Status: Cancelled`, `deleted: true`, `unit: dozen`. A list is looked into elsewhere. */
+export function saidBeside(name: string, value: unknown, quantity = ''): Said | undefined {
+  const kind = kindOf(name);
+  if (kind === undefined || kind === 'list') return undefined;
+  if (typeof value === 'boolean') return saysNo(kind, value) ? 'called-off' : undefined;
+  const text = typeof value === 'string' || typeof value === 'number' ? trimBlanks(String(value)) : '';
+  return saidAs(kind, text, quantity);
+}
+
+function saysNo(kind: Kind, value: boolean): boolean {
+  return value ? kind === 'flag' || kind === 'mark' : kind === 'release';
+}
+
+function saidAs(kind: Kind, text: string, quantity: string): Said | undefined {
+  if (text === '') return undefined;
+  switch (kind) {
+    case 'unit':
+      return MULTIPLE.test(text) || PACK.test(text) ? 'other-quantity' : undefined;
+    case 'change':
+      return /^\d[\d.,]*$/.test(text) && text !== quantity ? 'other-quantity' : undefined;
+    case 'list':
+      return /^[[{]/.test(text) ? 'nested' : undefined;
+    default:
+      return callsOff(kind, text) ? 'called-off' : undefined;
+  }
+}
+
+function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'list'>, text: string): boolean {
+  switch (kind) {
+    case 'flag':
+      return !NO.test(text);
+    case 'mark':
+      return YES.test(text);
+    case 'release':
+      return NOT_RELEASED.test(text);
+    case 'action':
+      return DELETES_BY_CODE.test(text) || DELETES.test(text) || beginsWithCallingOff(text);
+    case 'type':
+      return NO_ORDER.test(text);
+    case 'remark':
+      return REFUSES.test(text) || beginsWithCallingOff(text);
+    case 'status':
+      return NOT_WANTED.test(text) || DELETES.test(text) || beginsWithCallingOff(text);
+  }
+}
+
+function beginsWithCallingOff(text: string): boolean {
+  return text.startsWith(calledOffIn(text) ?? '\0');
+}
