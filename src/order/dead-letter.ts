@@ -25,12 +25,57 @@ export type DeadLetter = {
   payload?: unknown;
   /** A conflict's other content: the order with the same number that is known already. */
   known?: Order;
-  /**
-   * `who`: the person who closed it, if not the order's own success did. `waitsIn`: the batch in which its rows need a
-   * person again, while they do. `file`: the name of that batch's file, else of the file of `batch`.
-   */
-  closed?: { at: string; by: string; batch?: string; who?: string; waitsIn?: string; file?: string };
+  closed?: Closed;
 };
+
+/** A value that a person changed in a row that came back. `place`: that of the row in the batch of the dead letter. */
+export type Change = { place: string; field: string; from: string; to: string };
+
+/** A change in words: `quantity: 1 dozen → 12`. `isAlone`: the order has one row, whose place need not be named. */
+function changeText({ place, field, from, to }: Change, isAlone: boolean): string {
+  if (field === '') return `${place} removed: ${from}`;
+  const where = place === '' ? 'added row, ' : isAlone ? '' : `${place}, `;
+  return `${where}${field}: ${place === '' ? '' : `${from || '(empty)'} → `}${to || '(empty)'}`;
+}
+
+/** The changes of an order in words. */
+export function changeTexts(changes: readonly Change[] = []): string[] {
+  const isAlone = new Set(changes.map(({ place }) => place)).size === 1;
+  return changes.map((change) => changeText(change, isAlone));
+}
+
+/** How a dead letter was closed, in words. */
+export function closingWord(by: string): string {
+  switch (by) {
+    case 'corrected':
+      return 'shown again with the accepted content';
+    case 'fixed':
+      return 'came back';
+    case 'confirmed':
+      return 'confirmed as accepted';
+    case 'resent':
+      return 'sent again';
+    default:
+      return by;
+  }
+}
+
+/** Who or what closed a dead letter. */
+export type End = {
+  at: string;
+  by: string;
+  batch?: string;
+  /** The person who closed it, or who handed in the file of `batch` at the admin port. */
+  who?: string;
+  /** The name of the file of `waitsIn`, else of `batch`. */
+  file?: string;
+};
+
+/** `waitsIn`: the batch in which its rows need a person again, while they do. `end`: how they ended there. */
+export type Closed = End & { waitsIn?: string; end?: End } & Corrected;
+
+/** What was changed in its rows, and the order number that they have now, where that is another one. */
+export type Corrected = { changes?: readonly Change[]; number?: string };
 
 /** The dead letter of `batch` that has the rows of an older one. */
 export type Successor = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'location'>;
@@ -51,6 +96,7 @@ export type Closing = {
   successor?: Successor;
   waitsIn?: string;
   file?: string;
+  end?: End;
 };
 
 /** The closings of one batch, by dead letter. */
@@ -70,13 +116,21 @@ export function closingFor(
 }
 
 /** What `dead-letters.json` says about a closing. */
-export function closedBy({ at, by, batch, who, waitsIn, file }: Closing): NonNullable<DeadLetter['closed']> {
+export function closedBy({ waitsIn, end, ...closing }: Closing): Closed {
+  return {
+    ...endBy(closing),
+    ...(waitsIn === undefined ? {} : { waitsIn }),
+    ...(end === undefined ? {} : { end }),
+  };
+}
+
+/** Who or what closed it, without the dead letter that it closed. */
+export function endBy({ at, by, batch, who, file }: Closing): End {
   return {
     at,
     by,
     ...(batch === undefined ? {} : { batch }),
     ...(who === undefined ? {} : { who }),
-    ...(waitsIn === undefined ? {} : { waitsIn }),
     ...(file === undefined ? {} : { file }),
   };
 }

@@ -8,8 +8,9 @@ import type { Retention } from '../ledger/retention.ts';
 import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
 import { ordersForgotten } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { type Closing, type Closings, closingFor, closingsOf } from '../order/dead-letter.ts';
+import { type Closing, type Closings, closingFor, closingsOf, endBy } from '../order/dead-letter.ts';
 import { refreshBeside } from '../report/beside.ts';
+import { readCorrections } from '../report/corrections.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 import { refreshReport } from '../report/refresh-report.ts';
 
@@ -44,57 +45,66 @@ async function refreshOne(name: string, batches: Batches, reports: string): Prom
     const closings = await batches.closings(name);
     const batch = await batches.find(name);
     if (batch && batch.state !== 'done') return [];
-    const shown = await withWaiting(closings, batches);
+    const shown = await withWaiting(name, closings, batches);
     if (batch) {
       const folder = join(reports, name);
-      const refresh = () => refreshReport(folder, batch.open, closingsOf(shown));
+      const later = shown.flatMap((closing) => (closing.batch === undefined ? [] : [closing.batch]));
+      const corrections = await readCorrections(reports, name, later);
+      const refresh = () => refreshReport(folder, batch.open, closingsOf(shown), corrections);
       await (batch.settledPath === undefined ? refresh() : refreshBeside(batch.settledPath, folder, refresh));
     }
     const origins = await batches.origins(name);
     await batches.refreshed(name, closings.length, origins);
     // A successor that was closed meanwhile asked for this report, and `refreshed` may have forgotten that.
-    if (!isDeepStrictEqual(shown, await withWaiting(closings, batches))) await batches.refreshed(name, -1, []);
+    if (!isDeepStrictEqual(shown, await withWaiting(name, closings, batches))) await batches.refreshed(name, -1, []);
     return origins;
   } finally {
     await lease.release();
   }
 }
 
-/** The closings with the batches in which rows that came back need a person now, and with the names of their files. */
-async function withWaiting(closings: readonly Closing[], batches: Batches): Promise<Closing[]> {
-  const known = new Map<string, Closings | undefined>();
-  const files = new Map<string, string | undefined>();
+/** The closings with the files and people that they come from, and with what became of rows that came back. */
+async function withWaiting(own: string, closings: readonly Closing[], batches: Batches): Promise<Closing[]> {
+  const known = new Map<string, Batch | undefined>();
+  const later = new Map<string, Closings>();
 
-  async function closingsIn(batch: string): Promise<Closings | undefined> {
-    if (!known.has(batch)) {
-      const found = await batches.find(batch);
-      files.set(batch, nameOf(found));
-      known.set(batch, found && closingsOf(await batches.closings(batch)));
-    }
+  async function find(batch: string): Promise<Batch | undefined> {
+    if (!known.has(batch)) known.set(batch, await batches.find(batch));
     return known.get(batch);
   }
 
-  /** Follows the rows from batch to batch; undefined when they are settled, or the report expired. */
-  async function waitsIn({ batch, successor }: Closing): Promise<string | undefined> {
-    if (batch === undefined || successor === undefined) return undefined;
-    const later = await closingsIn(batch);
-    if (later === undefined) return undefined;
-    const next = closingFor(successor, later);
-    return next === undefined ? batch : await waitsIn(next);
+  async function closingsIn(batch: string): Promise<Closings | undefined> {
+    if ((await find(batch)) === undefined) return undefined;
+    const found = later.get(batch) ?? closingsOf(await batches.closings(batch));
+    later.set(batch, found);
+    return found;
   }
 
-  async function fileOf(batch: string | undefined): Promise<string | undefined> {
-    if (batch === undefined) return undefined;
-    if (!files.has(batch)) files.set(batch, nameOf(await batches.find(batch)));
-    return files.get(batch);
+  /** Follows the rows from batch to batch to where they wait, or to how they ended; neither if the report expired. */
+  async function follow({ batch, successor }: Closing): Promise<{ waitsIn?: string; end?: Closing }> {
+    if (batch === undefined || successor === undefined) return {};
+    const next = await closingsIn(batch);
+    if (next === undefined) return {};
+    const end = closingFor(successor, next);
+    if (end === undefined) return { waitsIn: batch };
+    return end.successor === undefined ? { end } : await follow(end);
+  }
+
+  /** With the name of the file of `shown`, and the person who handed in the file that brought the order. */
+  async function named(closing: Closing, shown = closing.batch): Promise<Closing> {
+    const { batch } = closing;
+    const file = shown === undefined ? undefined : nameOf(await find(shown));
+    const by = batch === undefined || batch === own ? undefined : (await find(batch))?.by;
+    const who = closing.who ?? by;
+    return { ...closing, ...(file === undefined ? {} : { file }), ...(who === undefined ? {} : { who }) };
   }
 
   const shown: Closing[] = [];
   for (const closing of closings) {
-    const batch = await waitsIn(closing);
-    const file = await fileOf(batch ?? closing.batch);
-    const waits = batch === undefined ? closing : { ...closing, waitsIn: batch };
-    shown.push(file === undefined ? waits : { ...waits, file });
+    const { waitsIn, end } = await follow(closing);
+    const last = end && endBy(await named(end));
+    const more = { ...(waitsIn === undefined ? {} : { waitsIn }), ...(last === undefined ? {} : { end: last }) };
+    shown.push({ ...(await named(closing, waitsIn ?? closing.batch)), ...more });
   }
   return shown;
 }

@@ -17,6 +17,7 @@ import { countNeedingPerson } from '../order/outcome.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import { openAnswer } from '../report/answer.ts';
+import { correctionOf } from '../report/corrections.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
 import type { Report } from '../report/report.ts';
@@ -46,8 +47,12 @@ export function createReportAndPutAway(context: SettlementContext) {
     const report = await reportOf(batch, 'finished');
     await using claim = await openIfClaimed(batch);
     if (claim !== undefined) {
-      const orders = closeFixed(fixedDeps, await ordersOf({ ...batch, path: claim.path }), batch.batch);
+      const corrects = new Set<string>();
+      const found = await ordersOf({ ...batch, path: claim.path }, corrects);
+      const orders = closeFixed(fixedDeps, found, batch.batch);
       await writeAnswered({ folder, report, shape: batch.inspection?.shape, orders }, config);
+      // Their reports say what was corrected, and are written again when this file is put away.
+      if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
     }
     // The file is put away only after its complete report, but its progress may have been written once more since.
     else await writeProgress(folder, report);
@@ -84,9 +89,10 @@ export function createReportAndPutAway(context: SettlementContext) {
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }
 
-  async function ordersOf(batch: Batch): Promise<AsyncIterable<ReportedOrder>> {
+  async function ordersOf(batch: Batch, corrects: Set<string>): Promise<AsyncIterable<ReportedOrder>> {
     const inspection = inspections.get(batch.batch) ?? (await inspectAgain(batch, config, batches));
-    return joined(readOrders(batch.path, inspection, {}), batch, context);
+    const orders = joined(readOrders(batch.path, inspection, {}), batch, context);
+    return inspection.isFixFile ? withCorrections(orders, inspection, corrects) : orders;
   }
 
   return { reportOf, settleFinished, settleUnreadable };
@@ -96,6 +102,19 @@ export function createReportAndPutAway(context: SettlementContext) {
 function joined(orders: AsyncIterable<CheckedOrder>, batch: Batch, { config, side }: SettlementContext) {
   const { batches, ledger } = side;
   return reportOrders(orders, batch, { batches, ledger, knownContent: createKnownContent(batch, { batches, config }) });
+}
+
+/** Adds what was corrected in each order of a fix file. `corrects` gets the batches that it corrects. */
+async function* withCorrections(
+  orders: AsyncIterable<ReportedOrder>,
+  inspection: Inspection,
+  corrects: Set<string>,
+): AsyncGenerator<ReportedOrder> {
+  for await (const one of orders) {
+    const corrected = correctionOf(one.order, inspection);
+    if (corrected !== undefined) corrects.add(corrected.batch);
+    yield corrected === undefined ? one : { ...one, corrected };
+  }
 }
 
 /** Another daemon read the file, or its inspection was dropped. */

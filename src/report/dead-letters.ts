@@ -78,12 +78,12 @@ export function stageOf(kind: DeadLetterKind): DeadLetter['stage'] {
   }
 }
 
-/** Writes `dead-letters.json` piece by piece: a JSON array with one entry a line, or `[]`. */
-export function createDeadLetterList(): { entry(deadLetter: DeadLetter): string; closing(): string } {
+/** Writes a list such as `dead-letters.json` piece by piece: a JSON array with one entry a line, or `[]`. */
+export function createList<Entry extends object>(): { entry(entry: Entry): string; closing(): string } {
   let empty = true;
   return {
-    entry(deadLetter) {
-      const text = `${empty ? '[' : ','}\n${JSON.stringify(deadLetter)}`;
+    entry(entry) {
+      const text = `${empty ? '[' : ','}\n${JSON.stringify(entry)}`;
       empty = false;
       return text;
     },
@@ -91,9 +91,14 @@ export function createDeadLetterList(): { entry(deadLetter: DeadLetter): string;
   };
 }
 
-/** Reads the entries of a report's `dead-letters.json` one at a time, as `createDeadLetterList` wrote them. */
-export async function* readDeadLetters(folder: string): AsyncGenerator<DeadLetter> {
-  for await (const line of splitLines(readText(join(folder, 'dead-letters.json'), 'utf-8'), false)) {
-    if (line.startsWith('{')) yield JSON.parse(line.replace(/,?\n$/, ''));
+/** Reads the entries of a report's `dead-letters.json` one at a time. */
+export function readDeadLetters(folder: string): AsyncGenerator<DeadLetter> {
+  return readList<DeadLetter>(join(folder, 'dead-letters.json'));
+}
+
+/** Reads the entries of a list one at a time, as `createList` wrote them. */
+export async function* readList<Entry extends object>(path: string): AsyncGenerator<Entry> {
+  for await (const line of splitLines(readText(path, 'utf-8'), false)) {
+    if (line.startsWith('{')) yield JSON.parse(line.replace(/,?\n$/, '')) as Entry;
   }
 }

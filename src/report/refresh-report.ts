@@ -2,7 +2,8 @@ import { basename, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { type Closings, closedBy, closingFor, type DeadLetter, replacementIn } from '../order/dead-letter.ts';
 import { fixFilesIn } from './beside.ts';
-import { createDeadLetterList, readDeadLetters } from './dead-letters.ts';
+import { type Corrections, correctedIn } from './corrections.ts';
+import { createList, readDeadLetters } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFileName } from './fix-file/fix-file.ts';
 import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
@@ -14,10 +15,15 @@ import { removeFixFiles, sealFixes } from './write-report.ts';
 
 /**
  * Rewrites a finished report after dead letters were closed: the list, the page, the number of open ones, and the fix
- * file without the settled orders. The counts do not change. Does nothing when the report has expired.
- * Throws `report-not-written`.
+ * file without the settled orders. `corrections`: what later batches changed in them. The counts do not change. Does
+ * nothing when the report has expired. Throws `report-not-written`.
  */
-export async function refreshReport(folder: string, open: number, closings: Closings): Promise<void> {
+export async function refreshReport(
+  folder: string,
+  open: number,
+  closings: Closings,
+  corrections: Corrections = new Map(),
+): Promise<void> {
   const before = await readReport(folder);
   if (before === undefined) return;
   const replacedBy = replacementIn(closings);
@@ -32,7 +38,8 @@ export async function refreshReport(folder: string, open: number, closings: Clos
   const page = await draft('report.html');
   const summary = await draft('report.json');
 
-  const story = { ...(await closeDeadLetters(folder, closings, deadLetters, thinning)), open };
+  const close = (letter: DeadLetter) => withClosing(letter, closings, corrections);
+  const story = { ...(await closeDeadLetters(folder, close, deadLetters, thinning)), open };
   // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
   const isThinned = (await thinning?.finish()) ?? false;
   const fixes = isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
@@ -58,14 +65,14 @@ async function fixFileOf(folder: string, { format }: Report): Promise<string | u
 
 async function closeDeadLetters(
   folder: string,
-  closings: Closings,
+  close: (letter: DeadLetter) => DeadLetter,
   deadLetters: Draft,
   thinning: Thinning | undefined,
 ): Promise<Story> {
   const story = await timesIn(folder);
-  const list = createDeadLetterList();
+  const list = createList<DeadLetter>();
   for await (const deadLetter of readDeadLetters(folder)) {
-    const now = withClosing(deadLetter, closings);
+    const now = close(deadLetter);
     addDeadLetter(story, now);
     await deadLetters.write(list.entry(now));
     if (deadLetter.closed === undefined) await thinning?.order(recordsOf(deadLetter), now.closed === undefined);
@@ -86,9 +93,11 @@ async function timesIn(folder: string): Promise<Story> {
 }
 
 /** An entry that is closed already is closed again: its rows may have waited in another batch. */
-function withClosing(deadLetter: DeadLetter, closings: Closings): DeadLetter {
+function withClosing(deadLetter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
   const closing = closingFor(deadLetter, closings);
-  return closing === undefined ? deadLetter : { ...deadLetter, closed: closedBy(closing) };
+  if (closing === undefined) return deadLetter;
+  const closed = closedBy(closing);
+  return { ...deadLetter, closed: { ...closed, ...correctedIn(deadLetter, closed, corrections) } };
 }
 
 function recordsOf({ location }: DeadLetter): number {

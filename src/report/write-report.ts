@@ -5,7 +5,8 @@ import type { DeadLetter } from '../order/dead-letter.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape } from '../order/record.ts';
-import { createDeadLetterList } from './dead-letters.ts';
+import { CORRECTIONS, type CorrectedOrder } from './corrections.ts';
+import { createList } from './dead-letters.ts';
 import { makeFolder, written } from './disk.ts';
 import { clearDrafts, type Draft, openDraft, writeFileWhole } from './draft.ts';
 import { FIX_FILE_NAMES, fixFile, fixFileName } from './fix-file/fix-file.ts';
@@ -15,8 +16,16 @@ import { type Report, reportJson } from './report.ts';
 import { RESULTS_HEADER, resultLine } from './results.ts';
 import { addOrder, newStory, type Story } from './story.ts';
 
-/** An order of the batch with its result; `deadLetter` where it needs, or needed, a person. */
-export type ReportedOrder = { order: CheckedOrder; result: OrderResult; deadLetter?: DeadLetter };
+/**
+ * An order of the batch with its result; `deadLetter` where it needs, or needed, a person; `corrected` where its rows
+ * came back in a fix file.
+ */
+export type ReportedOrder = {
+  order: CheckedOrder;
+  result: OrderResult;
+  deadLetter?: DeadLetter;
+  corrected?: CorrectedOrder;
+};
 
 export type ReportInput = {
   /** `<reports.path>/<batch>`; created when absent. */
@@ -41,18 +50,26 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
 
   const results = await draft('results.csv');
   const deadLetters = await draft('dead-letters.json');
+  const corrections = await draft(CORRECTIONS);
   const fix = shape === undefined ? undefined : await draft(fixFileName(shape.format));
   const page = await draft('report.html');
   const summary = await draft('report.json');
   await clearDrafts(folder);
 
-  const story = await writeOrders(orders, { batch: report.batch, results, deadLetters, fix, shape });
+  const { story, corrected } = await writeOrders(orders, {
+    batch: report.batch,
+    results,
+    deadLetters,
+    corrections,
+    fix,
+    shape,
+  });
   const fixes = story.open > 0 && fix && shape ? await sealFixes(folder, fix, shape.format) : [];
   for (const one of fixes) drafts.use(one);
   await page.write(reportPage({ report, story, fixFiles: fixes.map(({ path }) => basename(path)) }));
   await summary.write(reportJson(report));
 
-  const files = [results, deadLetters, ...fixes, page, summary];
+  const files = [results, deadLetters, ...(corrected > 0 ? [corrections] : []), ...fixes, page, summary];
   for (const file of files) await file.seal();
   await removeFixFiles(
     folder,
@@ -87,28 +104,37 @@ type OrderFiles = {
   batch: string;
   results: Draft;
   deadLetters: Draft;
+  corrections: Draft;
   fix: Draft | undefined;
   shape: FileShape | undefined;
 };
 
-async function writeOrders(orders: AsyncIterable<ReportedOrder>, files: OrderFiles): Promise<Story> {
-  const { batch, results, deadLetters, fix, shape } = files;
+/** `corrected`: how many orders have rows that came back. */
+async function writeOrders(
+  orders: AsyncIterable<ReportedOrder>,
+  files: OrderFiles,
+): Promise<{ story: Story; corrected: number }> {
+  const { batch, results, deadLetters, corrections, fix, shape } = files;
   const story = newStory();
-  const list = createDeadLetterList();
+  const [list, correctionList] = [createList<DeadLetter>(), createList<CorrectedOrder>()];
+  let corrected = 0;
   const form = shape && fixFile(shape, batch);
 
   await results.write(RESULTS_HEADER);
   if (form !== undefined) await fix?.write(form.opening());
-  for await (const { order, result, deadLetter } of orders) {
+  for await (const { order, result, deadLetter, corrected: correction } of orders) {
     addOrder(story, result, deadLetter);
     await results.write(resultLine(result));
+    if (correction !== undefined) await corrections.write(correctionList.entry(correction));
+    if (correction !== undefined) corrected += 1;
     if (deadLetter === undefined) continue;
     await deadLetters.write(list.entry(deadLetter));
     if (form !== undefined && deadLetter.closed === undefined) await fix?.write(form.recordsOf(order, deadLetter));
   }
   await deadLetters.write(list.closing());
+  await corrections.write(correctionList.closing());
   if (form !== undefined) await fix?.write(form.closing());
-  return story;
+  return { story, corrected };
 }
 
 /** Removes the fix files of an earlier report. */

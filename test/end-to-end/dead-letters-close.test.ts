@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Closed } from '../../src/order/dead-letter.ts';
 import type { Report } from '../../src/report/report.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -74,6 +75,53 @@ describe('a dead letter', () => {
     await place.drop('c.csv', fix.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1'));
     await place.run(['start', '--once']);
     expect(await openNow(place)).toEqual([0, 0, 0]);
+  });
+
+  it('shows what was changed in its rows, their new number, and how it ended rounds later', async () => {
+    await using place = await openWorkplace();
+    await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,B,none', 'PO-3,NEW,"<b>C",none', 'PO-3,NEW,D,1'));
+    await place.run(['start', '--once']);
+    const [first] = await place.reportsNow();
+    if (first === undefined) throw new Error('no report');
+    const fix = await place.read(first, 'dead-letters.csv');
+    const round = fix
+      .replace('PO-1,NEW,A,none', 'PO-1,NEW,A,5')
+      .replace('PO-2,NEW,B,none', 'PO-2,NEW,B2,some')
+      .replace('PO-3,NEW,<b>C,none', 'PO-9,NEW,<b>C,3')
+      .replace('PO-3,NEW,D,1', 'PO-9,NEW,D,1');
+    await place.drop('tuesday.csv', round);
+    await place.run(['start', '--once']);
+    const closed = async () =>
+      (JSON.parse(await place.read(first, 'dead-letters.json')) as { closed?: Closed }[]).map((one) => one.closed);
+    const second = await lastOf(place);
+    expect(await closed()).toMatchObject([
+      { by: 'accepted', file: 'tuesday.csv', changes: [{ place: 'line 2', field: 'quantity', from: 'none', to: '5' }] },
+      {
+        by: 'fixed',
+        waitsIn: second.batch,
+        changes: [
+          { place: 'line 3', field: 'articleCode', from: 'B', to: 'B2' },
+          { place: 'line 3', field: 'quantity', from: 'none', to: 'some' },
+        ],
+      },
+      { by: 'fixed', number: 'PO-9', changes: [{ field: 'purchaseOrderNumber' }, { to: '3' }, { place: 'line 5' }] },
+    ]);
+
+    const rest = await place.read(second, 'dead-letters.csv');
+    await place.drop('wednesday.csv', rest.replace('B2,some', 'B2,2'));
+    await place.run(['start', '--once']);
+    const last = await lastOf(place);
+    expect((await closed())[1]).toMatchObject({
+      by: 'fixed',
+      batch: second.batch,
+      end: { by: 'accepted', batch: last.batch, file: 'wednesday.csv' },
+    });
+    const page = await place.read(first, 'report.html');
+    expect(page).toContain('<bdi>quantity: none → 5</bdi>');
+    expect(page).toContain('<bdi>line 4, purchaseOrderNumber: PO-3 → PO-9</bdi>');
+    expect(page).toMatch(/; then accepted in <bdi>wednesday\.csv<\/bdi>/);
+    expect(page).not.toContain('<b>C');
+    expect(place.stored().size).toBe(3);
   });
 
   it('whose rows come back still wrong keeps its page red until the newest batch is settled', async () => {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Config } from '../../src/config/config.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
-import { createDeadLetterList, deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
+import { createList, deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
 import { fixFile, fixFileName } from '../../src/report/fix-file/fix-file.ts';
 import { openFixWorkbook } from '../../src/report/fix-file/workbook.ts';
 import { howToRead } from '../../src/validate/how-to-read.ts';
@@ -58,7 +58,7 @@ export async function openFixRound(
     batches.add(batch);
     const facts = { kind: 'refused' as const, code: '400', message: 'No', attempts: 1, firstAt: AT, lastAt: AT };
     const fix = fixFile(inspection.shape, batch);
-    const list = createDeadLetterList();
+    const list = createList<object>();
     const pieces: Uint8Array[] = [fix.opening()];
     let entries = '';
     for (const order of orders.filter((one) => !one.valid || !accepts(one.number))) {

@@ -1,4 +1,5 @@
 import { count, orders, outcomeWord } from '../../core/format.ts';
+import { changeTexts, closingWord, type End } from '../../order/dead-letter.ts';
 import { type AffectedOrder, byWeight, type ErrorGroup, type Story } from '../story.ts';
 import { fileAndBatch, type Html, html, reportLink, timeText, visible } from './html.ts';
 
@@ -103,28 +104,32 @@ function itemList(items: readonly string[], others: readonly string[]): Html {
   return html`${items.map((item) => html`<bdi class="${others.includes(item) ? 'item' : 'item other'}">${visible(item, MOST_NAME)}</bdi> `)}`;
 }
 
-/** Who or what settled a dead letter, and when. */
+/** Who or what settled a dead letter, when, and what was changed in it. */
 function settled({ closed }: AffectedOrder): Html | undefined {
   if (closed === undefined) return html`<span class="soft">open</span>`;
-  const { at, by, who, batch, waitsIn, file } = closed;
-  if (waitsIn !== undefined) return html`<b>still open</b> in ${fileAndBatch(file, waitsIn)}, where its rows came back`;
-  if (who !== undefined) return html`${visible(`${wordFor(by)} by ${who}`, 300)}, ${timeText(at)}`;
-  return html`${visible(wordFor(by), 300)}${batch === undefined ? undefined : html` in ${fileAndBatch(file, batch)}`}, ${timeText(at)}`;
+  const { at, who, waitsIn, file, end: later, number, changes } = closed;
+  const texts = changeTexts(changes);
+  const what = [
+    ...texts.slice(0, CHANGES_SHOWN).map((text) => html`<br><bdi>${visible(text, 300)}</bdi>`),
+    ...(texts.length > CHANGES_SHOWN ? [html`<br>${texts.length - CHANGES_SHOWN} more changes`] : []),
+  ];
+  const as = number === undefined || number === '' ? undefined : html` as <bdi>${visible(number, MOST_NAME)}</bdi>`;
+  if (waitsIn !== undefined) {
+    const by = who === undefined ? undefined : html`, sent by ${visible(who, 100)}`;
+    return html`<b>still open</b> in ${fileAndBatch(file, waitsIn)}, where its rows came back${as}${by}${what}`;
+  }
+  const first = html`${endText(closed)}${as}, ${timeText(at)}`;
+  const last = later && html`; then ${endText(later)}, ${timeText(later.at)}`;
+  return html`${first}${last}${what}`;
 }
 
-function wordFor(by: string): string {
-  switch (by) {
-    case 'corrected':
-      return 'shown again with the accepted content';
-    case 'fixed':
-      return 'came back';
-    case 'confirmed':
-      return 'confirmed as accepted';
-    case 'resent':
-      return 'sent again';
-    default:
-      return by;
-  }
+/** Changes of an order that the page shows; its list has all. */
+const CHANGES_SHOWN = 10;
+
+function endText({ by, who, batch, file }: End): Html {
+  const person = who === undefined ? '' : ` by ${who}`;
+  const place = batch === undefined ? undefined : html` in ${fileAndBatch(file, batch)}`;
+  return html`${visible(closingWord(by), 200)}${place}${visible(person, 200)}`;
 }
 
 function data(text: string): Html {

@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import { codeOf } from '../core/errors.ts';
+import { type Change, type Closed, type Corrected, type DeadLetter, placesOf } from '../order/dead-letter.ts';
+import { errorColumnOf } from '../order/fixing.ts';
+import type { CheckedOrder } from '../order/order.ts';
+import { sourceOfNumber } from '../order/quantity.ts';
+import type { SourceRecord } from '../order/record.ts';
+import { pointerStep, shorten } from '../order/text.ts';
+import type { Inspection } from '../parse/inspection.ts';
+import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
+import { readList } from './dead-letters.ts';
+
+/** An order of a fix file with what a person changed in it. `places`: those of its rows in `batch`, which it corrects. */
+export type CorrectedOrder = { batch: string; places: string[]; number: string; was?: string; changes: Change[] };
+
+/** In the report of the batch that brought the corrected rows: a JSON array with one entry a line. */
+export const CORRECTIONS = 'corrections.json';
+
+/** Changes kept of one order, and characters of a value. */
+const MOST_CHANGES = 50;
+const LONGEST = 200;
+
+type Fields = readonly (readonly [field: string, text: string])[];
+
+/** Compares an order of a fix file with the rows that it corrects; undefined for any other order. */
+export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection): CorrectedOrder | undefined {
+  const originals = 'originals' in reading ? reading.originals : undefined;
+  if (originals === undefined) return undefined;
+  const placeOf = (record: SourceRecord) => (isOfOtherBatch(record, originals) ? undefined : placeNamedBy(record));
+  const named = order.records.flatMap((record) => placeOf(record) ?? []);
+  if (named.length === 0) return undefined;
+  const at = 'columns' in reading ? reading.columns.at : undefined;
+  const names = (column: number) => shape.header?.[column] ?? '';
+  const changes: Change[] = [];
+  for (const record of order.records) {
+    const place = placeOf(record);
+    const before = place === undefined ? undefined : originals.records.get(place);
+    const isAdded = place === undefined && record.fixTarget === undefined;
+    // Without its original, nobody knows what was changed.
+    if (before === undefined && !isAdded) continue;
+    const now = fieldsOf(record, at, names);
+    const was = before === undefined ? [] : fieldsOf(before, originals.at, names);
+    changes.push(...changesBetween(place ?? '', was, now));
+  }
+  changes.push(...removedFrom(originals, named));
+  const was = originals.numbers.get(named[0] ?? '');
+  return {
+    batch: originals.batch,
+    places: named,
+    number: order.number,
+    ...(was === undefined || was === order.number ? {} : { was }),
+    changes: changes.slice(0, MOST_CHANGES),
+  };
+}
+
+const SENT = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'] as const;
+
+/** The values of a row that are sent, or all values of an object. */
+function fieldsOf(record: SourceRecord, at: Originals['at'], nameOf: (column: number) => string): Fields {
+  if (record.kind === 'object') return [...valuesIn(record.value, '', 0)];
+  return SENT.flatMap((field) => {
+    const column = at?.[field];
+    return column === undefined ? [] : [[nameOf(column) || field, record.cells[column] ?? ''] as const];
+  });
+}
+
+function* valuesIn(value: unknown, pointer: string, depth: number): Generator<readonly [string, string]> {
+  if (typeof value !== 'object' || value === null || sourceOfNumber(value) !== undefined) {
+    yield [pointer.slice(1), typeof value === 'string' ? value : (sourceOfNumber(value) ?? String(value ?? ''))];
+  } else if (depth < 8) {
+    for (const [key, inner] of Object.entries(value)) {
+      if (depth > 0 || errorColumnOf(key) === undefined) yield* valuesIn(inner, pointer + pointerStep(key), depth + 1);
+    }
+  }
+}
+
+function changesBetween(place: string, was: Fields, now: Fields): Change[] {
+  const before = new Map(was);
+  const after = new Map(now);
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((field) => {
+    const [from, to] = [before.get(field) ?? '', after.get(field) ?? ''];
+    return from === to ? [] : [{ place, field, from: shorten(from, LONGEST), to: shorten(to, LONGEST) }];
+  });
+}
+
+/** The rows of the order that did not come back with it. */
+function removedFrom({ orders, records, at }: Originals, named: readonly string[]): Change[] {
+  const all = new Set(named.flatMap((place) => orders.get(place) ?? []));
+  return [...all].flatMap((place) => {
+    const record = named.includes(place) ? undefined : records.get(place);
+    const fields = record === undefined ? [] : fieldsOf(record, at, String);
+    const from = fields.map(([, text]) => text).filter((text) => text !== '');
+    return from.length === 0 ? [] : [{ place, field: '', from: shorten(from.join(', '), LONGEST), to: '' }];
+  });
+}
+
+/** What later batches say about the dead letters of one: the batch that brought rows back, and the place of each row. */
+export type Corrections = ReadonlyMap<string, ReadonlyMap<string, CorrectedOrder>>;
+
+/** Reads what the reports of `later` batches corrected in the dead letters of `batch`. */
+export async function readCorrections(reports: string, batch: string, later: Iterable<string>): Promise<Corrections> {
+  const found = new Map<string, Map<string, CorrectedOrder>>();
+  for (const name of new Set(later)) {
+    const places = new Map<string, CorrectedOrder>();
+    for await (const one of correctionsIn(join(reports, name))) {
+      if (one.batch === batch) for (const place of one.places) places.set(place, one);
+    }
+    if (places.size > 0) found.set(name, places);
+  }
+  return found;
+}
+
+async function* correctionsIn(folder: string): AsyncGenerator<CorrectedOrder> {
+  try {
+    yield* readList<CorrectedOrder>(join(folder, CORRECTIONS));
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** What was corrected in a dead letter that `closed` closes. What an older report said stays when its source expired. */
+export function correctedIn(letter: DeadLetter, closed: Closed, corrections: Corrections): Corrected {
+  const { batch } = closed;
+  const rows = batch === undefined ? undefined : corrections.get(batch);
+  const orders = new Set(placesOf(letter).flatMap((place) => rows?.get(place) ?? []));
+  if (orders.size === 0) return keptFrom(letter.closed, batch);
+  const changes = [...orders].flatMap((one) => one.changes).slice(0, MOST_CHANGES);
+  const number = [...orders].map((one) => one.number).find((one) => one !== letter.purchaseOrderNumber);
+  return { ...(changes.length === 0 ? {} : { changes }), ...(number === undefined ? {} : { number }) };
+}
+
+function keptFrom(before: DeadLetter['closed'], batch: string | undefined): Corrected {
+  if (before === undefined || before.batch !== batch) return {};
+  const { changes, number } = before;
+  return { ...(changes === undefined ? {} : { changes }), ...(number === undefined ? {} : { number }) };
+}
