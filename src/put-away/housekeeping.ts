@@ -10,8 +10,8 @@ import { ordersForgotten } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { type Closing, type Closings, closingFor, closingsOf, endBy } from '../order/dead-letter.ts';
 import { refreshBeside } from '../report/beside.ts';
-import { readCorrections } from '../report/corrections.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
+import { readCorrections } from '../report/read-corrections.ts';
 import { refreshReport } from '../report/refresh-report.ts';
 
 /**

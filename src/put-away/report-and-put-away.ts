@@ -33,7 +33,7 @@ import { reportOrders } from './report-orders.ts';
 
 /** Builds the steps from a finished or unreadable batch to its report and its file put away. Each can be repeated. */
 export function createReportAndPutAway(context: SettlementContext) {
-  const { config, store, side, clock, inspections } = context;
+  const { config, store, side, clock } = context;
   const { batches, ledger, breaker } = side;
   const reports = config.reports.path;
   const putAway = createPutAway(context);
@@ -48,7 +48,7 @@ export function createReportAndPutAway(context: SettlementContext) {
     await using claim = await openIfClaimed(batch);
     if (claim !== undefined) {
       const corrects = new Set<string>();
-      const found = await ordersOf({ ...batch, path: claim.path }, corrects);
+      const found = await ordersOf({ ...batch, path: claim.path }, corrects, context);
       const orders = closeFixed(fixedDeps, found, batch.batch);
       await writeAnswered({ folder, report, shape: batch.inspection?.shape, orders }, config);
       // Their reports say what was corrected, and are written again when this file is put away.
@@ -89,13 +89,15 @@ export function createReportAndPutAway(context: SettlementContext) {
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }
 
-  async function ordersOf(batch: Batch, corrects: Set<string>): Promise<AsyncIterable<ReportedOrder>> {
-    const inspection = inspections.get(batch.batch) ?? (await inspectAgain(batch, config, batches));
-    const orders = joined(readOrders(batch.path, inspection, {}), batch, context);
-    return inspection.isFixFile ? withCorrections(orders, inspection, corrects) : orders;
-  }
-
   return { reportOf, settleFinished, settleUnreadable };
+}
+
+/** The orders of a file that could be read. `corrects` gets the batches that a fix file corrects. */
+async function ordersOf(batch: Batch, corrects: Set<string>, context: SettlementContext) {
+  const { config, inspections, side } = context;
+  const inspection = inspections.get(batch.batch) ?? (await inspectAgain(batch, config, side.batches));
+  const orders = joined(readOrders(batch.path, inspection, {}), batch, context);
+  return inspection.isFixFile ? withCorrections(orders, inspection, corrects) : orders;
 }
 
 /** Orders of a batch with their results; of a conflict, also its other content. */

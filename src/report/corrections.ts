@@ -1,6 +1,4 @@
-import { join } from 'node:path';
-import { codeOf } from '../core/errors.ts';
-import { type Change, type Closed, type Corrected, type DeadLetter, placesOf } from '../order/dead-letter.ts';
+import type { Change } from '../order/dead-letter.ts';
 import { errorColumnOf } from '../order/fixing.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
@@ -8,7 +6,6 @@ import type { SourceRecord } from '../order/record.ts';
 import { pointerStep, shorten } from '../order/text.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
-import { readList } from './dead-letters.ts';
 
 /** An order of a fix file with what a person changed in it. `places`: those of its rows in `batch`, which it corrects. */
 export type CorrectedOrder = { batch: string; places: string[]; number: string; was?: string; changes: Change[] };
@@ -16,8 +13,9 @@ export type CorrectedOrder = { batch: string; places: string[]; number: string; 
 /** In the report of the batch that brought the corrected rows: a JSON array with one entry a line. */
 export const CORRECTIONS = 'corrections.json';
 
-/** Changes kept of one order, and characters of a value. */
-const MOST_CHANGES = 50;
+/** Changes kept of one order. */
+export const MOST_CHANGES = 50;
+/** Characters of a value. */
 const LONGEST = 200;
 
 type Fields = readonly (readonly [field: string, text: string])[];
@@ -92,45 +90,4 @@ function removedFrom({ orders, records, at }: Originals, named: readonly string[
     const from = fields.map(([, text]) => text).filter((text) => text !== '');
     return from.length === 0 ? [] : [{ place, field: '', from: shorten(from.join(', '), LONGEST), to: '' }];
   });
-}
-
-/** What later batches say about the dead letters of one: the batch that brought rows back, and the place of each row. */
-export type Corrections = ReadonlyMap<string, ReadonlyMap<string, CorrectedOrder>>;
-
-/** Reads what the reports of `later` batches corrected in the dead letters of `batch`. */
-export async function readCorrections(reports: string, batch: string, later: Iterable<string>): Promise<Corrections> {
-  const found = new Map<string, Map<string, CorrectedOrder>>();
-  for (const name of new Set(later)) {
-    const places = new Map<string, CorrectedOrder>();
-    for await (const one of correctionsIn(join(reports, name))) {
-      if (one.batch === batch) for (const place of one.places) places.set(place, one);
-    }
-    if (places.size > 0) found.set(name, places);
-  }
-  return found;
-}
-
-async function* correctionsIn(folder: string): AsyncGenerator<CorrectedOrder> {
-  try {
-    yield* readList<CorrectedOrder>(join(folder, CORRECTIONS));
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
-  }
-}
-
-/** What was corrected in a dead letter that `closed` closes. What an older report said stays when its source expired. */
-export function correctedIn(letter: DeadLetter, closed: Closed, corrections: Corrections): Corrected {
-  const { batch } = closed;
-  const rows = batch === undefined ? undefined : corrections.get(batch);
-  const orders = new Set(placesOf(letter).flatMap((place) => rows?.get(place) ?? []));
-  if (orders.size === 0) return keptFrom(letter.closed, batch);
-  const changes = [...orders].flatMap((one) => one.changes).slice(0, MOST_CHANGES);
-  const number = [...orders].map((one) => one.number).find((one) => one !== letter.purchaseOrderNumber);
-  return { ...(changes.length === 0 ? {} : { changes }), ...(number === undefined ? {} : { number }) };
-}
-
-function keptFrom(before: DeadLetter['closed'], batch: string | undefined): Corrected {
-  if (before === undefined || before.batch !== batch) return {};
-  const { changes, number } = before;
-  return { ...(changes === undefined ? {} : { changes }), ...(number === undefined ? {} : { number }) };
 }

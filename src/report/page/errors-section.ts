@@ -1,5 +1,6 @@
 import { count, orders, outcomeWord } from '../../core/format.ts';
-import { changeTexts, closingWord, type End } from '../../order/dead-letter.ts';
+import { changeTexts, closingWord } from '../../order/closing-text.ts';
+import type { End } from '../../order/dead-letter.ts';
 import { type AffectedOrder, byWeight, type ErrorGroup, type Story } from '../story.ts';
 import { fileAndBatch, type Html, html, reportLink, timeText, visible } from './html.ts';
 

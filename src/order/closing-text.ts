@@ -1,0 +1,30 @@
+import type { Change } from './dead-letter.ts';
+
+/** A change in words: `quantity: 1 dozen → 12`. `isAlone`: the order has one row, whose place need not be named. */
+function changeText({ place, field, from, to }: Change, isAlone: boolean): string {
+  if (field === '') return `${place} removed: ${from}`;
+  const where = place === '' ? 'added row, ' : isAlone ? '' : `${place}, `;
+  return `${where}${field}: ${place === '' ? '' : `${from || '(empty)'} → `}${to || '(empty)'}`;
+}
+
+/** The changes of an order in words. */
+export function changeTexts(changes: readonly Change[] = []): string[] {
+  const isAlone = new Set(changes.map(({ place }) => place)).size === 1;
+  return changes.map((change) => changeText(change, isAlone));
+}
+
+/** How a dead letter was closed, in words. */
+export function closingWord(by: string): string {
+  switch (by) {
+    case 'corrected':
+      return 'shown again with the accepted content';
+    case 'fixed':
+      return 'came back';
+    case 'confirmed':
+      return 'confirmed as accepted';
+    case 'resent':
+      return 'sent again';
+    default:
+      return by;
+  }
+}

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { codeOf } from '../core/errors.ts';
+import { type Closed, type Corrected, type DeadLetter, placesOf } from '../order/dead-letter.ts';
+import { CORRECTIONS, type CorrectedOrder, MOST_CHANGES } from './corrections.ts';
+import { readList } from './dead-letters.ts';
+
+/** What later batches say about the dead letters of one: the batch that brought rows back, and the place of each row. */
+export type Corrections = ReadonlyMap<string, ReadonlyMap<string, CorrectedOrder>>;
+
+/** Reads what the reports of `later` batches corrected in the dead letters of `batch`. */
+export async function readCorrections(reports: string, batch: string, later: Iterable<string>): Promise<Corrections> {
+  const found = new Map<string, Map<string, CorrectedOrder>>();
+  for (const name of new Set(later)) {
+    const places = new Map<string, CorrectedOrder>();
+    for await (const one of correctionsIn(join(reports, name))) {
+      if (one.batch === batch) for (const place of one.places) places.set(place, one);
+    }
+    if (places.size > 0) found.set(name, places);
+  }
+  return found;
+}
+
+async function* correctionsIn(folder: string): AsyncGenerator<CorrectedOrder> {
+  try {
+    yield* readList<CorrectedOrder>(join(folder, CORRECTIONS));
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** What was corrected in a dead letter that `closed` closes. What an older report said stays when its source expired. */
+export function correctedIn(letter: DeadLetter, closed: Closed, corrections: Corrections): Corrected {
+  const { batch } = closed;
+  const rows = batch === undefined ? undefined : corrections.get(batch);
+  const orders = new Set(placesOf(letter).flatMap((place) => rows?.get(place) ?? []));
+  if (orders.size === 0) return keptFrom(letter.closed, batch);
+  const changes = [...orders].flatMap((one) => one.changes).slice(0, MOST_CHANGES);
+  const number = [...orders].map((one) => one.number).find((one) => one !== letter.purchaseOrderNumber);
+  return { ...(changes.length === 0 ? {} : { changes }), ...(number === undefined ? {} : { number }) };
+}
+
+function keptFrom(before: DeadLetter['closed'], batch: string | undefined): Corrected {
+  if (before === undefined || before.batch !== batch) return {};
+  const { changes, number } = before;
+  return { ...(changes === undefined ? {} : { changes }), ...(number === undefined ? {} : { number }) };
+}
