@@ -64,12 +64,17 @@ function fieldsOf(record: SourceRecord, at: Originals['at'], nameOf: (column: nu
 
 function* valuesIn(value: unknown, pointer: string, depth: number): Generator<readonly [string, string]> {
   if (typeof value !== 'object' || value === null || sourceOfNumber(value) !== undefined) {
-    yield [pointer.slice(1), typeof value === 'string' ? value : (sourceOfNumber(value) ?? String(value ?? ''))];
+    yield [pointer.slice(1), textOf(value)];
   } else if (depth < 8) {
     for (const [key, inner] of Object.entries(value)) {
       if (depth > 0 || errorColumnOf(key) === undefined) yield* valuesIn(inner, pointer + pointerStep(key), depth + 1);
     }
   }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return sourceOfNumber(value) ?? (typeof value === 'boolean' ? String(value) : '');
 }
 
 function changesBetween(place: string, was: Fields, now: Fields): Change[] {
