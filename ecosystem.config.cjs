@@ -37,8 +37,7 @@ const interpreter = nodes.map((one) => path.join(__dirname, one)).find((one) => 
 const isInstalled = __dirname.split(path.sep).includes('node_modules');
 const stripTypes = `--import ${path.join(__dirname, 'bin/strip-types.mjs')} --disable-warning=ExperimentalWarning `;
 
-/** `port`: of the first instance. */
-function appOf({ name, args, instances, port }) {
+function appOf({ name, args, instances, env }) {
   return {
     name,
     cwd: __dirname,
@@ -64,20 +63,20 @@ function appOf({ name, args, instances, port }) {
     env: {
       ...Object.fromEntries(variables.filter(isPassed)),
       NODE_ENV: 'production',
-      ...((instances > 1 || deliveries > 0) && { PO_SYNC_ADMIN_PORT: port }),
+      ...env,
     },
-    // Each instance needs its own admin port: 9464, 9465, …
-    ...(instances > 1 && { increment_var: 'PO_SYNC_ADMIN_PORT' }),
+    // The number of each instance, which po-sync adds to the admin port: 9464, 9465, … pm2 keeps it over restarts.
+    instance_var: 'PO_SYNC_INSTANCE',
   };
 }
 
-const everything = { name: 'po-sync', args: 'start', instances, port: adminPort };
-const intake = { name: 'po-sync-intake', args: 'start --role intake', instances: 1, port: adminPort };
+const everything = { name: 'po-sync', args: 'start', instances };
+const intake = { name: 'po-sync-intake', args: 'start --role intake', instances: 1 };
 const delivery = {
   name: 'po-sync-delivery',
   args: 'start --role delivery',
   instances: deliveries,
-  port: adminPort + 1,
+  env: { PO_SYNC_ADMIN_PORT: adminPort && adminPort + 1 },
 };
 
 module.exports = { apps: (deliveries > 0 ? [intake, delivery] : [everything]).map(appOf) };

@@ -94,8 +94,13 @@ function resolveConfig(settings: Settings, { file, environment, overrides }: Cir
       ...resolveTls(notice, absolute),
       ...(command !== undefined && { command: resolveCommand(command, absolute) }),
     })),
-    admin: { ...settings.admin, port: overrides.adminPort ?? settings.admin.port },
+    admin: { ...settings.admin, port: resolvePort(settings.admin.port, overrides) },
   });
+}
+
+/** Daemons that are started with the same variables need different ports, except where 0 takes any free one. */
+function resolvePort(port: number, { adminPort = port, instance = 0 }: Overrides): number {
+  return adminPort === 0 ? 0 : adminPort + instance;
 }
 
 /** Without TLS in the address that the variable gives, the keys of TLS mean nothing. */

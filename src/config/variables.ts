@@ -10,6 +10,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export const ENVIRONMENT = 'PO_SYNC_ENVIRONMENT';
 export const REDIS_URL = 'PO_SYNC_REDIS_URL';
 const ADMIN_PORT = 'PO_SYNC_ADMIN_PORT';
+const INSTANCE = 'PO_SYNC_INSTANCE';
 /** The variables of the admin port's tokens, by what each token allows. */
 export const ADMIN_TOKENS = {
   operate: 'PO_SYNC_ADMIN_TOKEN',
@@ -28,10 +29,13 @@ export function variable(env: Variables, name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** Values of environment variables that override the file. */
-export type Overrides = { redisUrl?: string; adminPort?: number };
+/**
+ * Values of environment variables that override the file. `instance`: the number of this daemon, from 0, among those that a
+ * supervisor starts with the same variables. It is added to the admin port.
+ */
+export type Overrides = { redisUrl?: string; adminPort?: number; instance?: number };
 
-/** Reads `PO_SYNC_REDIS_URL` and `PO_SYNC_ADMIN_PORT`; never repeats a value, because it can contain a password. */
+/** Reads the variables of `Overrides`; never repeats a value, because it can contain a password. */
 export function readOverrides(env: Variables): { overrides: Overrides; problems: Finding[] } {
   const problems: Finding[] = [];
   const overrides: Overrides = {};
@@ -46,6 +50,11 @@ export function readOverrides(env: Variables): { overrides: Overrides; problems:
     const read = port.safeParse(/^[0-9]+$/.test(number) ? Number(number) : number);
     if (read.success) overrides.adminPort = read.data;
     else problems.push({ path: ADMIN_PORT, message: read.error.issues[0]?.message ?? 'is not a port' });
+  }
+  const instance = variable(env, INSTANCE);
+  if (instance !== undefined) {
+    if (/^[0-9]{1,3}$/.test(instance)) overrides.instance = Number(instance);
+    else problems.push({ path: INSTANCE, message: 'must be a number from 0 to 999' });
   }
   return { overrides, problems };
 }

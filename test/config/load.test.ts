@@ -271,6 +271,16 @@ describe('variables', () => {
     expect(config.admin.port).toBe(0);
   });
 
+  it('add the number of the instance to the admin port, from wherever it is, but not to 0', () => {
+    const portWith = (env: Record<string, string>, more = '') =>
+      configOf(withMore(more), { env: { PO_SYNC_INSTANCE: '2', ...env } }).config.admin.port;
+    expect(portWith({})).toBe(9466);
+    expect(portWith({ PO_SYNC_ADMIN_PORT: '7000' })).toBe(7002);
+    expect(portWith({}, 'admin: { port: 8000 }')).toBe(8002);
+    expect(portWith({ PO_SYNC_ADMIN_PORT: '0' })).toBe(0);
+    expect(problemsIn(LEAST, { env: { PO_SYNC_INSTANCE: '-1' } })[0]).toContain('PO_SYNC_INSTANCE: must be a number');
+  });
+
   it('that are empty count as not set', () => {
     const { config } = configOf(LEAST, { env: { PO_SYNC_REDIS_URL: '', PO_SYNC_ADMIN_PORT: '' } });
     expect([config.redis, config.admin.port]).toEqual([{}, 9464]);

@@ -5,8 +5,20 @@ import { CONFIGURATION, isAlive, openPm2Place } from '../support/pm2-place.ts';
 import { processesIn } from '../support/processes-in.ts';
 import { until } from '../support/until.ts';
 
-test('several instances share one Redis and one inbox, each with its admin port', async () => {
-  const port = await freePort(2);
+const isReady = (port: number) =>
+  fetch(`http://127.0.0.1:${port}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** When the events of this name were logged. */
+async function timesOf(event: string, file = ''): Promise<string[]> {
+  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes(`"event":"${event}"`));
+  return lines.map((line) => JSON.parse(line).time);
+}
+
+test('several instances share one Redis and one inbox, each with its admin port, also after an upgrade', async () => {
+  const port = await freePort(3);
   await using place = await openPm2Place({ PO_SYNC_INSTANCES: '2', PO_SYNC_ADMIN_PORT: String(port) });
   const { pm2, stored } = place;
   await pm2.run('start', CONFIGURATION);
@@ -20,8 +32,14 @@ test('several instances share one Redis and one inbox, each with its admin port'
   expect(report.counts.accepted).toBe(numbers.length);
   expect(stored().sort()).toEqual(numbers.sort());
 
+  await pm2.run('scale', 'po-sync', '3');
+  await pm2.run('restart', CONFIGURATION, '--update-env');
+  for (const own of [port, port + 1, port + 2]) await until(`${own} answers`, () => isReady(own), 60_000);
+  const all = await pm2.list();
+  expect(all.map(({ pm2_env }) => pm2_env.status)).toEqual(['online', 'online', 'online']);
+
   await pm2.run('delete', 'po-sync');
-  expect(both.filter(({ pid }) => isAlive(pid))).toEqual([]);
+  expect([...both, ...all].filter(({ pid }) => isAlive(pid))).toEqual([]);
   expect(await processesIn(place.at('data', 'redis'))).toEqual([]);
 });
 
@@ -67,9 +85,13 @@ test('pm2 reload under load loses and doubles no order', async () => {
   const before = await pm2.list();
   const numbers = await place.drop('orders.csv', 600);
   await until('calls are in flight', () => stored().length > 40 && stored().length < 400, 60_000);
-  await pm2.run('reload', 'po-sync');
-  // One instance after the other was replaced while orders were on their way.
+  await pm2.run('reload', 'po-sync', '--parallel', '1');
+  // While orders were on their way, the first was ready again before the second stopped.
   const after = await pm2.list();
+  const [first, second] = after.map(({ pm2_env }) => pm2_env.pm_out_log_path);
+  const [, ready] = await timesOf('daemon-ready', first);
+  const [stopped] = await timesOf('daemon-stopping', second);
+  expect(Date.parse(ready ?? '')).toBeLessThanOrEqual(Date.parse(stopped ?? ''));
   expect(after.map(({ pm2_env }) => pm2_env.status)).toEqual(['online', 'online']);
   expect(after.map(({ pid }) => pid)).not.toEqual(expect.arrayContaining([before[0]?.pid]));
   expect(before.filter(({ pid }) => isAlive(pid))).toEqual([]);
