@@ -45,7 +45,7 @@ const KINDS: readonly [Kind, RegExp][] = [
 
 /** What stands for no in a flag, and what says it elsewhere. */
 const NO =
-  /^(?:|[0.,]+|-|no|n|nein|non|false|falsch|faux|null|none|nil|0000-00-00(?: 00:00:00)?|00\.00\.0000|00000000)$/i;
+  /^(?:|[0.,]+|-+|no|n|nein|non|nee|nie|nej|não|false|f|falsch|faux|off|never|null|\\n|none|nil|n\/a|(?:0000|0001|9999)-\d\d-\d\d(?:[ T].*)?|00\.00\.0000|31\.12\.9999|00000000|99991231)$/i;
 const NOT_RELEASED = /^(?:0|no|n|nein|non|false|falsch|faux|rejected|denied|declined|pending|abgelehnt|ausstehend)$/i;
 const YES = /^(?:1|x|y|yes|j|ja|o|oui|true|wahr|vrai|✓|✔|☑)$/i;
 /** Words and codes of a program to its reader. */

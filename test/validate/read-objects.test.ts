@@ -241,6 +241,8 @@ describe('orders that are called off', () => {
     { status: null, cancelled: '0,000', cancelled_at: null, deleted: 0 },
     { status: 'not cancelled', name: 'cancelled' },
     { draft: false, active: true, type: 'order', note: 'urgent', unit: 'pcs' },
+    { deleted: 'f', cancelled: 'Nee', isCancelled: 'N/A' },
+    { cancelled_at: '0001-01-01T00:00:00', deletedOn: '9999-12-31', deleted_at: '\\N' },
   ])('are not those with %j', async (rest) => {
     expect((await ordersIn(array([of('1', rest)]))).orders).toEqual([order('1', ['A', 1])]);
   });

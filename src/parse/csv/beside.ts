@@ -15,16 +15,21 @@ const NUMBERED = /^(.*\P{N})[ _.-]?\(?\d{1,2}\)?$/u;
 /** A number of fewer characters could be anything. */
 const SHORTEST = 4;
 
-/** Undefined if no column can be part of a second table. */
-export function watchBeside({ header, at }: Columns, { fields }: Mapping): Beside | undefined {
-  const nameless = columnsBeyondGap(header, at.purchaseOrderNumber);
+/** Undefined if no column can be part of a second table, or the mapping says that none is. */
+export function watchBeside({ header, at }: Columns, { fields, otherReadings }: Mapping): Beside | undefined {
+  if (otherReadings === 'allow') return undefined;
+  const beyond = columnsBeyondGap(header, at.purchaseOrderNumber);
+  const [gap = -1] = beyond;
+  const hasNames = beyond.some((column) => header[column]?.trim() !== '');
   const [articles, quantities] = [numberedLike(header, fields.articleCode), numberedLike(header, fields.quantity)];
   const hasItems = articles.length > 0 && quantities.length > 0;
-  if (nameless.length === 0 && !hasItems) return undefined;
+  if (beyond.length === 0 && !hasItems) return undefined;
   return {
     look(cells, { line }) {
       const number = cells[at.purchaseOrderNumber]?.trim() ?? '';
-      const filled = nameless.filter((column) => (cells[column] ?? '').trim() !== '');
+      const filled = beyond.filter((column) => (cells[column] ?? '').trim() !== '');
+      // A column with values separates nothing, such as units without a name.
+      if (hasNames && filled[0] === gap) filled.length = 0;
       const other = filled.find((column) => number.length >= SHORTEST && isAlike(cells[column] ?? '', number));
       const isRow =
         other !== undefined && filled.length > 2 && filled.some((one) => one > other && isCount(cells[one]));
@@ -66,6 +71,7 @@ function isCount(cell = ''): boolean {
 function besides(line: number, value: string, column: number) {
   const shown = JSON.stringify(shorten(value.trim(), 60));
   const message = `Line ${line} has ${shown} in column ${column + 1}, beside the order that is read: another order or item that would not be sent.`;
-  const remedy = 'Give each item its own row, with all orders below one header.';
+  const remedy =
+    'Give each item its own row, with all orders below one header; or set otherReadings: allow in the mapping if those columns are no orders.';
   return unreadable('header', message, { line, column: column + 1, value: shown }, remedy);
 }

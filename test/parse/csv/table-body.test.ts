@@ -181,8 +181,20 @@ describe('further orders or items beside those that are read', () => {
     `${HEADER},,,,\n4500012345,A,1,,4500012346,note,\n`,
     `${HEADER},articleCode2,quantity2\n4500012345,A,1,,\n`,
     `${HEADER},quantity2,price2\n4500012345,A,1,5,7\n`,
+    `${HEADER},,Delivery,Plant,Place\n4500012345,A,1,EA,4500012346,B,2\n`,
   ])('are not in %j', async (text) => {
     expect(inShort((await readText(text)).orders)).toEqual([order('4500012345')]);
+  });
+
+  test('are none where the mapping allows other readings', async () => {
+    const mapping = mappingOf({ otherReadings: 'allow' });
+    for (const columns of [
+      ',Delivery,Plant,Place\n4500012345,A,1,,4500012346,B,2',
+      'articleCode2,quantity2\n4500012345,A,1,B,2',
+    ]) {
+      const { orders } = await readText(`${HEADER},${columns}\n`, mapping);
+      expect(inShort(orders)).toEqual([order('4500012345')]);
+    }
   });
 });
 
