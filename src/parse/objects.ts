@@ -107,6 +107,8 @@ export type ObjectWatch = {
   orders(): number | undefined;
   /** Some object has the order number. */
   hasNumbers: boolean;
+  /** Of the first and the last object. */
+  ends: { first?: string; last: string };
   look(object: ObjectRecord): void;
   /** PoSyncError `unreadable-json-shape` for orders with items between rows. */
   objects(): Objects;
@@ -136,7 +138,8 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   const numbers = watchTwins((text, reason) => text !== '' && !twins.has(text) && twins.set(text, reason));
   const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
   const isFixFile = own.hasErrorKeys;
-  const watch: ObjectWatch = { records: 0, hasNumbers: false, look, objects, orders, isFixFile, warnings };
+  const ends: ObjectWatch['ends'] = { last: '' };
+  const watch: ObjectWatch = { records: 0, hasNumbers: false, ends, look, objects, orders, isFixFile, warnings };
 
   function look(object: ObjectRecord): void {
     watch.records += 1;
@@ -151,6 +154,8 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
     const found = find(value, mapping.fields.purchaseOrderNumber);
     const number = textOf(found.value) ?? '';
     if (found.value !== undefined) watch.hasNumbers = true;
+    ends.first ??= number;
+    ends.last = number;
     const kind = kindOf(value, mapping);
     if (kind !== undefined) first[kind] ??= object;
     if (kind !== 'order') rows.look(value, number, object);

@@ -177,6 +177,21 @@ const WRAPPED: readonly [what: string, start: RegExp, remedy: string][] = [
     'Save its attachment, and drop that.',
   ],
   [
+    'JSON text sequences (RFC 7464): a record separator (U+001E) is before each value',
+    /^\s*\u001e/,
+    'Have its program write one value per line (NDJSON) or one array.',
+  ],
+  [
+    "JSON behind a prefix for web pages, such as )]}' or while(1);",
+    /^\s*(?:\)\]\}'?,?|(?:while|for) ?\( ?(?:1|true|;;) ?\) ?;|throw 1 ?;|\{\} ?&&)/,
+    'Have its program write the JSON alone, or remove what is before its first bracket.',
+  ],
+  [
+    'a script that calls a function with JSON (JSONP)',
+    /^\s*(?:\/\*\*\/\s*)?(?:typeof [\w$.]+ ?===? ?'function' ?&& ?)?[A-Za-z_$][\w$.]* ?\(\s*(?:\[\s*[[{"\]]|\{\s*["}])/,
+    'Ask for the JSON without a callback, or remove what is around it.',
+  ],
+  [
     'a script',
     /^\s*(?:(?:\/\/[^\n]*\n|\/\*[^*]*\*\/)\s*)*(?:\/[/*][^{]*|[\w$. ]+(?:=|\()\s*)\[?\s*\{\s*"/,
     'Remove what is around the JSON: comments, names and brackets.',

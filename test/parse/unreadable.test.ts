@@ -258,7 +258,12 @@ describe('a file of another kind is refused with what it is and what to do', () 
     ['7-Zip', Buffer.from('377abcaf271c0004', 'hex'), '7-Zip', 'Unpack it'],
     ['Zstandard', Buffer.from('28b52ffd0458', 'hex'), 'Zstandard', 'Unpack it'],
     ['JSON within a text', '"[{\\"purchaseOrderNumber\\":1}]"', 'within a text', 'write the JSON itself'],
-    ['JSON in a call', 'callback([{"purchaseOrderNumber":"1"}])', 'script', 'Remove what is around'],
+    ['JSON in a call', 'callback([{"purchaseOrderNumber":"1"}])', 'JSONP', 'remove what is around'],
+    ['JSON in a call that is checked', '/**/ typeof cb === \'function\' && cb({"orders":[]});', 'JSONP', 'callback'],
+    ['a JSON text sequence', '\u001e{"purchaseOrderNumber":"1"}\n', 'RFC 7464', 'NDJSON'],
+    ['JSON behind )]}', ')]}\',\n[{"purchaseOrderNumber":"1"}]', 'a prefix for web pages', 'first bracket'],
+    ['JSON behind a loop', 'while(1);[{"purchaseOrderNumber":"1"}]', 'a prefix for web pages', 'first bracket'],
+    ['JSON behind an endless loop', 'for(;;);{"orders":[]}', 'a prefix for web pages', 'first bracket'],
     ['JSON below a comment', '// orders\n[{"purchaseOrderNumber":"1"}]', 'script', 'Remove what is around'],
   ])('%s', async (_, bytes, what, remedy) => {
     await expect(readText(bytes)).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inShort, mappingOf, readText } from '../support/read-text.ts';
+import { inShort, mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
 
 const HEADER = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const item = (articleCode: string, quantity = 1) => ({ articleCode, quantity });
@@ -231,6 +231,50 @@ describe('JSON', () => {
     const { orders, inspection } = await readText(JSON.stringify(page));
     expect(inShort(orders)).toEqual([one, two]);
     expect(inspection.warnings).toEqual([expect.stringContaining('names a next page')]);
+  });
+
+  const NEXT = 'names a next page';
+  test.each([
+    [{ '@odata.nextLink': 'https://erp.example.com/orders?page=2' }, NEXT],
+    [{ next: '/orders?page=2' }, NEXT],
+    [{ nextPageToken: 'x7' }, NEXT],
+    [{ has_more: true }, NEXT],
+    [{ last: false }, NEXT],
+    [{ _links: { self: { href: '/1' }, next: { href: '/2' } } }, NEXT],
+    [{ meta: { pagination: { nextPage: 2 } } }, NEXT],
+    [{ count: 3 }, 'says count 3, but 2 records were read'],
+    [{ meta: { total: '250' } }, 'says total 250'],
+    [{ '@odata.count': 9 }, 'says @odata.count 9'],
+  ])('beside %j is read with a warning, and rows that may continue elsewhere are held', async (beside, warning) => {
+    const { orders, inspection } = await readText(JSON.stringify({ value: [one, two], ...beside }));
+    expect(inShort(orders)).toEqual([one, two]);
+    expect(inspection.warnings).toEqual([expect.stringContaining(warning)]);
+    const rows = [one, two].map(({ purchaseOrderNumber }) => ({ purchaseOrderNumber, articleCode: 'A', quantity: 1 }));
+    const paged = await readText(JSON.stringify({ value: rows, ...beside }));
+    expect(paged.orders.map(({ valid }) => valid)).toEqual([true, false]);
+    expect(JSON.stringify(paged.orders)).toContain('the first row of the next page is not in this file');
+  });
+
+  test.each([
+    { next: null, hasMore: false, count: 2, total: 2 },
+    { nextLink: '', last: true, supplier: { count: 7, next: 'x' } },
+    { previous: null, offset: 0, total: 99.5 },
+  ])('beside %j is complete', async (beside) => {
+    const { orders, inspection } = await readText(JSON.stringify({ value: [one, two], ...beside }));
+    expect([inShort(orders), inspection.warnings]).toEqual([[one, two], []]);
+  });
+
+  test('of a page behind another one holds the rows that it begins with', async () => {
+    const rows = ['1', '2'].map((number) => ({ purchaseOrderNumber: number, articleCode: 'A', quantity: 1 }));
+    const { orders } = await readText(JSON.stringify({ rows, prev: '/orders?page=1' }));
+    expect(orders.map(({ valid }) => valid)).toEqual([false, true]);
+  });
+
+  test('with orders in a second place is refused, but not with numbers alone', async () => {
+    const other = { orders: [one], page2: { orders: [two] } };
+    expect(await whyUnreadable(JSON.stringify(other))).toMatchObject({ code: 'unreadable-json-shape', line: 1 });
+    const errors = { orders: [one], log: { errors: [{ purchaseOrderNumber: '7', message: 'unknown' }] } };
+    expect(inShort((await readText(JSON.stringify(errors))).orders)).toEqual([one]);
   });
 
   test('may be one order', async () => {

@@ -1,9 +1,10 @@
 import type { Mapping } from '../../config/config.ts';
 import { plainName, pointerStep } from '../../order/text.ts';
-import type { JsonLayout, Readings } from '../inspection.ts';
+import type { JsonLayout, Objects, Readings } from '../inspection.ts';
 import { type ObjectRecord, type ObjectWatch, watchObjects } from '../objects.ts';
 import type { Originals } from '../read-fix-file.ts';
 import { emptyFile, unreadable } from '../unreadable.ts';
+import { cutByPaging, type Paging, watchBesideList, watchOtherOrders } from './beside-list.ts';
 import { continues, severalLists, tooLarge } from './json-faults.ts';
 import { createJsonParser, type JsonWatch } from './json-records.ts';
 import type { Frame, Start } from './json-scanner.ts';
@@ -25,7 +26,7 @@ export async function inspectJson(
   mapping: Mapping,
   originals: Originals | undefined,
 ): Promise<InspectedJson> {
-  const nextPage = watchNextPage();
+  const beside = watchBesideList();
   const { records: path, format } = mapping;
   const search =
     path === undefined
@@ -35,20 +36,31 @@ export async function inspectJson(
           format === 'ndjson' ? { kind: 'sequence' } : undefined,
         )
       : followPath(path.split('.'), format, watchObjects(bytes, mapping, originals));
-  const parser = createJsonParser(search.layout, { ...search.watch, onScalar: nextPage.onScalar });
+  const parser = createJsonParser(search.layout, { ...search.watch, onScalar: beside.onScalar });
   for await (const chunk of content) {
     search.onChunk?.(chunk);
     for (const record of parser.write(chunk)) search.look(record);
   }
   for (const record of parser.end()) search.look(record);
   const { layout, objects, warnings } = search.found();
+  const { records } = objects;
+  const isList = layout.kind === 'list';
+  const paging = isList ? beside.paging(records, objects.orders()) : undefined;
   return {
-    records: objects.records,
+    records,
     orders: objects.orders(),
-    reading: { layout, objects: objects.objects(), ...(originals && { originals }) },
+    reading: { layout, objects: withEndsHeld(objects, paging), ...(originals && { originals }) },
     isFixFile: objects.isFixFile(),
-    warnings: [...nextPage.warnings(), ...warnings, ...objects.warnings()],
+    warnings: [...(paging?.warnings ?? []), ...warnings, ...objects.warnings()],
   };
+}
+
+/** The rows of an order may be on two pages. */
+function withEndsHeld(watch: ObjectWatch, paging: Paging | undefined): Objects {
+  const objects = watch.objects();
+  if (objects.kind !== 'rows' || paging === undefined) return objects;
+  const { first = '', last } = watch.ends;
+  return { ...objects, shifted: new Map([...objects.shifted, ...cutByPaging(paging, first, last)]) };
 }
 
 /** Finds the orders of a file. */
@@ -68,6 +80,8 @@ function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLa
   const [numberKeys, itemsKeys] = [firstKeys(mapping.fields.purchaseOrderNumber), firstKeys(mapping.fields.items)];
   const single = create();
   const roots = watchRoots(known === undefined ? mapping.format : undefined, (one) => single.look(one));
+  const contentKeys = firstKeys([mapping.fields.items, mapping.fields.articleCode, mapping.fields.quantity].flat());
+  const others = watchOtherOrders({ number: numberKeys, content: contentKeys });
   const lists: Candidate[] = [];
   let hasNumberKey = false;
 
@@ -108,10 +122,11 @@ function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLa
         candidates.map(({ key }) => key),
         line,
       );
+    others.refuse(list.key);
     return { layout: { kind: 'list', path: opens === '[' ? [] : [list.key] }, objects: list.objects, warnings };
   }
 
-  const watch = { onRoot, onRootEnd: roots.onRootEnd, onKey, onList };
+  const watch = { onRoot, onRootEnd: roots.onRootEnd, onKey, onList, onBesideKey: others.onBesideKey };
   const look = (record: ObjectRecord) => objectsAt(record.pointer)?.look(record);
   return { layout: known ?? 'unknown', watch, onChunk: roots.onChunk, look, found };
 }
@@ -209,20 +224,4 @@ const SHOWN_KEYS = 10;
 function shownKeys(keys: ReadonlySet<string>): string {
   const shown = [...keys].slice(0, SHOWN_KEYS).map((key) => JSON.stringify(key));
   return shown.join(', ') + (keys.size > SHOWN_KEYS ? ' and more' : '');
-}
-
-/** How OData names the address of the next page. */
-const NEXT_PAGE = /^@?odata\.nextLink$/i;
-
-function watchNextPage() {
-  let hasMore = false;
-  return {
-    onScalar(key: string, value: unknown): void {
-      if (NEXT_PAGE.test(key) && typeof value === 'string' && value !== '') hasMore = true;
-    },
-    warnings: () =>
-      hasMore
-        ? ['The file is one page of several: it names a next page (nextLink). Drop the other pages as well.']
-        : [],
-  };
 }

@@ -18,8 +18,10 @@ export type JsonWatch = {
   onKey?(key: string): void;
   /** A list in the object at the top level, while the layout is not known: its elements may be orders. */
   onList?(key: string): void;
-  /** A text, number or word in the object at the top level. */
-  onScalar?(key: string, value: unknown): void;
+  /** A key of an object beside the lists that may be read. */
+  onBesideKey?(frame: Frame): void;
+  /** A text, number or word beside the orders. */
+  onScalar?(frame: Frame, value: unknown): void;
   /** The path to the orders does not continue in this container. */
   onMissing?(frame: Frame, step: string): void;
 };
@@ -79,7 +81,7 @@ export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatc
 
 function lookBeside({ text, place, parent }: Value, watch: JsonWatch): void {
   const scalar = scalarOf(text, place);
-  if (parent?.pointer === '' && !parent.isArray) watch.onScalar?.(parent.key, scalar);
+  if (parent !== undefined) watch.onScalar?.(parent, scalar);
 }
 
 type Role = 'order' | 'scalar' | number;
@@ -95,6 +97,7 @@ function findingRoles(watch: JsonWatch): (start: Start) => Role {
     }
     if (parent.mark === ORDERS) return 'order';
     if (parent.mark === 0) watch.onKey?.(parent.key);
+    else if (!parent.isArray) watch.onBesideKey?.(parent);
     if (opens === undefined) return 'scalar';
     if (opens === '{' || parent.mark === BESIDE) return BESIDE;
     watch.onList?.(parent.key);
