@@ -42,14 +42,22 @@ export async function startEverything(root, say, args = []) {
     const sandbox = startProgram(root, args, { env, onLine });
     running.unshift(sandbox);
     await remember(state, { sandbox: sandbox.pid });
-    await started(sandbox, `the sandbox did not start; baseUrl and authUrl in ${CONFIGURATION} set its ports`, stop);
+    await started(
+      sandbox,
+      `the sandbox did not start; with npm start, baseUrl and authUrl in ${CONFIGURATION} set its ports`,
+      stop,
+    );
     if (!stop.signal.aborted) say(`the sandbox API is available at ${baseUrl}`);
 
     const daemon = startProgram(root, ['start', '--config', CONFIGURATION], { env, onLine });
     running.unshift(daemon);
     stop.onForce(() => daemon.signal('SIGTERM'));
     await remember(state, { sandbox: sandbox.pid, daemon: daemon.pid });
-    await started(daemon, `the daemon did not start; admin.port in ${CONFIGURATION} sets its port`, stop);
+    await started(
+      daemon,
+      `the daemon did not start; if its port is occupied, set another admin.port in ${CONFIGURATION}`,
+      stop,
+    );
 
     await watch(root, say, stop, { daemon, sandbox });
     say('stopping: finishing calls in progress; remaining orders are kept');

@@ -49,9 +49,12 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
   const guard = createGuard({ host, publicUrl, tokens, sessions, onFailure: () => signInFailed(log) });
   const { queue, breaker, book, sources } = parts;
   const { ledger, batches } = book;
-  const api = createApiContext(
-    { ...context, ledger, batches, queue, breaker },
-    { ...parts, takesFiles: input.self.role !== 'delivery' },
+  await using resources = new AsyncDisposableStack();
+  const api = resources.use(
+    createApiContext(
+      { ...context, ledger, batches, queue, breaker },
+      { ...parts, takesFiles: input.self.role !== 'delivery' },
+    ),
   );
   const folders = { data: config.data, ...(input.self.role !== 'delivery' && { reports: config.reports.path }) };
   const admin = await startAdmin({
@@ -77,13 +80,8 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
       ...planPageRoutes(api),
     ],
   });
-  const recording = pace.record(queue, context.clock, (error) => readModelTrouble(log, { reason: error.message }));
-  return {
-    port: admin.port,
-    async [Symbol.asyncDispose]() {
-      await recording[Symbol.asyncDispose]();
-      await admin[Symbol.asyncDispose]();
-      await api[Symbol.asyncDispose]();
-    },
-  };
+  resources.use(admin);
+  resources.use(pace.record(queue, context.clock, (error) => readModelTrouble(log, { reason: error.message })));
+  const kept = resources.move();
+  return { port: admin.port, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
