@@ -69,9 +69,8 @@ describe('one order never stops the others', () => {
     await using place = await openTroublePlace(api, { environment: 'rateLimit: { max: 20, per: 1s }' });
     await place.drop('large.csv', csv(numbered(600)));
     await until('the large file runs', () => api.stored.length > 20);
-    const before = performance.now();
     await place.drop('small.csv', csv(['SMALL-1']));
     await until('the small file', () => times(api, 'SMALL-1') === 1);
-    expect(performance.now() - before).toBeLessThan(12_000);
+    expect(api.stored.length).toBeLessThan(500);
   });
 });

@@ -33,6 +33,8 @@ export type TroubleOptions = {
   /** What stays, for the table of the suite; the title of the test where absent. */
   stays?: string;
   env?: Record<string, string>;
+  /** Calls that are on their way when the trouble begins, where they are many. */
+  onTheirWay?: number;
   /** 1 where absent; `daemon` is the first of them. */
   daemons?: number;
 };
@@ -68,6 +70,7 @@ export async function openTroublePlace(
   api: OddApi | { url: string },
   options: TroubleOptions = {},
 ): Promise<TroublePlace> {
+  const { onTheirWay = 0 } = options;
   const stays = options.stays ?? expect.getState().currentTestName?.split(' > ').at(-1) ?? '';
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
@@ -123,7 +126,7 @@ export async function openTroublePlace(
   async function judge(): Promise<void> {
     if (!('calls' in api)) return;
     const now = await status();
-    await judgeRow({ stays, api, dropped, outcomes: await outcomes(), status: now, named });
+    await judgeRow({ stays, api, dropped, outcomes: await outcomes(), status: now, named, onTheirWay });
   }
 
   const kept = stack.move();
