@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { openWorkplace } from '../support/workplace.ts';
@@ -11,4 +13,18 @@ it('start ends with 1 when Redis cannot be reached for ten seconds', async () =>
   expect(err).toMatch(/Redis at redis:\/\/\[redacted\]@127\.0\.0\.1:\d+\/0 does not answer/);
   expect(err).not.toContain('pass-word');
   expect(performance.now() - began).toBeGreaterThan(9_000);
+});
+
+it('start ends with 1 when another program has the admin port', async () => {
+  await using place = await openWorkplace();
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  try {
+    const { code, err } = await place.spawn(['start'], { PO_SYNC_ADMIN_PORT: String(port) }).ended;
+    expect(code).toBe(1);
+    expect(err).toContain(`The admin port 127.0.0.1:${port} is occupied.`);
+  } finally {
+    other.close();
+  }
 });
