@@ -1,6 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Closed } from '../../src/order/dead-letter.ts';
 import { type Operator, openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
 import { until } from '../support/until.ts';
@@ -77,6 +78,55 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
   expect(place.stored().size).toBe(1);
 });
 
+it('the history of a corrected order shows its first file, the changed value and the person, and so does the list', async () => {
+  const corrections = async (query: string) => {
+    const { body } = await person.call('GET', `/corrections?${query}`);
+    return body['items'] as { purchaseOrderNumber: string; closed: Closed }[];
+  };
+  const found = await until('the list', async () => {
+    const [one] = await corrections('q=po-1');
+    return one?.closed.changes === undefined ? undefined : one;
+  });
+  expect(found.closed.changes).toEqual([{ place: 'line 2', field: 'quantity', from: 'none', to: '7' }]);
+  const who = found.closed.who ?? '';
+  expect(who).not.toBe('');
+  const { text } = await person.page('/order?number=PO-1');
+  for (const part of ['in <a href="/batches/', '>orders.csv</a>, line 2', '>details</a>', 'quantity: none → 7'])
+    expect(text).toContain(part);
+  expect(text).toMatch(
+    new RegExp(`the rows of orders\\.csv: accepted in <a [^>]*>orders\\.line-2\\.fix\\.csv</a> by ${who}`),
+  );
+  expect(text.match(/accepted by the API/g)).toBeNull();
+
+  const day = found.closed.at.slice(0, 10);
+  const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+  const numbers = async (query: string) => (await corrections(query)).map((one) => one.purchaseOrderNumber);
+  expect(await numbers(`day=${day}&who=${who.toUpperCase()}&q=none`)).toContain('PO-1');
+  expect(await numbers(`day=${next}`)).toEqual([]);
+  expect(await numbers('who=somebody+else')).toEqual([]);
+  const page = await person.page(`/corrections?day=${day}&who=${who}&q=PO-1`);
+  expect(page.text).toContain('<li>quantity: none → 7</li>');
+});
+
+it('an order that was given another number is found by both, and a discarded one shows it once', async () => {
+  const ids = await drop('numbers.csv', `${HEAD}\nPO-41,NEW,A,none\nPO-42,NEW,A,none\n`);
+  const rows = await rowsOf(ids.get('PO-41'));
+  const body = { version: rows.version, rows: changed(rows, { quantity: '2', purchaseOrderNumber: 'PO-49' }) };
+  expect((await person.call('POST', `${pathOf(ids.get('PO-41'))}/fix`, body)).status).toBe(201);
+  expect((await person.call('POST', `${pathOf(ids.get('PO-42'))}/discard`, {})).status).toBe(200);
+  await until('the history of the new number', async () => {
+    const { text } = await person.page('/order?number=PO-49');
+    return text.includes('corrected: was <a href="/order?number=PO-41">PO-41</a>') && text.includes('none → 2');
+  });
+  const before = (await person.page('/order?number=PO-41')).text;
+  expect(before).toMatch(/the rows of numbers\.csv: came back in <a [^>]*>[^<]*<\/a> by [^<]+ as <a [^>]*>PO-49<\/a>/);
+  const discarded = await until('the history of the discarded one', async () => {
+    const { text } = await person.page('/order?number=PO-42');
+    return text.includes('>numbers.csv</a>, line 3') ? text : undefined;
+  });
+  expect(discarded.match(/discarded by/g)).toHaveLength(1);
+});
+
 /** The fields of the correction form of a page, as a browser would send them. */
 function fieldsIn(text: string): Record<string, string> {
   const [, form = ''] = /<form method="post" action="[^"]*\/fix#correct"[^>]*>(.*?)<\/form>/s.exec(text) ?? [];
@@ -114,7 +164,7 @@ it('the page checks and sends cells without JavaScript, keeps what was entered, 
   await until('the closing', async () => {
     const page = (await person.page(pathOf(id))).text;
     expect(page).toContain('Corrections');
-    return page.includes('Closed: accepted') && page.includes('>accepted</span>');
+    return page.includes('Settled: accepted') && page.includes('>accepted</span>');
   });
   // The note came back as it was, without the escape that the page shows.
   const report = (await place.reportsNow()).find(({ file }) => file === 'evil.line-2.fix.csv');

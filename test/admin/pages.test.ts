@@ -87,6 +87,8 @@ describe('every page', () => {
       `/batches/${batch}`,
       '/dead-letters',
       `/dead-letters/${id}`,
+      '/corrections',
+      '/corrections?day=2026-11-21&who=nobody',
       '/order',
       '/order?number=PO-3',
       '/order?number=PO-1&reports=all',

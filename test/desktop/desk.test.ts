@@ -68,7 +68,7 @@ it('a file is uploaded, previewed and sent; a dead letter is found by its articl
   await page.evaluate(`document.querySelector('input[aria-invalid]').value = '5'`);
   await page.evaluate(`document.querySelector('input[value="ART-7"]').value = 'ART-8'`);
   await press('button[value=send]');
-  await shows('Closed: accepted');
+  await shows('Settled: accepted');
   await picture(page, 'fix-closed');
   expect(place.stored().get('PO-2')).toBe(1);
   await open('/order?number=PO-2');

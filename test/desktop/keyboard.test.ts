@@ -64,7 +64,7 @@ it('by keyboard alone delivery is paused and resumed, a file uploaded and sent, 
   await tabTo(page, 'input[value="none"]');
   await page.type('7');
   await enterOn(page, 'button[value=send]');
-  await shows(page, 'Closed: accepted');
+  await shows(page, 'Settled: accepted');
   expect(place.stored().get('PO-2')).toBe(1);
 
   await enterOn(page, 'nav a[href="/dead-letters"]');

@@ -3,11 +3,12 @@ import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
 import type { EntryState } from '../../ledger/entry.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
-import { explainOrder, historyJson } from '../../operate/orders/explain-order.ts';
+import { explainOrder, historyJson, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { jsonReply, type Route } from '../http/route.ts';
 import { splitId } from '../read-model/dead-letter-table.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
+import type { SettledFilter, SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, readQuery } from './query.ts';
 
@@ -37,6 +38,14 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
     },
     {
       method: 'GET',
+      path: '/api/v1/corrections',
+      async handle({ url }) {
+        const { items, next, unread } = await readSettledPage(api, url);
+        return jsonReply(200, { ...listOf(items, next, store.time.now()), unread });
+      },
+    },
+    {
+      method: 'GET',
       path: '/api/v1/dead-letters/:id',
       async handle({ url, params }) {
         readQuery(url, []);
@@ -47,12 +56,30 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
       method: 'GET',
       path: '/api/v1/order',
       async handle({ url }) {
-        return jsonReply(200, historyJson(await readHistory(api, url)));
+        return jsonReply(200, historyJson((await readHistory(api, url)).history));
       },
     },
   ];
   return routes.map(api.needingRedis);
 }
+
+/** A page of closed dead letters, the newest first. `day`: of one day in UTC. */
+export async function readSettledPage(api: ApiContext, url: URL) {
+  const query = readQuery(url, ['day', 'since', 'until', 'who', 'q', 'after', 'limit']);
+  const day = query.time('day');
+  const since = day ?? query.time('since');
+  const until = day === undefined ? query.time('until') : day + DAY;
+  const filter = given<SettledFilter>({
+    since: since === undefined ? undefined : iso(since),
+    until: until === undefined ? undefined : iso(until),
+    who: query.text('who'),
+    q: query.text('q'),
+  });
+  const { letters, unread } = await api.tables();
+  return { ...(await letters.settledPage(filter, query.limit(), query.text('after'))), unread };
+}
+
+const DAY = 86_400_000;
 
 /** The rows that a request selects. */
 export function letterFilter(url: URL, more: readonly string[] = []): RowFilter {
@@ -119,15 +146,33 @@ function unknownLetter(id: string): PoSyncError {
   });
 }
 
+/** The history of an order, and its closed dead letters as the lists know them; `unread`: reports that are not in them yet. */
+export type FullHistory = { history: OrderHistory; settled: readonly SettledRow[]; unread: number };
+
 /**
- * The history of an order: from the ledger, and from the reports of the batches that the ledger and open dead letters
- * name. `reports=all` reads every report, which takes seconds where there are thousands.
+ * The history of an order: from the ledger, and from the reports of the batches that the ledger and the order's dead
+ * letters name. `reports=all` reads every report, which takes seconds where there are thousands.
  * PoSyncError `order-unknown`, `parameter-wrong`.
  */
-export async function readHistory(api: ApiContext, url: URL) {
+export async function readHistory(api: ApiContext, url: URL): Promise<FullHistory> {
   const query = readQuery(url, ['number', 'reports']);
   const number = query.text('number');
   if (number === undefined) throw new PoSyncError('parameter-wrong', 'number is missing.');
   const all = query.oneOf('reports', ['known', 'all']) === 'all';
-  return explainOrder(number, api.operatorOf(undefined), all ? 'all' : 'known');
+  const { settled, unread } = await settledOf(api, number);
+  const named = settled.flatMap(({ batch, closed }) => [batch, closed.batch, closed.end?.batch]);
+  const reports = named.filter((batch) => batch !== undefined);
+  const history = await explainOrder(number, api.operatorOf(undefined), all ? 'all' : reports);
+  return { history, settled, unread: all ? 0 : unread };
+}
+
+/** What the ledger knows must not wait for lists that are being built. */
+async function settledOf(api: ApiContext, number: string): Promise<{ settled: SettledRow[]; unread: number }> {
+  try {
+    const { letters, unread } = await api.tables();
+    return { settled: await letters.settledOf(number), unread };
+  } catch (error) {
+    if (!(error instanceof PoSyncError)) throw error;
+    return { settled: [], unread: 1 };
+  }
 }

@@ -3,6 +3,7 @@ import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { type FullLetter, readLetter, readLetterGroups, readLetterPage } from '../api/dead-letter-routes.ts';
+import { closedText } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import {
@@ -82,13 +83,13 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
     html`${problemText({ ...one, field: '' })}`,
   ]);
   const body = html`<h1>${number || 'An order without a number'}</h1>
-${closed ? html`<p class="box good">Closed: ${closed.by}${closed.who === undefined ? '' : ` by ${closed.who}`}, ${timeText(closed.at)}</p>` : undefined}
+${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">Settled: ${closedText(closed)} ${timeText(closed.at)}</div>` : undefined}
 ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${contents(letter)}
 ${fix.body}
 ${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, confirm) : undefined}`;
-  return { title: `${number} ${outcomeWord(kind)}`, body, refresh: fix.refresh };
+  return { title: `${number} ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh: fix.refresh };
 }
 
 function factsOf({

@@ -42,6 +42,7 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/', 'Overview'],
   ['/batches', 'Batches'],
   ['/dead-letters', 'Dead letters'],
+  ['/corrections', 'Corrections'],
   ['/order', 'Order'],
   ['/upload', 'Upload'],
   ['/sources', 'Sources'],

@@ -7,6 +7,7 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext, Snapshot } from '../api/api-context.ts';
 import { type AdminRequest, type Principal, problemReply, type Reply, type Route } from '../http/route.ts';
 import { batchesPage, batchPage } from './batch-pages.ts';
+import { correctionsPage } from './corrections-page.ts';
 import { deadLetterPage, deadLettersPage } from './dead-letter-pages.ts';
 import { type Content, framePage, type PageRequest } from './frame.ts';
 import { orderPage } from './order-page.ts';
@@ -18,7 +19,7 @@ import { environmentPage, overviewPage } from './state-pages.ts';
 import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(
-  'after batch kind limit minutes number open outcome q reports signature since source state'.split(' '),
+  'after batch day kind limit minutes number open outcome q reports signature since source state until who'.split(' '),
 );
 
 type Render = (request: PageRequest) => Promise<Content>;
@@ -32,6 +33,7 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/batches/:batch', batchPage],
   ['/dead-letters', deadLettersPage],
   ['/dead-letters/:id', deadLetterPage],
+  ['/corrections', correctionsPage],
   ['/order', orderPage],
   ['/plans/:plan', planPage],
   ['/upload', uploadPage],

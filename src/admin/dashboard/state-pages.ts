@@ -141,6 +141,7 @@ ${mayOperate ? switchForm(status, back, confirm) : undefined}
 <h2>Daemons</h2>
 ${daemons.length === 0 ? html`<p>None is running.</p>` : table('Daemons', ['host', 'process', 'admin port', 'version', 'running for'], daemons)}
 <h2>What operators did here</h2>
+<p>The values that were corrected are on the page ${link('/corrections', 'Corrections')}.</p>
 ${acts.length === 0 ? html`<p>Nothing yet.</p>` : table('Actions', ['at', 'who', 'what', 'on', 'result'], acts)}
 ${nextLink(url, actions.next)}
 <h2>Configuration</h2>

@@ -8,6 +8,8 @@ export type BatchRow = StandingFacts & {
   startedAt: number;
   /** Open dead letters. */
   open: number;
+  /** It has dead letters, open or closed. */
+  hasLetters?: true;
 };
 
 /** Selects batches; a batch must match everything that is given. `q`: part of the file's or the batch's name. */

@@ -11,7 +11,7 @@ const IDLE = 15 * 60_000;
 const PATIENCE = 150;
 
 /**
- * The batches and open dead letters of an environment, for lists that answer at once. Built on the first question from
+ * The batches and dead letters of an environment, for lists that answer at once. Built on the first question from
  * Redis and reports, kept current by the stream of changes, and dropped when nobody asks. Never the truth: whoever acts
  * asks the ledger.
  */
@@ -54,7 +54,7 @@ type Following = AsyncDisposable & {
 /** Builds the tables and follows the changes until disposed. */
 function follow(context: ModelContext, isIdle: () => boolean, onIdle: () => Promise<void>): Following {
   const { clock, log } = context;
-  const tables: Tables = { batches: createBatchTable(), letters: openReadThread() };
+  const tables: Tables = { batches: createBatchTable(), letters: openReadThread(), unread: 0 };
   const ready = Promise.withResolvers<void>();
   const sync = createSync(context, tables);
   let isBuilt = false;

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
 import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
-import type { OrderResult, Outcome } from '../../order/outcome.ts';
+import { countNeedingPerson, type OrderResult, type Outcome } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { readReport } from '../../report/report.ts';
 import { readResultLines } from '../../report/results.ts';
 import { createDeadLetterTable, idOf } from './dead-letter-table.ts';
+import { createSettledTable } from './settled-table.ts';
 
 /** A report to read; `closings`: what was closed since it was written. */
 export type ReportToRead = {
@@ -29,9 +30,10 @@ export type Reads = ReturnType<typeof createReads>;
 // A worker thread: reading reports and searching must not delay the delivery of orders.
 if (parentPort !== null) serve(parentPort);
 
-/** The dead letters in memory, and what is read from reports on request. */
+/** The dead letters in memory, open and closed, and what is read from reports on request. */
 function createReads() {
   const table = createDeadLetterTable();
+  const { put: putSettled, removeSettled, settledPage, settledOf } = createSettledTable();
 
   /** Reads the dead letters of reports into the table; a report that expired has none. */
   async function load(reports: readonly ReportToRead[], environment: string): Promise<void> {
@@ -40,9 +42,16 @@ function createReads() {
       if (from === undefined) continue;
       const closed = closingsOf(closings);
       const letters: DeadLetter[] = [];
-      for await (const one of lettersIn(folder)) if (closingFor(one, closed) === undefined) letters.push(one);
-      table.put({ batch, ...from }, letters);
+      for await (const one of lettersIn(folder)) letters.push(one);
+      const open = letters.filter((one) => closingFor(one, closed) === undefined);
+      table.put({ batch, ...from }, open);
+      putSettled({ batch, ...from }, letters, closed);
     }
+  }
+
+  function remove(batch: string): void {
+    table.remove(batch);
+    removeSettled(batch);
   }
 
   /** The complete dead letter of a report; undefined when it is not there. */
@@ -64,13 +73,14 @@ function createReads() {
     return { items, next: undefined };
   }
 
-  return { ...table, load, find, orders };
+  return { ...table, remove, settledPage, settledOf, load, find, orders };
 }
 
-/** The source and file of a finished report of this environment that has open dead letters. */
+/** The source and file of a finished report of this environment that has dead letters. */
 async function forgottenBatch(folder: string, environment: string) {
   const report = await readReport(folder).catch(() => undefined);
-  if (report?.environment !== environment || report.finishedAt === null || report.open === 0) return undefined;
+  if (report?.environment !== environment || report.finishedAt === null) return undefined;
+  if (report.open === 0 && countNeedingPerson(report.counts) === 0) return undefined;
   return { source: report.source, file: report.file };
 }
 

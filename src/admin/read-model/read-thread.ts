@@ -54,6 +54,8 @@ export function openReadThread(): ReadThread {
     close: remote('close'),
     page: remote('page'),
     summary: remote('summary'),
+    settledPage: remote('settledPage'),
+    settledOf: remote('settledOf'),
     load: remote('load'),
     find: remote('find'),
     orders: remote('orders'),

@@ -1,23 +1,22 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deadLettersInProgress } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import type { Closing, DeadLetter } from '../../order/dead-letter.ts';
+import type { Closing } from '../../order/dead-letter.ts';
+import { needsPerson, OUTCOMES } from '../../order/outcome.ts';
 import type { BatchRow, BatchTable } from './batch-table.ts';
 import { type Change, createChangeReader } from './changes.ts';
+import { createProgressScan } from './progress-scan.ts';
 import type { ReportToRead } from './read-program.ts';
 import type { ReadThread } from './read-thread.ts';
 
 export type ModelContext = Omit<OperatorContext, 'operator'>;
 
-/** What lists are read from: batches here, dead letters in the thread. */
-export type Tables = { batches: BatchTable; letters: ReadThread };
+/** What lists are read from: batches here, dead letters in the thread. `unread`: settled reports that are still to be read. */
+export type Tables = { batches: BatchTable; letters: ReadThread; unread: number };
 
 /** Batches read together; between two groups orders are delivered. */
 const GROUP = 250;
-/** A scan of dead letters in progress takes at most one part in so many of the time. */
-const SHARE = 20;
 
 /** Brings the tables up to Redis and the reports. */
 export function createSync(context: ModelContext, tables: Tables) {
@@ -27,6 +26,7 @@ export function createSync(context: ModelContext, tables: Tables) {
   const { readRow, loadReports, progress } = createReading(context, tables);
   const scan = createProgressScan(context, letters);
   const stream = createChangeReader(store);
+  const later = createLaterReading(tables, loadReports);
 
   /** Reads everything, beginning with what changes from now on. */
   async function build(): Promise<void> {
@@ -36,12 +36,14 @@ export function createSync(context: ModelContext, tables: Tables) {
     for (const name of table.names()) if (!known.has(name)) table.remove(name);
     const folders: string[] = await readdir(config.reports.path).catch(() => []);
     const forgotten = folders.filter((name) => claimTimeOf(name) !== undefined && !known.has(name));
-    const withLetters: string[] = [];
+    const done: BatchRow[] = [];
     for (const group of inGroups(names)) {
       const rows = (await Promise.all(group.map(readRow))).filter((row) => row !== undefined);
       for (const row of rows) table.put(row);
-      withLetters.push(...rows.filter(({ state, open }) => state === 'done' && open > 0).map(({ batch }) => batch));
+      done.push(...rows.filter(({ state, hasLetters }) => state === 'done' && hasLetters));
     }
+    const withLetters = done.filter(({ open }) => open > 0).map(({ batch }) => batch);
+    later.begin(done.filter(({ open }) => open === 0).map(({ batch }) => batch));
     Object.assign(progress, { read: 0, of: withLetters.length + forgotten.length });
     for (const group of inGroups([...withLetters, ...forgotten])) await loadReports(group);
     await scan.run(table);
@@ -54,14 +56,16 @@ export function createSync(context: ModelContext, tables: Tables) {
     for (const [batch, closings] of closingsIn(found.changes)) await applyChange(batch, closings);
     for (const { batch } of await batches.underWay()) await refreshRow(batch);
     await scan.runWhenDue(table);
+    await later.step();
     return found.isAll || catchUp();
   }
 
   async function applyChange(batch: string, closings: readonly Closing[]): Promise<void> {
     const before = table.find(batch);
     const now = await refreshRow(batch);
-    if (now === undefined || (now.state === 'done' && now.open === 0)) return letters.remove(batch);
-    if (now.state === 'done' && before?.state !== 'done') return loadReports([batch]);
+    if (now === undefined || (now.state === 'done' && !now.hasLetters)) return letters.remove(batch);
+    // Without closings: it is done now, or its report was written again.
+    if (now.state === 'done' && (before?.state !== 'done' || closings.length === 0)) return loadReports([batch]);
     if (closings.length > 0) await letters.close(batch, closings);
   }
 
@@ -73,6 +77,24 @@ export function createSync(context: ModelContext, tables: Tables) {
   }
 
   return { build, catchUp, progress: () => progress };
+}
+
+/** Batches whose dead letters are all closed: read a few at a time after the lists are complete, the newest first. */
+function createLaterReading(tables: Tables, loadReports: (names: readonly string[]) => Promise<void>) {
+  let left: string[] = [];
+
+  function begin(names: readonly string[]): void {
+    left = names.toSorted();
+    tables.unread = left.length;
+  }
+
+  async function step(): Promise<void> {
+    if (left.length === 0) return;
+    await loadReports(left.splice(-GROUP));
+    tables.unread = left.length;
+  }
+
+  return { begin, step };
 }
 
 /** The changed batches, each with the dead letters that were closed. */
@@ -93,7 +115,9 @@ function createReading({ config, store, batches }: ModelContext, { batches: tabl
 
   async function readRow(name: string): Promise<BatchRow | undefined> {
     const found = await redis.hmget(keys.batch(name), ...FIELDS);
-    const [batch, source, file, state, startedAt, open, total, held, unreadable] = found.map((one) => one ?? undefined);
+    const [batch, source, file, state, startedAt, open, total, held, unreadable, ...needing] = found.map(
+      (one) => one ?? undefined,
+    );
     if (batch === undefined) return undefined;
     return {
       batch,
@@ -105,6 +129,7 @@ function createReading({ config, store, batches }: ModelContext, { batches: tabl
       ...(total === undefined ? {} : { total: Number(total) }),
       ...(held === undefined ? {} : { held: true }),
       ...(unreadable === undefined ? {} : { unreadable: true }),
+      ...(needing.some((count) => Number(count ?? 0) > 0) ? { hasLetters: true } : {}),
     };
   }
 
@@ -125,50 +150,9 @@ function createReading({ config, store, batches }: ModelContext, { batches: tabl
   return { readRow, loadReports, progress };
 }
 
-const FIELDS = ['batch', 'source', 'name', 'state', 'startedAt', 'open', 'total', 'held', 'unreadable'];
-
-/** The dead letters of batches that have no report yet. */
-function createProgressScan(context: ModelContext, letters: ReadThread) {
-  let dueAt = 0;
-  let before = new Map<string, number>();
-
-  async function run(table: BatchTable): Promise<void> {
-    const began = context.clock.monotonic();
-    const found = new Map<string, { from: { batch: string; source: string; file: string }; letters: DeadLetter[] }>();
-    for await (const letter of deadLettersInProgress(context)) {
-      const { batch, source, file } = letter;
-      const one = found.get(batch) ?? { from: { batch, source, file }, letters: [] };
-      one.letters.push(letter);
-      found.set(batch, one);
-    }
-    for (const { from, letters: some } of found.values()) await letters.put(from, some);
-    for (const batch of before.keys()) {
-      if (!found.has(batch) && table.find(batch)?.state !== 'done') await letters.remove(batch);
-    }
-    before = openInProgress(table);
-    dueAt = clock() + (clock() - began) * SHARE;
-  }
-
-  const clock = () => context.clock.monotonic();
-
-  /** Only when a batch in progress has more or fewer dead letters than before. */
-  async function runWhenDue(table: BatchTable): Promise<void> {
-    if (clock() < dueAt) return;
-    const now = openInProgress(table);
-    if ([...now].some(([batch, open]) => before.get(batch) !== open)) await run(table);
-  }
-
-  return { run, runWhenDue };
-}
-
-function openInProgress(table: BatchTable): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const name of table.names()) {
-    const row = table.find(name);
-    if (row && row.state !== 'done' && row.open > 0) found.set(name, row.open);
-  }
-  return found;
-}
+const FIELDS = ['batch', 'source', 'name', 'state', 'startedAt', 'open', 'total', 'held', 'unreadable'].concat(
+  OUTCOMES.filter(needsPerson).map((outcome) => `n:${outcome}`),
+);
 
 function inGroups<T>(all: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(all.length / GROUP) }, (_, i) => all.slice(i * GROUP, (i + 1) * GROUP));

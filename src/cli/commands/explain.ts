@@ -10,10 +10,12 @@ import {
   lastOutcome,
   type OpenOrder,
   type OrderHistory,
+  otherActions,
   usedLines,
 } from '../../operate/orders/explain-order.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
-import type { DeadLetter } from '../../order/dead-letter.ts';
+import { changeTexts } from '../../order/closing-text.ts';
+import type { Closed, DeadLetter, End } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -83,7 +85,8 @@ function itemTexts(items: Order['items']): string[] {
 }
 
 /** In chronological order; simultaneous events are in the sequence in which they happen to an order. */
-function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory): HistoryEvent[] {
+function eventsOf(history: OrderHistory): HistoryEvent[] {
+  const { accepted, open, appearances } = history;
   const isReported = (batch: string | undefined) => appearances.some((one) => one.batch === batch);
   const all: HistoryEvent[] = [
     ...appearances.map(takenEvent),
@@ -91,7 +94,7 @@ function eventsOf({ accepted, open, operatorActions, appearances }: OrderHistory
     ...(open === undefined ? [] : open.history.map(attemptEvent)),
     ...appearances.flatMap(outcomeEvents),
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted)]),
-    ...operatorActions.map((action) => ({ at: action.at, text: actionText(action) })),
+    ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
   ];
   // Each file with a dead letter of the order shows the same closing.
   const isRepeated = ({ at, text, more }: HistoryEvent, index: number) =>
@@ -138,12 +141,18 @@ function itemsText(content: unknown): string {
   return itemTexts(items).join(', ');
 }
 
-function closedEvent({ at, by, batch, who, waitsIn }: NonNullable<DeadLetter['closed']>): HistoryEvent {
-  if (waitsIn !== undefined)
-    return { at: Date.parse(at), text: `its rows came back and still wait in batch ${waitsIn}` };
-  const person = who === undefined ? '' : ` by ${who}`;
-  const where = batch === undefined ? '' : `, batch ${batch}`;
-  return { at: Date.parse(at), text: `its dead letter was closed: ${by}${person}${where}` };
+function closedEvent({ at, waitsIn, number = '', changes, end, ...closed }: Closed): HistoryEvent {
+  const more = changeTexts(changes);
+  const list = more.length === 0 ? {} : { more };
+  const text =
+    waitsIn !== undefined
+      ? `its rows came back and still wait in batch ${waitsIn}`
+      : `its dead letter was closed: ${endText(closed)}${number === '' ? '' : ` as ${number}`}${end === undefined ? '' : `; then ${endText(end)}`}`;
+  return { at: Date.parse(at), text, ...list };
+}
+
+function endText({ by, who, batch }: Omit<End, 'at'>): string {
+  return `${by}${who === undefined ? '' : ` by ${who}`}${batch === undefined ? '' : `, batch ${batch}`}`;
 }
 
 function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): HistoryEvent {

@@ -19,6 +19,7 @@ export function createAftermath(redis: Redis, keys: Keys) {
     if (later.length > 0) await redis.sadd(keys.refresh, ...later);
     await redis.srem(keys.refresh, batch);
     if ((await redis.hlen(keys.closed(batch))) > shown) await redis.sadd(keys.refresh, batch);
+    else await redis.xadd(keys.changes, ...changeOf(batch));
   }
 
   /** The older batches whose dead letters need a person again in this one. */

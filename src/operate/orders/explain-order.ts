@@ -2,6 +2,8 @@ import { counted, iso, outcomeWord } from '../../core/format.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import type { Entry, EntryState, OperatorAction, PastAttempt } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
+import { closingWord } from '../../order/closing-text.ts';
+import type { Closed } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -51,19 +53,19 @@ export type OpenOrder = {
 };
 
 /**
- * The history of an order number, from ledger and reports. `known`: only the reports of batches that the ledger and open
- * dead letters name, because reading all of them can take seconds. Throws PoSyncError `order-unknown`.
+ * The history of an order number, from ledger and reports. `reports`: only these, and those of batches that the ledger and
+ * open dead letters name, because reading all of them can take seconds. Throws PoSyncError `order-unknown`.
  */
 export async function explainOrder(
   order: string,
   context: OperatorContext,
-  reports: 'all' | 'known' = 'all',
+  reports: 'all' | readonly string[] = 'all',
 ): Promise<OrderHistory> {
   const { ledger, batches, config } = context;
   const [[known], operatorActions, appearances] = await Promise.all([
     ledger.lookup([order]),
     ledger.operatorActions(order),
-    findAppearances(order, context, reports === 'all' ? undefined : await batchesOf(order, context)),
+    findAppearances(order, context, reports === 'all' ? undefined : await batchesOf(order, context, reports)),
   ]);
   const base = { order, operatorActions, appearances };
   switch (known?.kind) {
@@ -83,8 +85,12 @@ export async function explainOrder(
   }
 }
 
-/** The batches that ledger and open dead letters name for an order. */
-async function batchesOf(order: string, { ledger, batches, store }: OperatorContext): Promise<string[]> {
+/** These batches, and those that ledger and open dead letters name for an order. */
+async function batchesOf(
+  order: string,
+  { ledger, batches, store }: OperatorContext,
+  more: readonly string[],
+): Promise<string[]> {
   const { redis, keys } = store;
   const [[known], waiting, followers] = await Promise.all([
     ledger.lookup([order]),
@@ -94,7 +100,7 @@ async function batchesOf(order: string, { ledger, batches, store }: OperatorCont
   const own = known?.kind === 'accepted' ? await batches.nameOf(known.compact.batchNo) : undefined;
   const entry = known?.kind === 'open' ? known.entry.batch : undefined;
   const open = readOpenDeadLetters(waiting ?? '').map(({ batch }) => batch);
-  return [...new Set([own, entry, ...open, ...followers].filter((name) => name !== undefined))].sort();
+  return [...new Set([own, entry, ...open, ...followers, ...more].filter((name) => name !== undefined))].sort();
 }
 
 async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOrder> {
@@ -134,13 +140,24 @@ export function lastOutcome(appearances: readonly Appearance[]): string {
   const last = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1))[0];
   if (last === undefined) return 'no longer known';
   const word = outcomeWord(last.result.outcome);
-  if (last.deadLetter?.closed) return `${word}, ${last.deadLetter.closed.by} since`;
+  const closed = last.deadLetter?.closed;
+  if (closed) return `${word}, ${closingWord(closed.by)}${closed.number ? ` as ${closed.number}` : ''} since`;
   return `${word}${appearances.length > 1 ? ' in its last file' : ''}`;
 }
 
 /** Whether the order of this file still waits for a person. */
 export function isWaiting({ deadLetter }: Pick<Appearance, 'deadLetter'>): boolean {
   return deadLetter !== undefined && !deadLetter.closed;
+}
+
+/** What operators did, without what the closing of a dead letter says already. */
+export function otherActions({ operatorActions, appearances }: OrderHistory): OperatorAction[] {
+  const closings = new Set(appearances.flatMap(({ deadLetter }) => deadLetter?.closed ?? []).map(endKey));
+  return operatorActions.filter(({ at, what, who }) => !closings.has(endKey({ at: iso(at), by: what, who })));
+}
+
+function endKey({ at, by, who = '' }: Pick<Closed, 'at' | 'by' | 'who'>): string {
+  return `${at} ${by} ${who}`;
 }
 
 /** What an operator did, as an event of the history. A discarded content is not the order that the API may have. */

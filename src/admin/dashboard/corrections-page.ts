@@ -1,0 +1,61 @@
+import { outcomeWord } from '../../core/format.ts';
+import { changeTexts, closingWord } from '../../order/closing-text.ts';
+import type { Closed, End } from '../../order/dead-letter.ts';
+import { placeText } from '../../order/fixing.ts';
+import { type Html, html, timeText } from '../../report/page/html.ts';
+import { readSettledPage } from '../api/dead-letter-routes.ts';
+import type { SettledRow } from '../read-model/settled-table.ts';
+import type { Content, PageRequest } from './frame.ts';
+import { batchPath, filterForm, letterLink, link, nextLink, orderPath, table, textField } from './parts.ts';
+
+/** Orders that needed a person, and who or what settled them: the newest first, by day, person and order. */
+export async function correctionsPage({ api, url }: PageRequest): Promise<Content> {
+  const { items, next, unread } = await readSettledPage(api, url);
+  const form = filterForm(url, '/corrections', [
+    html`<label>Day (UTC) <input name="day" type="date" value="${url.searchParams.get('day') ?? ''}"></label>`,
+    textField(url, 'who', 'Person'),
+    textField(url, 'q', 'Order, value or file'),
+  ]);
+  const rows = items.map((row) => [
+    timeText(row.closed.at),
+    html`${whoOf(row.closed)}`,
+    orderOf(row),
+    html`${letterLink(row.id, `${row.file}, ${placeText(row.location)}`)} (${outcomeWord(row.kind)})`,
+    closedText(row.closed),
+  ]);
+  const body = html`<h1>Corrections</h1>
+<p>Orders that needed a person, and how each was settled. A file that was dropped into a folder has no person.</p>
+${form}
+${unread === 0 ? undefined : html`<p role="status">Older reports are being read: ${unread} left.</p>`}
+${rows.length === 0 ? html`<p>No corrections match.</p>` : table('Corrections', ['settled', 'person', 'order', 'where it was wrong', 'what happened'], rows)}
+${nextLink(url, next)}`;
+  return { title: 'Corrections', body };
+}
+
+function whoOf({ who, end }: Closed): string {
+  return who ?? end?.who ?? '–';
+}
+
+function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledRow): Html {
+  const one = was === '' ? html`no number` : link(orderPath(was), was);
+  return number === '' ? one : html`${one} → ${link(orderPath(number), number)}`;
+}
+
+/** How a dead letter was closed: by whom, in which file, with which changes, and how its rows ended. */
+export function closedText({ end, waitsIn, number = '', changes, ...first }: Closed): Html {
+  const as = number === '' ? undefined : html` as ${link(orderPath(number), number)}`;
+  const last = end && html`; then ${endText(end)}`;
+  const waits = waitsIn === undefined ? undefined : html`; still ${link(batchPath(waitsIn), 'needs a person')} there`;
+  return html`${endText(first)}${as}${last}${waits}${changeList(changes)}`;
+}
+
+function endText({ by, who, batch, file }: End): Html {
+  const place = batch === undefined ? undefined : html` in ${link(batchPath(batch), file ?? batch)}`;
+  return html`${closingWord(by)}${place}${who === undefined ? '' : ` by ${who}`}`;
+}
+
+/** The values that were changed. */
+export function changeList(changes: Closed['changes']): Html | undefined {
+  const texts = changeTexts(changes);
+  return texts.length === 0 ? undefined : html`<ul class="changes">${texts.map((text) => html`<li>${text}</li>`)}</ul>`;
+}

@@ -1,0 +1,127 @@
+import { changeTexts, closingWord } from '../../order/closing-text.ts';
+import { type Closed, type Closings, closedBy, closingFor, type DeadLetter } from '../../order/dead-letter.ts';
+import { idOf } from './dead-letter-table.ts';
+import { searchText } from './letter-batch.ts';
+
+/** A dead letter that is closed, with who or what closed it. `id` as that of an open one. */
+export type SettledRow = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'message' | 'location'> & {
+  id: string;
+  batch: string;
+  source: string;
+  file: string;
+  closed: Closed;
+};
+
+/** Selects rows. `since` and `until` (exclusive) are ISO 8601; `q` is part of a number, a value, a file, or how it ended. */
+export type SettledFilter = { since?: string; until?: string; who?: string; q?: string };
+
+/** Rows that are kept, about 500 bytes each; those of the oldest batches make room. */
+const MOST = 100_000;
+
+/** The dead letters that were closed, in memory. */
+export function createSettledTable(most = MOST) {
+  const batches = new Map<string, SettledRow[]>();
+  const byNumber = new Map<string, Set<string>>();
+  let size = 0;
+  /** The newest batch that made room. */
+  let dropped = '';
+  let sorted: SettledRow[] | undefined;
+
+  /** Replaces the rows of a batch by those of its dead letters that are closed, or that `closings` close. */
+  function put(
+    from: Pick<SettledRow, 'batch' | 'source' | 'file'>,
+    letters: readonly DeadLetter[],
+    closings: Closings,
+  ) {
+    removeSettled(from.batch);
+    const rows = letters.flatMap((letter) => rowOf(from, letter, closings) ?? []);
+    if (rows.length === 0 || from.batch <= dropped) return;
+    batches.set(from.batch, rows);
+    size += rows.length;
+    for (const row of rows) for (const number of numbersOf(row)) batchesOfNumber(number).add(from.batch);
+    for (const oldest of size > most ? [...batches.keys()].sort() : []) {
+      if (size <= most) break;
+      removeSettled(oldest);
+      dropped = oldest;
+    }
+  }
+
+  function batchesOfNumber(number: string): Set<string> {
+    const found = byNumber.get(number) ?? new Set<string>();
+    byNumber.set(number, found);
+    return found;
+  }
+
+  function removeSettled(batch: string): void {
+    const rows = batches.get(batch) ?? [];
+    sorted = undefined;
+    size -= rows.length;
+    batches.delete(batch);
+    for (const number of rows.flatMap(numbersOf)) {
+      const found = byNumber.get(number);
+      found?.delete(batch);
+      if (found?.size === 0) byNumber.delete(number);
+    }
+  }
+
+  /** The newest first. `after`: the `next` of the page before. */
+  function settledPage(filter: SettledFilter, limit: number, after?: string) {
+    sorted ??= [...batches.values()].flat().sort((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
+    return pageOf(sorted, filter, limit, after);
+  }
+
+  /** The rows that had an order number, or got it by a correction. */
+  function settledOf(number: string): SettledRow[] {
+    const found = [...(byNumber.get(number) ?? [])].flatMap((batch) => batches.get(batch) ?? []);
+    return found.filter((row) => numbersOf(row).includes(number));
+  }
+
+  return { put, removeSettled, settledPage, settledOf };
+}
+
+function pageOf(sorted: readonly SettledRow[], filter: SettledFilter, limit: number, after: string | undefined) {
+  const words = searchText(filter.q ?? '');
+  const who = searchText(filter.who ?? '');
+  const items: SettledRow[] = [];
+  for (const row of sorted) {
+    if (after !== undefined && keyOf(row) >= after) continue;
+    if (filter.since !== undefined && row.closed.at < filter.since) break;
+    if (filter.until !== undefined && row.closed.at >= filter.until) continue;
+    if (!hasPerson(row, who) || (words !== '' && !textOf(row).includes(words))) continue;
+    if (items.length === limit) return { items, next: lastKey(items) };
+    items.push(row);
+  }
+  return { items, next: undefined };
+}
+
+function rowOf(from: Pick<SettledRow, 'batch' | 'source' | 'file'>, letter: DeadLetter, closings: Closings) {
+  const closing = letter.closed === undefined ? closingFor(letter, closings) : undefined;
+  const closed = letter.closed ?? (closing && closedBy(closing));
+  if (closed === undefined) return undefined;
+  const { purchaseOrderNumber, kind, message, location } = letter;
+  const { batch, source, file } = from;
+  return { id: idOf(batch, letter), batch, source, file, purchaseOrderNumber, kind, message, location, closed };
+}
+
+function numbersOf({ purchaseOrderNumber, closed }: SettledRow): string[] {
+  return [purchaseOrderNumber, closed.number ?? ''].filter((number) => number !== '');
+}
+
+function keyOf({ id, closed }: SettledRow): string {
+  return `${closed.at} ${id}`;
+}
+
+function lastKey(items: readonly SettledRow[]): string | undefined {
+  const last = items.at(-1);
+  return last && keyOf(last);
+}
+
+function hasPerson({ closed }: SettledRow, who: string): boolean {
+  return who === '' || [closed.who, closed.end?.who].some((one) => one !== undefined && searchText(one).includes(who));
+}
+
+function textOf({ purchaseOrderNumber, file, closed }: SettledRow): string {
+  const { by, number = '', file: into = '', end, changes } = closed;
+  const ends = [closingWord(by), end === undefined ? '' : closingWord(end.by), end?.file ?? ''];
+  return searchText([purchaseOrderNumber, number, file, into, ...ends, ...changeTexts(changes)].join('\n'));
+}
