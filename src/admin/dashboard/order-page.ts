@@ -13,9 +13,9 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
 import { idOf } from '../read-model/dead-letter-table.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
-import { changeList, closedText } from './corrections-page.ts';
+import { changeList, closedText, letterLink } from './corrections-page.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { badge, batchPath, facts, filterForm, letterLink, link, orderPath, table, textField } from './parts.ts';
+import { badge, batchPath, facts, filterForm, link, orderPath, table, textField } from './parts.ts';
 
 /** The history of one order: where it came from, every attempt, its outcome, what people did. */
 export async function orderPage({ api, url }: PageRequest): Promise<Content> {

@@ -11,11 +11,6 @@ export function batchPath(batch: string): string {
   return `/batches/${encodeURIComponent(batch)}`;
 }
 
-/** A link to a dead letter by its id. */
-export function letterLink(id: string, text: string): Html {
-  return link(`/dead-letters/${encodeURIComponent(id)}`, text);
-}
-
 /** The address of an order's history. */
 export function orderPath(number: string): string {
   return `/order?number=${encodeURIComponent(number.toWellFormed())}`;
