@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
 import { csv, DAMAGES, type Pick, type Table } from '../support/damages.ts';
+import { CSV_LAYOUTS } from '../support/layout-damages.ts';
 import { OBJECT_DAMAGES, WRITERS } from '../support/object-damages.ts';
 import { readText } from '../support/read-text.ts';
 import { WORKBOOK_DAMAGES, workbookOf } from '../support/workbook-damages.ts';
@@ -52,14 +53,13 @@ async function sentOf(content: string | Buffer): Promise<Map<string, string>[]> 
 }
 
 describe('a damaged file sends nothing that the correct file does not', () => {
-  test.each(Object.keys(DAMAGES))('%s', async (name) => {
-    const damage = DAMAGES[name];
+  test.each(Object.entries({ ...DAMAGES, ...CSV_LAYOUTS }))('%s', async (_, damage) => {
     for (let run = 0; run < RUNS; run++) {
       const seed = randomInt(2 ** 32 - 1);
       const pick = picker(seed);
       const table = makeTable(pick);
       const right = new Map((await sentOf(csv(table))).flatMap((one) => [...one]));
-      const damaged = damage?.(table, pick) ?? '';
+      const damaged = damage(table, pick);
       for (const [number, items] of (await sentOf(damaged)).flatMap((one) => [...one])) {
         expect(items, `seed ${seed}, order ${number} of\n${damaged.toString()}`).toBe(right.get(number));
       }

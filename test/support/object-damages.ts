@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Pick, Table } from './damages.ts';
+import { TABLE_LAYOUTS, withBitFlipped } from './layout-damages.ts';
 
 /** A way to write a table as objects. `isFlat`: one object for each row; `hasEnd`: a cut at any place can be noticed. */
 export type Writer = { write(table: Table): string; isFlat: boolean; hasEnd: boolean };
@@ -294,4 +295,13 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
     of: (write, table, pick) => lose(write(table), /(?<=<quantity>)/g, pick, '&unknown;'),
   },
   'with a document type': { of: (write, table) => write(table).replace(/<(?=rows|x:rows|orders)/, '<!DOCTYPE rows><') },
+  'with one bit of its structure changed': {
+    of: (write, table, pick) => withBitFlipped(write(table), /[[\]{}:,"<>=\n]/g, pick),
+  },
+  ...Object.fromEntries(
+    Object.entries(TABLE_LAYOUTS).map(([name, layout]): [string, Damage] => [
+      name,
+      { of: (write, table, pick) => write(layout(table, pick)) },
+    ]),
+  ),
 };

@@ -1,8 +1,10 @@
 import { type Pick, type Table, withOneTyped } from './damages.ts';
+import { besides, TABLE_LAYOUTS } from './layout-damages.ts';
 import { rawWorkbook, row, textCell } from './raw-workbook.ts';
 
-const STRUCK = 3;
-const FORMATS = ['yyyy-mm-dd', ';;;'];
+const FORMATS = ['yyyy-mm-dd', ';;;', '0" dozen"', '0,', '0%'];
+const STRUCK = FORMATS.length + 1;
+const MULTIPLIED = [3, 4, 5];
 
 const sheet = (rows: string) => `<worksheet><sheetData>${rows}</sheetData></worksheet>`;
 const book = (rows: string) => rawWorkbook([{ xml: sheet(rows) }], FORMATS);
@@ -85,6 +87,18 @@ export const WORKBOOK_DAMAGES: Readonly<Record<string, Damage>> = {
   'with a quantity that is not shown': (table, pick) =>
     inCell(table, pick, 2, (_, text) => `<c s="2"><v>${text}</v></c>`),
   'with a quantity struck through': (table, pick) => inCell(table, pick, 2, (cell) => styled(cell, STRUCK)),
+  'with an article struck through in part': (table, pick) =>
+    inCell(
+      table,
+      pick,
+      1,
+      () => '<c t="inlineStr"><is><r><rPr><strike/></rPr><t>A-1 </t></r><r><t>A-2</t></r></is></c>',
+    ),
+  'with a quantity whose format multiplies it': (table, pick) =>
+    inCell(table, pick, 2, (_, text) => {
+      const number = text === '3' ? 7000 : 3000;
+      return `<c s="${MULTIPLIED[pick(3)]}"><v>${pick(2) === 0 ? number : number / 1000}</v></c>`;
+    }),
   'with an article struck through': (table, pick) => inCell(table, pick, 1, (cell) => styled(cell, STRUCK)),
   'with a number in scientific notation': (table, pick) =>
     inCell(table, pick, 0, () => '<c><v>4.50001234567891E17</v></c>'),
@@ -142,4 +156,11 @@ export const WORKBOOK_DAMAGES: Readonly<Record<string, Damage>> = {
     ),
   'with rows of one number': (table) =>
     book([table.header.map(textCell), ...rowsOf(table)].map((cells) => row(cells.join(''), ' r="1"')).join('')),
+  'with its second half beside the first': (table, pick) => workbookOf(besides(table, pick)),
+  ...Object.fromEntries(
+    Object.entries(TABLE_LAYOUTS).map(([name, layout]) => [
+      name,
+      (table: Table, pick: Pick) => workbookOf(layout(table, pick)),
+    ]),
+  ),
 };

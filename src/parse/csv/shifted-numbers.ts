@@ -3,6 +3,7 @@ import { plainLook } from '../../order/look-alike.ts';
 import { escapeHidden, shorten, textFault, trimBlanks, visibleText } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
+import { partedCells } from './joined-files.ts';
 import type { Row } from './row-parser.ts';
 
 /**
@@ -30,6 +31,8 @@ export function watchShifted({ header, at }: Columns, holdsTwins: boolean): Shif
     const beside = cellsBeside(column, cells, cells.length - header.length);
     const reason = `line ${line} has ${cells.length} instead of ${header.length} fields`;
     for (const cell of beside) add(trimBlanks(cell), reason, line);
+    const parts = cells.length < header.length ? partedCells(cells) : [];
+    if (parts.length === header.length) add(trimBlanks(parts[column] ?? ''), reason, line);
   }
 
   function lookAt(cell: string, { line }: Row): void {

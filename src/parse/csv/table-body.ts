@@ -3,6 +3,7 @@ import { shorten } from '../../order/text.ts';
 import { columnNamed, countFields, FIELDS, hasNeededColumns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
 import type { Delimiter } from './dialect.ts';
+import { refuseOrdersAbove, refuseOtherDelimiter } from './joined-files.ts';
 import type { Row } from './row-parser.ts';
 import { createTotalRows, type TotalRows } from './total-rows.ts';
 
@@ -33,13 +34,13 @@ const MOST_TITLES = 50;
 export function createTableBody({ hasSepLine, extra }: TableForm, mapping: Mapping): TableBody {
   const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
   const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0, total: 0 };
-  let first: Row | undefined;
+  const titles: Row[] = [];
   let [isSepLineDue, isAfterGap] = [hasSepLine, false];
   let totals: TotalRows | undefined;
   const others = createHeaderWatch(mapping);
   const body: TableBody = { header: undefined, take, end: takeFirst, warnings: () => warningsOf(counts) };
   function takeFirst(): void {
-    body.header ??= first;
+    body.header ??= titles[0];
   }
 
   function take(rows: readonly Row[]): readonly Row[] {
@@ -81,14 +82,23 @@ export function createTableBody({ hasSepLine, extra }: TableForm, mapping: Mappi
 
   function aboveHeader(row: Row): Skipped | 'none' {
     if (isBlank(row)) return 'blank';
-    if (isHeader(row, mapping)) body.header = widened(row, extra);
-    first ??= row;
-    if (body.header === undefined && counts.title >= MOST_TITLES) body.header = first;
-    if (body.header !== undefined) totals = createTotalRows(body.header.cells, mapping);
-    return body.header === undefined ? 'title' : 'none';
+    body.header = headerAt(row, titles, extra, mapping);
+    if (body.header === undefined) return 'title';
+    totals = createTotalRows(body.header.cells, mapping);
+    return 'none';
   }
 
   return body;
+}
+
+/** The header, if this row is it, or if too many rows are above it; else the row is a title. */
+function headerAt(row: Row, titles: Row[], extra: number, mapping: Mapping): Row | undefined {
+  if (isHeader(row, mapping)) {
+    refuseOrdersAbove(titles, row, mapping);
+    return widened(row, extra);
+  }
+  titles.push(row);
+  return titles.length > MOST_TITLES ? titles[0] : undefined;
 }
 
 function isHeader({ cells, line }: Row, mapping: Mapping): boolean {
@@ -171,7 +181,9 @@ function createHeaderWatch(mapping: Mapping) {
 }
 
 /** The rows below such a header would be read with the columns of the first one. */
-function refuseOtherHeader({ line, cells }: Row, header: Row, mapping: Mapping): void {
+function refuseOtherHeader(row: Row, header: Row, mapping: Mapping): void {
+  const { line, cells } = row;
+  refuseOtherDelimiter(row, header, mapping);
   if (countFields(cells, mapping) < 2) return;
   const at = (names: readonly string[]) => FIELDS.map((field) => columnNamed(field, names, mapping) ?? -1).join();
   if (at(cells) === at(header.cells)) return;

@@ -204,3 +204,31 @@ test('a further header with other names makes the file unreadable, also without 
   const { orders } = await readText(`${HEADER}\n1,A,1\nPO-X7,B,many\n2,A,1\n`);
   expect(inShort(orders)).toEqual([order('1'), { 'PO-X7': ['3 quantity not-a-number'] }, order('2')]);
 });
+
+describe('files that were joined', () => {
+  const other = HEADER.replaceAll(',', ';');
+
+  test.each([
+    ['a header with another delimiter above', `${other}\n1;A;1\n${HEADER}\n1,B,1\n2,A,1\n`, 1],
+    ['a header with another delimiter below', `${HEADER}\n1,A,1\n2,A,1\n${other}\n1;B;1\n`, 4],
+    ['rows without a header above', `1,A,1\n${HEADER}\n1,B,1\n`, 1],
+    ['rows with a header of other names above', `Order,Item,Qty\n1,A,1\n${HEADER}\n1,B,1\n`, 2],
+  ])('are refused for %s', async (_, text, line) => {
+    expect(await whyUnreadable(text)).toEqual({ code: 'unreadable-header', line });
+  });
+
+  test('are read from the header that the mapping names', async () => {
+    const { orders } = await readText(`1,A,1\n${HEADER}\n2,A,1\n`, mappingOf({ headerRow: 2 }));
+    expect(inShort(orders)).toEqual([order('2')]);
+  });
+
+  test('hold the orders that have rows with another delimiter', async () => {
+    const { orders } = await readText(`${HEADER}\n1,A,1\n2,A,1\n3,A,1\n4;A;1\n1;B;1\n`);
+    expect(inShort(orders).slice(0, 3)).toEqual([{ 1: ['2 row-in-doubt'] }, order('2'), { 3: ['4 row-in-doubt'] }]);
+  });
+
+  test('are not seen in titles with numbers', async () => {
+    const { orders } = await readText(`Orders of,21.11.2026,\nPage 1;of 7;\n,Plant,1000\n${HEADER}\n1,A,1\n`);
+    expect(inShort(orders)).toEqual([order('1')]);
+  });
+});
