@@ -13,9 +13,11 @@ const { name, version, description } = JSON.parse(readFileSync(path.join(root, '
 const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch];
 const run = (file, ...args) => execFileSync(file, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 
-const CONTROL = `Package: ${name}
+/** `size`: of the installed files in KiB. */
+const controlOf = (size) => `Package: ${name}
 Version: ${version}
 Architecture: ${architecture}
+Installed-Size: ${size}
 Maintainer: po-sync maintainers <po-sync@example.com>
 Depends: adduser, ca-certificates, libc6, libstdc++6
 Recommends: redis-tools
@@ -49,6 +51,8 @@ const POSTRM = `#!/bin/sh
 set -e
 if [ -d /run/systemd/system ]; then systemctl daemon-reload || true; fi
 if [ "$1" = purge ]; then
+  rm -f /etc/po-sync/client-secret /etc/po-sync/environment
+  rmdir --ignore-fail-on-non-empty /etc/po-sync 2>/dev/null || true
   echo "po-sync: /var/lib/po-sync with the ledger is kept; remove it yourself if you no longer need it" >&2
 fi
 `;
@@ -93,12 +97,13 @@ try {
   symlinkSync('../../opt/po-sync/bin/po-sync', inTree('usr/bin/po-sync'));
   cpSync(path.join(root, 'docs/deploy/po-sync.service'), inTree('lib/systemd/system/po-sync.service'));
   write('etc/po-sync/po-sync.yaml', CONFIG, 0o640);
-  write('DEBIAN/control', CONTROL, 0o644);
   write('DEBIAN/conffiles', '/etc/po-sync/po-sync.yaml\n', 0o644);
   for (const [script, text] of Object.entries({ postinst: POSTINST, prerm: PRERM, postrm: POSTRM })) {
     write(`DEBIAN/${script}`, text, 0o755);
   }
   run('chmod', '-R', 'u+rwX,go+rX,go-w', home);
+  const [size] = execFileSync('du', ['-sk', tree], { encoding: 'utf8' }).split('\t');
+  write('DEBIAN/control', controlOf(size), 0o644);
   const file = path.join(target, `${name}_${version}_${architecture}.deb`);
   // xz would save a third and take a minute.
   run('dpkg-deb', '--root-owner-group', '-Zgzip', '--build', tree, file);

@@ -22,6 +22,8 @@ test('the Debian package contains a po-sync that runs, its unit, and a configura
   expect(shown).toContain('path: /var/lib/po-sync/inbox');
   const { stdout: facts } = await run('dpkg-deb', ['-f', file, 'Package', 'Version']);
   expect(facts).toBe('Package: po-sync\nVersion: 0.1.0\n');
+  const { stdout: size } = await run('dpkg-deb', ['-f', file, 'Installed-Size']);
+  expect(Number(size)).toBeGreaterThan(100_000);
   const { stdout: listed } = await run('dpkg-deb', ['-c', file], { maxBuffer: 64 * 1024 * 1024 });
   expect(listed).toMatch(/^-rw-r-----\s+root\/root .* \.\/etc\/po-sync\/po-sync\.yaml$/m);
   expect(listed).toContain('./lib/systemd/system/po-sync.service');
@@ -30,5 +32,8 @@ test('the Debian package contains a po-sync that runs, its unit, and a configura
   // Without the inbox of its configuration the daemon would not start.
   const postinst = await readFile(path.join(folder.path, 'control/postinst'), 'utf8');
   expect(postinst).toContain('install -d -o po-sync -g po-sync -m 2770 /var/lib/po-sync/inbox');
+  // A purge keeps no secret.
+  const postrm = await readFile(path.join(folder.path, 'control/postrm'), 'utf8');
+  expect(postrm).toContain('rm -f /etc/po-sync/client-secret /etc/po-sync/environment\n');
   expect(await readFile(path.join(folder.path, 'control/conffiles'), 'utf8')).toBe('/etc/po-sync/po-sync.yaml\n');
 });

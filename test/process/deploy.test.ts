@@ -77,4 +77,18 @@ describe('Docker Compose', () => {
     const publicUrl = command[command.indexOf('--public-url') + 1];
     expect(staging).toMatchObject({ baseUrl: `${publicUrl}/api/v1`, authUrl: publicUrl, plainHttp: true });
   });
+
+  test('starts the delivery daemons of roles.yaml like the daemon of compose.yaml, without the folders of intake', async () => {
+    const read = async (file: string) => parse(await readFile(path.join(DEPLOY, 'compose', file), 'utf8')).services;
+    const { 'po-sync': intake, delivery } = await read('roles.yaml');
+    const { command, deploy, ...rest } = delivery;
+    expect([intake.command, command]).toEqual([
+      ['start', '--role', 'intake'],
+      ['start', '--role', 'delivery'],
+    ]);
+    expect(deploy).toEqual({ replicas: 4 });
+    const { 'po-sync': alone } = await read('compose.yaml');
+    const volumes = alone.volumes.filter((one: string) => !/inbox|reports/.test(one));
+    expect(rest).toEqual({ ...alone, volumes });
+  });
 });

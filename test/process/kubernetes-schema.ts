@@ -36,20 +36,20 @@ const probe: Schema = {
   oneOf: ['exec', 'tcpSocket', 'httpGet'].map((kind) => ({ required: [kind] })),
 };
 const amounts = closed({}, { cpu: quantity, memory: quantity });
+const program = {
+  name,
+  image: text,
+  securityContext: closed({
+    allowPrivilegeEscalation: { const: false },
+    readOnlyRootFilesystem: { const: true },
+    capabilities: closed({ drop: { const: ['ALL'] } }),
+  }),
+  resources: closed({ requests: amounts, limits: amounts }),
+  volumeMounts: list(closed({ name, mountPath: { type: 'string', pattern: '^/' } }, { readOnly: yes })),
+};
+const initContainer = closed({ ...program, command: list(text) });
 const container = closed(
-  {
-    name,
-    image: text,
-    securityContext: closed({
-      allowPrivilegeEscalation: { const: false },
-      readOnlyRootFilesystem: { const: true },
-      capabilities: closed({ drop: { const: ['ALL'] } }),
-    }),
-    resources: closed({ requests: amounts, limits: amounts }),
-    livenessProbe: probe,
-    readinessProbe: probe,
-    volumeMounts: list(closed({ name, mountPath: { type: 'string', pattern: '^/' } }, { readOnly: yes })),
-  },
+  { ...program, livenessProbe: probe, readinessProbe: probe },
   {
     startupProbe: probe,
     command: list(text),
@@ -89,7 +89,7 @@ const pod = closed(
     containers: list(container),
     volumes: list(volume),
   },
-  { terminationGracePeriodSeconds: count },
+  { terminationGracePeriodSeconds: count, initContainers: list(initContainer) },
 );
 const labels = closed({ matchLabels: texts });
 

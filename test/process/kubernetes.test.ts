@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { writeExecutable } from '../support/executable.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 import { openWebServer } from '../support/web-server.ts';
@@ -32,6 +33,7 @@ type Document = {
       metadata: { labels: Record<string, string> };
       spec: {
         containers: [Container];
+        initContainers?: [Container & { command: string[] }];
         volumes: { name: string; secret?: { secretName: string } }[];
         terminationGracePeriodSeconds: number;
       };
@@ -75,9 +77,10 @@ describe('the Kubernetes manifests', () => {
 
   test.each(['po-sync', 'redis'])('%s mounts only volumes that it has, and its labels and its service fit', (name) => {
     const { spec } = of('StatefulSet', name);
-    const { containers, volumes } = spec.template.spec;
+    const { containers, initContainers = [], volumes } = spec.template.spec;
     const known = [...volumes, ...spec.volumeClaimTemplates.map(({ metadata }) => metadata)].map((one) => one.name);
-    for (const { volumeMounts } of containers) for (const mount of volumeMounts) expect(known).toContain(mount.name);
+    for (const { volumeMounts } of [...initContainers, ...containers])
+      for (const mount of volumeMounts) expect(known).toContain(mount.name);
     expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels);
     expect(of('Service', spec.serviceName).spec.selector).toEqual(spec.selector.matchLabels);
   });
@@ -114,6 +117,28 @@ describe('the Kubernetes manifests', () => {
       expect(mounts.some((mount) => used === mount || used.startsWith(`${mount}/`))).toBe(true);
     }
     expect(config.redis.url).toBe('redis://redis.po-sync.svc:6379/0');
+    // A new claim is empty, and the daemon does not start without its inbox.
+    const [first] = of('StatefulSet', 'po-sync').spec.template.spec.initContainers ?? [];
+    expect(first?.command).toEqual(['mkdir', '-p', config.sources[0].path]);
+  });
+
+  test('the commands of docs/deploy.md set the image in every container and create the secret from files', async () => {
+    await using folder = await makeTempFolder();
+    const page = await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8');
+    const block = /^```sh\n(IMAGE=.*?)^```/ms.exec(page)?.[1] ?? '';
+    expect(block).toContain('kubectl apply');
+    const bin = path.join(folder.path, 'bin');
+    await writeExecutable(path.join(bin, 'docker'), ':');
+    await writeExecutable(path.join(bin, 'editor'), 'case $1 in client-*) echo filled >"$1" ;; esac', 'test -s "$1"');
+    await writeExecutable(
+      path.join(bin, 'kubectl'),
+      'for word; do case $word in --from-file=*) test -s "$(echo "$word" | cut -d= -f2)" || exit 1 ;; *.yaml) test -s "$word" || exit 1 ;; esac; done',
+    );
+    const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: folder.path };
+    await run('sh', ['-ec', block], { cwd: ROOT, env });
+    const text = await readFile(path.join(folder.path, 'po-sync-kubernetes/po-sync.yaml'), 'utf8');
+    const images = [...text.matchAll(/image: (.*)/g)].map(([, image]) => image);
+    expect(images).toEqual(Array(2).fill('registry.example.com/po-sync:0.1.0'));
   });
 
   test('the probes ask what the daemon answers', async () => {
