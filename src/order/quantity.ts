@@ -114,6 +114,26 @@ function faultOf({ integer, fraction }: Parts, isNegative: boolean, mustBeWhole:
   return significant.length + rest.length > KEPT_DIGITS ? 'too-precise' : undefined;
 }
 
+/** What a whole number likely is if it is no quantity: a day (`20261122`, `22112026`), or a GTIN by its check digit. */
+export function likelyCode(value: number): 'a date' | 'an article number (GTIN)' | undefined {
+  const digits = String(value);
+  if (digits.length === 8 && DAY.test(digits)) return 'a date';
+  return /^\d{12,14}$/.test(digits) && hasCheckDigit(digits) ? 'an article number (GTIN)' : undefined;
+}
+
+/** No quantity below it is looked at. */
+export const LEAST_CODE = 1_000_000;
+
+const DAY =
+  /^(?:(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])20\d\d)$/;
+
+function hasCheckDigit(digits: string): boolean {
+  const sum = Array.from(digits)
+    .toReversed()
+    .reduce((total, digit, index) => total + Number(digit) * (index % 2 === 0 ? 1 : 3), 0);
+  return sum % 10 === 0;
+}
+
 declare global {
   // ECMAScript 2026 "JSON.parse source text access": in Node 24, not yet in TypeScript's library.
   interface JSON {

@@ -26,10 +26,10 @@ export type FixFacts = {
 
 /**
  * One row of a table, or one object of a JSON file, with its place. `cells` are the texts of the row in the order of the
- * header; `value` is the parsed JSON value.
+ * header; `value` is the parsed JSON value. `inherits`: the number is that of the row above.
  */
 export type SourceRecord =
-  | ({ kind: 'row'; place: Place; cells: readonly string[] } & FixFacts)
+  | ({ kind: 'row'; place: Place; cells: readonly string[]; inherits?: true } & FixFacts)
   | ({ kind: 'object'; place: Place; value: unknown } & FixFacts);
 
 /** The detected format of a file; `format` in its report. */

@@ -2,6 +2,7 @@ import type { Mapping } from '../config/config.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import type { FileShape } from '../order/record.ts';
 import type { Columns } from './columns.ts';
+import type { MissingCell } from './csv/moved-cells.ts';
 import type { NumberFilter } from './csv/number-filter.ts';
 import type { Encoding } from './encoding.ts';
 import type { FixSummary } from './fix-rows.ts';
@@ -52,7 +53,8 @@ export type Reading<Name extends FormatName = FormatName> = {
  * `apart` contains, among others, every number whose rows are not adjacent; `shifted` those that a faulty row may
  * belong to, with what is wrong with that row. `hasQuotes`: fields may be in quotes. `cutOffAt`: the line of a last
  * row that may be cut off. `fillDown`: a blank number repeats the one above. `extra`: empty fields behind the header's.
- * `numberedAt`: the line of a row that may only number the columns.
+ * `numberedAt`: the line of a row that may only number the columns. `movedAt`: the lines of rows that may lack an empty
+ * cell.
  */
 export type TableReading = {
   delimiter: string;
@@ -65,6 +67,7 @@ export type TableReading = {
   fixSummary?: FixSummary;
   cutOffAt?: number;
   numberedAt?: number;
+  movedAt?: ReadonlyMap<number, MissingCell>;
   newlines: readonly string[];
   columns: Columns;
   apart: NumberFilter;

@@ -1,12 +1,14 @@
 import type { Mapping } from '../config/config.ts';
+import { CONFIRMED } from '../order/fixing.ts';
 import type { Item } from '../order/order.ts';
 import { isDitto, otherReading } from '../order/other-reading.ts';
-import { readQuantity } from '../order/quantity.ts';
+import { LEAST_CODE, likelyCode, type QuantityText, readQuantity } from '../order/quantity.ts';
 import type { Problem, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { textFault, trimBlanks } from '../order/text.ts';
+import { shorten, textFault, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
-import type { Field } from '../parse/columns.ts';
+import type { Columns, Field } from '../parse/columns.ts';
+import { type MissingCell, withMissing } from '../parse/csv/moved-cells.ts';
 import { isTotalLabel } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import { columnNumbers, doubtProblems, type Fault, problemOf } from './problem.ts';
@@ -33,7 +35,7 @@ export type RowRecord = Extract<SourceRecord, { kind: 'row' }>;
 
 /** What rows are checked against: the table they are from, and the mapping of its source. */
 export type RowRules = {
-  table: Pick<TableReading, 'columns' | 'cutOffAt' | 'numberedAt'> & { isGuess: boolean };
+  table: Pick<TableReading, 'columns' | 'cutOffAt' | 'numberedAt' | 'movedAt'> & { isGuess: boolean };
   mapping: Mapping;
 };
 
@@ -66,7 +68,7 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, saidIn }:
   const articleCode = textOf(record, 'articleCode', rules, mapping.defaults.articleCode);
   if (record.cells.length !== table.columns.header.length) return wrongWidth({ record, number, articleCode }, rules);
   const quantity = textOf(record, 'quantity', rules, mapping.defaults.quantity);
-  const read = readQuantity(quantity, mapping.decimal, mapping.quantity === 'integer');
+  const read = likelyQuantityOf(readQuantity(quantity, mapping.decimal, mapping.quantity === 'integer'), mapping);
   const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = textOf(record, 'orderState', rules, onlyState);
   const numberFault = numberFaultOf(number, mapping);
@@ -100,6 +102,12 @@ export function faultOf(text: string, mapping: Mapping): Fault | undefined {
   );
 }
 
+/** A quantity, unless it is more likely a date or an article number from another column. */
+export function likelyQuantityOf(read: QuantityText, { otherReadings }: Mapping): QuantityText {
+  if (!('value' in read) || read.value < LEAST_CODE || otherReadings === 'allow') return read;
+  return likelyCode(read.value) === undefined ? read : { fault: 'ambiguous-number' };
+}
+
 /** The mapping for a record: what a person confirmed in a fix file has no other reading, and what is in doubt has two already. */
 export function mappingOf(mapping: Mapping, { isConfirmed, doubts }: SourceRecord): Mapping {
   return isConfirmed || doubts !== undefined ? { ...mapping, otherReadings: 'allow' } : mapping;
@@ -129,12 +137,13 @@ function nameOf(field: Field, { table: { columns } }: RowRules): string {
 function isUnsure(record: RowRecord, rules: RowRules): boolean {
   const { line } = record.place;
   if (line === rules.table.cutOffAt || record.doubts !== undefined) return true;
-  if (line === rules.table.numberedAt && !record.isConfirmed) return true;
+  const mayBeOther = line === rules.table.numberedAt || rules.table.movedAt?.has(line) === true;
+  if (mayBeOther && !record.isConfirmed) return true;
   return rules.table.isGuess && uncertainFields(record, rules).length > 0;
 }
 
 function unsureProblems(record: RowRecord, rules: RowRules): Problem[] {
-  const { isGuess, cutOffAt, numberedAt, columns } = rules.table;
+  const { isGuess, cutOffAt, numberedAt, movedAt, columns } = rules.table;
   const problems = (isGuess ? uncertainFields(record, rules) : []).map((field) => {
     const text = rawOf(record, field, rules);
     return problemOf('encoding-unsure', record.place, nameOf(field, rules), text, readingsOf(text));
@@ -144,8 +153,19 @@ function unsureProblems(record: RowRecord, rules: RowRules): Problem[] {
     problems.push(
       columnNumbers(record, nameOf('purchaseOrderNumber', rules), rawOf(record, 'purchaseOrderNumber', rules)),
     );
+  const missing = movedAt?.get(record.place.line);
+  if (missing !== undefined && !record.isConfirmed) problems.push(movedValues(record, missing, columns));
   if (record.place.line !== cutOffAt) return problems;
   return [...problems, problemOf('cut-off', record.place, columns.header.at(-1) ?? '', record.cells.at(-1) ?? '')];
+}
+
+/** Both readings of a row that may lack an empty cell. */
+function movedValues({ place, cells }: RowRecord, missing: MissingCell, { header, at }: Columns): Problem {
+  const sent = [at.purchaseOrderNumber, at.articleCode, at.quantity].filter((column) => column !== undefined);
+  const reading = (row: readonly string[]) =>
+    shorten(sent.map((column) => `${header[column]} ${JSON.stringify(row[column] ?? '')}`).join(', '), 120);
+  const message = `the row can be read as it is (${reading(cells)}), or an empty cell was deleted in column ${JSON.stringify(shorten(header[missing.column] ?? '', 60))} and its values are too far to the left (${reading(withMissing(cells, missing))}), because only then all of them are like those of other rows; insert the cell, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is`;
+  return { ...problemOf('two-readings', place, '', ''), message };
 }
 
 /** Checks the unchanged cells, because a letter in one encoding can be a blank in another. */

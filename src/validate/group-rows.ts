@@ -3,16 +3,17 @@ import { PoSyncError } from '../core/errors.ts';
 import { fixNote, placeText, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { type CheckedOrder, createPager, type Item, keptArticles } from '../order/order.ts';
-import { parseExactly, readQuantity, sourceOfNumber } from '../order/quantity.ts';
+import { parseExactly } from '../order/quantity.ts';
 import type { Place, SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { shorten, trimBlanks } from '../order/text.ts';
-import { isBlank, isObject } from '../parse/find-key.ts';
+import { shorten } from '../order/text.ts';
+import type { Columns } from '../parse/columns.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
 import type { CheckedRow } from './check-row.ts';
 import type { LateRecords } from './late-records.ts';
 import { problemOf } from './problem.ts';
+import { hasOneArticleTwice, repeatedRow } from './repeated-row.ts';
 
 /** Joins the rows of one order number into orders, in the file's order; orders with rows apart come at the end. */
 export type RowGroups = {
@@ -26,7 +27,7 @@ export type RowGroups = {
 type Group = { rows: CheckedRow[]; doubt?: string | undefined };
 
 export type GroupOptions = {
-  reading: Pick<TableReading, 'apart' | 'shifted' | 'originals'>;
+  reading: Pick<TableReading, 'apart' | 'shifted' | 'originals'> & Partial<Pick<TableReading, 'columns'>>;
   /** Checks a row again that was kept until the end. */
   check(record: SourceRecord): CheckedRow;
   mapping: Mapping;
@@ -39,13 +40,13 @@ const PAGE = 500;
 
 /** A row that may belong to a neighbor puts that order in doubt, so each group waits until the next one is complete. */
 export function groupRows({ reading, check, mapping, late }: GroupOptions): RowGroups {
-  const { apart, shifted, originals } = reading;
+  const { apart, shifted, originals, columns } = reading;
   const doubts = createDoubts();
   let current: Group | undefined;
   let ordinal = 0;
 
   const next = (rows: readonly CheckedRow[], doubt: string | undefined) =>
-    orderOf(rows, doubt, ordinal++, { mapping, originals });
+    orderOf(rows, doubt, ordinal++, { mapping, originals, columns });
 
   /** An order, unless more of its rows follow. */
   function place(group: Group | undefined): CheckedOrder[] {
@@ -125,13 +126,16 @@ function looseOf({ rows }: Group): CheckedRow['loose'] {
   return rows.every((row) => row.loose) ? rows[0]?.loose : undefined;
 }
 
+type OrderRules = { mapping: Mapping; originals: Originals | undefined; columns: Columns | undefined };
+
 /** One order of all its rows: if any of them is wrong, the complete order is. */
 function orderOf(
-  rows: readonly CheckedRow[],
+  given: readonly CheckedRow[],
   doubt: string | undefined,
   ordinal: number,
-  { mapping, originals }: { mapping: Mapping; originals: Originals | undefined },
+  { mapping, originals, columns }: OrderRules,
 ): CheckedOrder {
+  const rows = withoutHeading(given);
   const records: SourceRecord[] = [];
   const items: Item[] = [];
   for (const { record, item } of rows) {
@@ -140,7 +144,8 @@ function orderOf(
   }
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
-  const repeat = mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows, mapping) : undefined;
+  const repeat =
+    mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows, mapping, columns) : undefined;
   const twice = correctedTwice(records);
   const missing = missingRow(records, originals);
   const isSound = doubt === undefined && repeat === undefined && twice === undefined && missing === undefined;
@@ -150,13 +155,21 @@ function orderOf(
   }
   const problems = rows.flatMap((row) => row.problems ?? []);
   if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
-  if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', placeText(repeat.first)));
+  if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', repeat.how));
   if (twice !== undefined) problems.push(problemOf('fix-row-twice', twice.place, '', '', placeText(twice.first)));
   if (missing !== undefined) problems.push(problemOf('fix-row-missing', place, '', '', missing));
   if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   const articles = keptArticles(rows.map(({ item, articleCode = '' }) => item?.articleCode ?? articleCode));
   return { ordinal, number, place: faulty, records, valid: false, problems, articles };
+}
+
+/** With `fillDown`, a row with nothing but the number may be the heading of those below, which repeat it. */
+function withoutHeading(rows: readonly CheckedRow[]): readonly CheckedRow[] {
+  const [first, second] = rows;
+  if (second?.record.kind !== 'row' || !second.record.inherits || first?.problems === undefined) return rows;
+  const hasNothing = first.problems.length === 2 && first.problems.every(({ code }) => code === 'missing');
+  return hasNothing && /^\S*\d\S*$/.test(first.number) ? rows.slice(1) : rows;
 }
 
 /** A row of a fix file that names the same row as an earlier one of the order, or another batch: two copies were joined. */
@@ -197,41 +210,6 @@ function missingRow(records: readonly SourceRecord[], originals: Originals | und
 function shownRow(place: string, { records }: Originals): string {
   const record = records.get(place);
   return shorten(record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? ''), 100);
-}
-
-/** Rows that are equal have equal articles, which are quicker to compare. */
-function hasOneArticleTwice(items: readonly Item[]): boolean {
-  if (items.length < 2 || items.length > LIMITS.items) return false;
-  if (items.length === 2) return items[0]?.articleCode === items[1]?.articleCode;
-  return new Set(items.map(({ articleCode }) => articleCode)).size < items.length;
-}
-
-/** A row that is equal to an earlier one of the order in what is sent and in every other value, with the place of that. */
-function repeatedRow(rows: readonly CheckedRow[], mapping: Mapping): { place: Place; first: Place } | undefined {
-  const known = new Map<string, Place>();
-  for (const { record, item } of rows) {
-    const value = record.kind === 'row' ? record.cells : record.value;
-    const text = JSON.stringify(comparable(value, item?.quantity, mapping));
-    const first = known.get(text);
-    if (first !== undefined) return { place: record.place, first };
-    known.set(text, record.place);
-  }
-  return undefined;
-}
-
-/** A value without the differences that are not sent: blanks around a text, the form of the quantity, the place of a key. */
-function comparable(value: unknown, quantity: number | undefined, mapping: Mapping): unknown {
-  if (Array.isArray(value)) return value.map((one) => comparable(one, quantity, mapping));
-  if (isObject(value)) {
-    const filled = Object.entries(value).filter(([, one]) => !isBlank(one));
-    const alike = filled.map(([key, one]) => [key, comparable(one, quantity, mapping)] as const);
-    return alike.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  }
-  const text = typeof value === 'string' ? trimBlanks(value) : (sourceOfNumber(value) ?? value);
-  if (quantity === undefined || typeof text !== 'string') return text;
-  const decimal = typeof value === 'string' ? mapping.decimal : '.';
-  const read = readQuantity(text, decimal, mapping.quantity === 'integer');
-  return 'value' in read && read.value === quantity ? String(quantity) : text;
 }
 
 /** A record as text, with what is doubtful about its order. */

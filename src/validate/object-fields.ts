@@ -6,7 +6,7 @@ import { shorten, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
 import { type Found, find, isBlank, textOf } from '../parse/find-key.ts';
 import type { LineOf } from '../parse/format.ts';
-import { textOrReadingFault } from './check-row.ts';
+import { likelyQuantityOf, textOrReadingFault } from './check-row.ts';
 import { type Fault, problemOf } from './problem.ts';
 
 /** What objects are checked against. `isGuess`: the encoding of the file is only a guess. */
@@ -56,6 +56,11 @@ export function stateIn(
 }
 
 export function quantityOf(found: Found, mapping: Mapping): QuantityText | { fault: Fault } {
+  const read = readFound(found, mapping);
+  return 'value' in read ? likelyQuantityOf(read, mapping) : read;
+}
+
+function readFound(found: Found, mapping: Mapping): QuantityText | { fault: Fault } {
   const isWhole = mapping.quantity === 'integer';
   if (found.isAmbiguous) return { fault: 'ambiguous-key' };
   if (isAbsent(found)) return readQuantity(mapping.defaults.quantity ?? '', mapping.decimal, isWhole);

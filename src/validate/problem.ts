@@ -1,7 +1,7 @@
 import { CONFIRMED } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { otherReading } from '../order/other-reading.ts';
-import { likelyQuantity, type QuantityFault } from '../order/quantity.ts';
+import { likelyCode, likelyQuantity, type QuantityFault } from '../order/quantity.ts';
 import type { Doubt, Place, Problem } from '../order/record.ts';
 import {
   characters,
@@ -172,8 +172,12 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
   switch (fault) {
     case 'not-a-number':
       return notANumberSentence(value, shown);
-    case 'ambiguous-number':
+    case 'ambiguous-number': {
+      const code = /^\d+$/.test(value) ? likelyCode(Number(value)) : undefined;
+      if (code !== undefined)
+        return `${shown} can be the quantity, or ${code}; enter the quantity, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is`;
       return `${shown} can be read in two ways; ${readings(value)}, or ask your operator to set decimal in the mapping of the source`;
+    }
     case 'not-whole':
       return `${shown} is not a whole number; enter a whole number. If fractions are right, ask your operator to set quantity: number in the mapping`;
     case 'not-positive':
@@ -213,7 +217,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'cut-off':
       return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, end its last line, or ask your operator to set finalNewline: optional in the mapping`;
     case 'repeated-row':
-      return `is equal to ${value} in every value: either the row was copied by mistake, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one. If both count, ask your operator to set repeatedRows: allow in the mapping of the source`;
+      return `is equal to ${value}: either the row was copied by mistake or corrected, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one. If both count, ask your operator to set repeatedRows: allow in the mapping of the source`;
     case 'fix-row-twice':
       return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':

@@ -312,6 +312,136 @@ describe('rows that all end with a delimiter', () => {
   });
 });
 
+describe('a row in which an empty cell may have been deleted', () => {
+  const of = (header: string, ...rows: string[]) => [header, ...rows, ''].join('\n');
+  const sentOf = async (text: string) => (await readText(text)).orders.flatMap((one) => (one.valid ? one.number : []));
+
+  test.each([
+    [
+      'description',
+      'purchaseOrderNumber,articleCode,description,quantity,price',
+      ['A-1,Bolt,5,10', 'A-2,20,30,', 'A-3,,7,8'],
+    ],
+    ['pos', 'purchaseOrderNumber,pos,articleCode,quantity,price', ['10,A-1,5,10', 'A-2,20,30,', '10,A-3,7,8']],
+    ['supplier', 'supplier,purchaseOrderNumber,articleCode,quantity,price', ['5,PCE', '6,PCE', '7,PCE']],
+  ])('before its quantity is held with both readings: %s', async (name, header, rows) => {
+    const lines =
+      name === 'supplier'
+        ? ['ACME,1,100,5,20', '2,200,30,9,', 'ACME,3,300,7,20']
+        : rows.map((row, i) => `${i + 1},${row}`);
+    const { orders } = await readText(of(header, ...lines));
+    const held = orders.filter(({ valid }) => !valid);
+    expect(orders.map(({ valid }) => valid)).toEqual([true, false, true]);
+    expect(held).toMatchObject([{ place: { line: 3 }, problems: [{ code: 'two-readings' }] }]);
+    expect(JSON.stringify(held)).toContain(`an empty cell was deleted in column \\"${name}\\"`);
+  });
+
+  test('names the fields of both readings', async () => {
+    const text = of(
+      'purchaseOrderNumber,articleCode,description,quantity,price',
+      '1,A,Bolt,5,10',
+      '2,B,20,30,',
+      '3,C,Nut,7,12',
+    );
+    const [message = ''] = await messagesOf(text);
+    expect(message).toContain('(purchaseOrderNumber "2", articleCode "B", quantity "30")');
+    expect(message).toContain('(purchaseOrderNumber "2", articleCode "B", quantity "20")');
+    expect((await readText(text, mappingOf({ otherReadings: 'allow' }))).orders.map(({ valid }) => valid)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  test.each([
+    ['the last value is missing', ['1,A,Bolt,5,10', '2,B,Nut,20,', '3,C,Screw,7,12']],
+    ['the description is missing as well', ['1,A,Bolt,5,10', '2,B,,20,', '3,C,Screw,7,12']],
+    ['no row has the last value', ['1,A,Bolt,5,', '2,B,20,30,', '3,C,Screw,7,']],
+    ['a description is a number and the price is there', ['1,A,Bolt,5,10', '2,B,20,30,4', '3,C,Screw,7,12']],
+    ['articles are numbers or texts', ['1,A,Bolt,5,10', '2,77,Nut,30,', '3,88,Screw,7,12', '4,D,Nut,7,12']],
+  ])('is not one where %s', async (_, rows) => {
+    const numbers = rows.map((row) => row.slice(0, 1));
+    expect(await sentOf(of('purchaseOrderNumber,articleCode,description,quantity,price', ...rows))).toEqual(numbers);
+  });
+
+  test('is one of many: each is held', async () => {
+    const rows = Array.from({ length: 40 }, (_, i) =>
+      i % 15 === 3 ? `${i + 100},A-${i},${i + 1},30,` : `${i + 100},A-${i},Bolt,5,10`,
+    );
+    const { orders } = await readText(of('purchaseOrderNumber,articleCode,description,quantity,price', ...rows));
+    expect(orders.flatMap(({ number, valid }) => (valid ? [] : number))).toEqual(['103', '118', '133']);
+  });
+});
+
+test.each([
+  ['20261122', 'a date'],
+  ['22112026', 'a date'],
+  ['4006381333931', 'GTIN'],
+  ['614141000036', 'GTIN'],
+])('a quantity of %s can be %s: it is held, also in JSON', async (quantity, what) => {
+  for (const text of [table(`1,A,${quantity}`), JSON.stringify([order('1', { articleCode: 'A', quantity })])]) {
+    const { orders } = await readText(text);
+    expect(orders).toMatchObject([{ valid: false, problems: [{ code: 'ambiguous-number' }] }]);
+    expect(JSON.stringify(orders)).toContain(what);
+    expect((await readText(text, mappingOf({ otherReadings: 'allow' }))).orders[0]?.valid).toBe(true);
+  }
+});
+
+test.each(['20261322', '20000000', '4006381333932', '12345678'])('a quantity of %s is a number', async (quantity) => {
+  expect((await readText(table(`1,A,${quantity}`))).orders[0]?.valid).toBe(true);
+});
+
+describe('a row that may correct an earlier one of its order', () => {
+  const of = (header: string, ...rows: string[]) => readText([header, ...rows, ''].join('\n'));
+
+  test.each([
+    ['has its position', 'purchaseOrderNumber,pos,articleCode,quantity', ['1,10,A,5', '1,20,B,7', '1,10,A,6']],
+    ['has another revision', 'purchaseOrderNumber,articleCode,quantity,revision', ['1,A,5,1', '1,A,7,2']],
+    ['is below another header', HEADER, ['1,A,5', HEADER, '1,A,7']],
+    ['is below another order', HEADER, ['1,A,5', '2,A,5', '1,A,7']],
+  ])('is held with it if it %s', async (_, header, rows) => {
+    const { orders } = await of(header, ...rows);
+    const held = orders.find(({ number }) => number === '1');
+    expect(held).toMatchObject({ valid: false, problems: [{ code: 'repeated-row' }] });
+    expect(JSON.stringify(held)).toContain('in every value but the quantity');
+  });
+
+  test.each([
+    ['is next to it', HEADER, ['1,A,5', '1,A,3']],
+    ['differs in another value', `${HEADER},date`, ['1,A,5,1 May', '2,A,5,1 May', '1,A,7,1 June']],
+    ['has another position', 'purchaseOrderNumber,pos,articleCode,quantity', ['1,10,A,5', '1,20,A,7']],
+  ])('is another item if it %s', async (_, header, rows) => {
+    expect((await of(header, ...rows)).orders.map(({ valid }) => valid)).not.toContain(false);
+  });
+});
+
+describe('the heading of rows that repeat its number with fillDown', () => {
+  const filled = (...rows: string[]) => readText(table(...rows), mappingOf({ fillDown: true }));
+
+  test('is no item', async () => {
+    const { orders } = await filled('7,,', ',A,5', ',B,6', ',Summe,11', '8,,', ',C,7', ',Summe,7', 'Total,,18');
+    expect(inShort(orders)).toEqual([order('7', item('A', 5), item('B', 6)), order('8', item('C', 7))]);
+  });
+
+  test.each([
+    ['nothing is below it', ['7,,', '8,A,1']],
+    ['the row below it has the number itself', ['7,,', '7,A,1']],
+    ['it has a quantity', ['7,,11', ',A,5', ',B,6']],
+    ['its number is a name', ['Supplier Bolt Ltd,,', ',A,1']],
+    ['it is not at the top', ['7,A,1', '7,,', ',B,1']],
+  ])('is held where %s', async (_, rows) => {
+    expect((await filled(...rows)).orders[0]?.valid).toBe(false);
+  });
+
+  test('may be above a carried sum, which is no item', async () => {
+    for (const label of ['Carried forward', 'Übertrag', 'Sum of order']) {
+      const { orders } = await filled('7,A,5', `,${label},5`, '8,B,6');
+      expect(inShort(orders)).toEqual([order('7', item('A', 5)), order('8', item('B', 6))]);
+      expect((await filled('7,A,5', `,${label},9`)).orders[0]?.valid).toBe(false);
+    }
+  });
+});
+
 describe('numbers of one file', () => {
   test.each([
     ['in case', 'Po-1', 'PO-1'],

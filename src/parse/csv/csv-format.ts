@@ -42,7 +42,9 @@ export function createRowPages(reading: TableReading, mapping: Mapping): (rows: 
   return (rows) => ({ records: body.take(rows).map(toRecord), lineOf: ({ line }) => line });
 
   function toRecord(row: Row): SourceRecord {
-    const record = { kind: 'row' as const, place: { line: row.line }, cells: own.cellsOf(row) };
-    return isFixFile ? { ...record, ...own.fixOf(row) } : record;
+    const cells = own.cellsOf(row);
+    const record = { kind: 'row' as const, place: { line: row.line }, cells };
+    if (isFixFile) return { ...record, ...own.fixOf(row) };
+    return fillDown && cells !== row.cells ? { ...record, inherits: true } : record;
   }
 }

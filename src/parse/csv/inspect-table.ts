@@ -6,6 +6,7 @@ import { type Originals, refuseLostNotes } from '../read-fix-file.ts';
 import { emptyFile, unreadable } from '../unreadable.ts';
 import { watchBeside } from './beside.ts';
 import { type Delimiter, findDelimiter, watchDecimals } from './dialect.ts';
+import { watchMoved } from './moved-cells.ts';
 import { createRuns } from './number-runs.ts';
 import { createOwnCells } from './own-cells.ts';
 import { createRowParser, type Row, refuseSwallowedRows } from './row-parser.ts';
@@ -105,7 +106,8 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     body.end();
     look([]);
     if (data === undefined) throw emptyFile();
-    const { runs, shifted, ownCells, fixRows, numbered } = data;
+    const { runs, shifted, ownCells, fixRows, numbered, moved } = data;
+    const movedAt = moved?.rows();
     const fixSummary = fixRows?.summary();
     const sign = decimals.sign();
     const reading: TableReading = {
@@ -119,6 +121,7 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
       ...(originals && { originals }),
       ...(fixSummary && { fixSummary }),
       ...numbered.held(),
+      ...(movedAt && movedAt.size > 0 && { movedAt }),
     };
     const sources = [body, decimals, ownCells, numbered];
     const warnings = [...sources.flatMap((one) => one.warnings()), ...(fixSummary?.warnings ?? [])];
@@ -155,6 +158,7 @@ function watchData(header: Row, expected: number, mapping: Mapping, originals: O
   const fixRows = isFixFile ? watchFixRows(columns, originals) : undefined;
   const numbered = watchColumnNumbers(columns, mapping);
   const beside = isFixFile ? undefined : watchBeside(columns, mapping);
+  const moved = isFixFile ? undefined : watchMoved(columns, mapping);
 
   /** The row as it is meant. */
   function look(row: Row): readonly string[] {
@@ -164,10 +168,11 @@ function watchData(header: Row, expected: number, mapping: Mapping, originals: O
     shifted.look(cells, row);
     numbered.look(cells, row);
     beside?.look(cells, row);
+    moved?.look(cells, row.line);
     return cells;
   }
 
-  return { look, runs, shifted, ownCells, fixRows, numbered };
+  return { look, runs, shifted, ownCells, fixRows, numbered, moved };
 }
 
 /** Content without a line end at its end must have a last row as wide as its header. */

@@ -1,0 +1,78 @@
+import type { Mapping } from '../config/config.ts';
+import { placeText } from '../order/fixing.ts';
+import { LIMITS } from '../order/limits.ts';
+import type { Item } from '../order/order.ts';
+import { readQuantity, sourceOfNumber } from '../order/quantity.ts';
+import type { Place } from '../order/record.ts';
+import { plainName, trimBlanks } from '../order/text.ts';
+import type { Columns } from '../parse/columns.ts';
+import { isBlank, isObject } from '../parse/find-key.ts';
+import type { CheckedRow } from './check-row.ts';
+
+/** Rows that are equal have equal articles, which are quicker to compare. */
+export function hasOneArticleTwice(items: readonly Item[]): boolean {
+  if (items.length < 2 || items.length > LIMITS.items) return false;
+  if (items.length === 2) return items[0]?.articleCode === items[1]?.articleCode;
+  return new Set(items.map(({ articleCode }) => articleCode)).size < items.length;
+}
+
+/** A row that repeats an earlier one of its order; `how` names that one and what is equal. */
+export type RepeatedRow = { place: Place; how: string };
+
+/**
+ * A row that is equal to an earlier one of the order in what is sent and in every other value; also one that differs in
+ * nothing but the quantity, where it may replace the other: both have one position, their revisions differ, or other
+ * rows are between them. `columns`: of a table.
+ */
+export function repeatedRow(rows: readonly CheckedRow[], mapping: Mapping, columns?: Columns): RepeatedRow | undefined {
+  const known = new Map<string, Place>();
+  const corrections = columns && watchCorrections(columns);
+  for (const [index, { record, item }] of rows.entries()) {
+    const { place } = record;
+    const value = record.kind === 'row' ? record.cells : record.value;
+    const text = JSON.stringify(comparable(value, item?.quantity, mapping));
+    const first = known.get(text);
+    if (first !== undefined) return { place, how: `${placeText(first)} in every value` };
+    known.set(text, place);
+    const corrected = record.kind === 'row' && !record.isConfirmed ? corrections?.(record, index) : undefined;
+    if (corrected !== undefined) return { place, how: `${placeText(corrected)} in every value but the quantity` };
+  }
+  return undefined;
+}
+
+const POSITION =
+  /^(?:item|line|order)?(?:pos|position|line|posten|zeile)(?:no|nr|number|nummer)?$|^(?:line|item)(?:no|nr|number)$/;
+const REVISION = /^(?:rev|revision|version|fassung)$/;
+
+/** Finds rows that may correct an earlier one of the order, and returns its place. */
+function watchCorrections({ header, at }: Columns) {
+  const names = header.map((name) => plainName(name).replace(/[-_.]/g, ''));
+  const hasPosition = names.some((name) => POSITION.test(name));
+  const compared = names.flatMap((name, column) => (column === at.quantity || REVISION.test(name) ? [] : [column]));
+  const hasRevision = compared.length < header.length - 1;
+  const known = new Map<string, { place: Place; index: number }>();
+
+  return ({ cells, place }: { cells: readonly string[]; place: Place }, index: number): Place | undefined => {
+    const text = JSON.stringify(compared.map((column) => trimBlanks(cells[column] ?? '')));
+    const other = known.get(text);
+    known.set(text, { place, index });
+    if (other === undefined) return undefined;
+    const isApart = place.line - other.place.line > index - other.index;
+    return hasPosition || hasRevision || isApart ? other.place : undefined;
+  };
+}
+
+/** A value without the differences that are not sent: blanks around a text, the form of the quantity, the place of a key. */
+function comparable(value: unknown, quantity: number | undefined, mapping: Mapping): unknown {
+  if (Array.isArray(value)) return value.map((one) => comparable(one, quantity, mapping));
+  if (isObject(value)) {
+    const filled = Object.entries(value).filter(([, one]) => !isBlank(one));
+    const alike = filled.map(([key, one]) => [key, comparable(one, quantity, mapping)] as const);
+    return alike.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  }
+  const text = typeof value === 'string' ? trimBlanks(value) : (sourceOfNumber(value) ?? value);
+  if (quantity === undefined || typeof text !== 'string') return text;
+  const decimal = typeof value === 'string' ? mapping.decimal : '.';
+  const read = readQuantity(text, decimal, mapping.quantity === 'integer');
+  return 'value' in read && read.value === quantity ? String(quantity) : text;
+}
