@@ -104,9 +104,19 @@ export const line = z
   .regex(WITHOUT_CONTROLS, { error: 'must not contain control characters' });
 
 /** A local path as written; `load.ts` makes it absolute. */
-export const filePath = line.refine((text) => !/^~(\/|$)/.test(text), {
-  error: 'must not begin with ~, which only a shell expands: write the complete path',
+export const filePath = line.superRefine((text, context) => {
+  const message = pathFault(text);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
 });
+
+function pathFault(text: string): string | undefined {
+  if (/^~(\/|$)/.test(text)) return 'must not begin with ~, which only a shell expands: write the complete path';
+  if (/^([A-Za-z]:[\\/]|\\\\)/.test(text)) {
+    return 'is a path of Windows: write the folder of this machine where the share is mounted, such as /mnt/orders';
+  }
+  if (/^[“”„‘’‚«»]/.test(text)) return `begins with the typographic quote ${text[0]}: use " or '`;
+  return undefined;
+}
 
 /** An address of an environment, normalized; `environmentRule` decides whether it may be http. */
 export const address = line

@@ -15,10 +15,10 @@ export function wordingOf(issue: RawIssue): string | undefined {
   if (input === undefined) return 'is missing';
   if (input === null) return 'has no value: give it one, or remove the key';
   if (issue.code === 'invalid_type') {
-    return `expected ${kind(issue.expected)}, found ${shown(input)}${quoted(issue.expected, input)}`;
+    return `expected ${kind(issue.expected)}, found ${shown(input)}${writtenSo(issue.expected, input)}`;
   }
   if (issue.code === 'invalid_value') {
-    return `expected one of ${issue.values.map(String).join(', ')}; found ${shown(input)}`;
+    return `expected one of ${issue.values.map(readable).join(', ')}; found ${shown(input)}`;
   }
   return undefined;
 }
@@ -78,8 +78,14 @@ function kind(expected: string): string {
   }
 }
 
+/** A dot or a comma in a list needs quotes. */
+function readable(value: unknown): string {
+  return /^\W$/.test(String(value)) ? `"${String(value)}"` : String(value);
+}
+
 /** YAML reads 007 and true as a number and a boolean. */
-function quoted(expected: string, input: unknown): string {
+function writtenSo(expected: string, input: unknown): string {
+  if (expected === 'array') return '; begin each entry with "- "';
   return expected === 'string' && (typeof input === 'number' || typeof input === 'boolean') ? '; put it in quotes' : '';
 }
 

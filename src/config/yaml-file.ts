@@ -1,6 +1,7 @@
 import {
   type Document,
   isAlias,
+  isCollection,
   isMap,
   isNode,
   isPair,
@@ -35,6 +36,19 @@ const READABLE_FAULTS = ['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED'];
 const WORDINGS: Partial<Record<YAMLError['code'], { message: string; hint: string }>> = {
   TAB_AS_INDENT: { message: 'a tab cannot indent YAML', hint: 'use spaces' },
   TAG_RESOLVE_FAILED: { message: 'YAML tags (!name) are not supported', hint: 'a text beginning with ! needs quotes' },
+  BAD_DQ_ESCAPE: {
+    message: 'a backslash has a special meaning between double quotes',
+    hint: "use single quotes: '…'",
+  },
+  BAD_SCALAR_START: { message: 'a text cannot begin with this character', hint: 'put the text in quotes' },
+  MULTILINE_IMPLICIT_KEY: {
+    message: 'a line without a key and a value',
+    hint: 'write a blank after the colon: key: value',
+  },
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: 'a second key within a value',
+    hint: 'put a value that contains a colon and a blank in quotes; indent the keys of one level equally',
+  },
   MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'remove the --- line' },
 };
 const START: Position = { line: 1, column: 1 };
@@ -49,6 +63,12 @@ export function readYaml(text: string): YamlFile {
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   const found = [...document.errors, ...document.warnings];
+  const open = found.some(isTooDeep) ? undefined : found.find(isNeverClosed);
+  // What follows is misread, so its faults mean nothing.
+  if (open) {
+    const offset = openingOf(open, document);
+    return unusable([{ ...place(offset), ...neverClosed(open, offset, text) }]);
+  }
   const faults = found.map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) }));
   if (found.some((error) => !READABLE_FAULTS.includes(error.code))) return unusable(faults.slice(0, 20));
 
@@ -65,15 +85,44 @@ function unusable(faults: YamlFault[]): YamlFile {
   return { value: undefined, faults, broken: true, positionOf: () => START };
 }
 
-function sentence({ code, message, pos }: YAMLError, text: string): { message: string; hint?: string } {
+function isTooDeep({ message }: YAMLError): boolean {
+  return message.startsWith('Maximum call stack');
+}
+
+function sentence(error: YAMLError, text: string): { message: string; hint?: string } {
+  const { code, message, pos } = error;
   if (code === 'DUPLICATE_KEY') {
     return { message: `the key ${/^[^\s:,{}]*/.exec(text.slice(pos[0]))?.[0]} is repeated here` };
   }
   const wording = WORDINGS[code];
   if (wording !== undefined) return wording;
   return {
-    message: message.startsWith('Maximum call stack') ? 'is nested too deeply' : `is not valid YAML: ${message}`,
+    message: isTooDeep(error) ? 'is nested too deeply' : `is not valid YAML: ${message}`,
   };
+}
+
+/** Whether a quote, brace or bracket has no end. */
+function isNeverClosed({ message }: YAMLError): boolean {
+  return /^Missing closing ["']|^Flow .* end with a [}\]]$/.test(message);
+}
+
+/** Where a quote, brace or bracket begins; the library reports only the place where it misses the end. */
+function openingOf({ message, pos: [end] }: YAMLError, document: Document): number {
+  const isQuote = message.startsWith('Missing');
+  let offset = end;
+  visit(document, {
+    Node(_, node) {
+      const isOfKind = isQuote ? isScalar(node) : isCollection(node) && node.flow === true;
+      if (isOfKind && node.range?.[1] === end) offset = node.range[0];
+    },
+  });
+  return offset;
+}
+
+function neverClosed(error: YAMLError, offset: number, text: string): { message: string; hint?: string } {
+  const message = `this ${text[offset]} is never closed`;
+  const hasComment = error.message.startsWith('Flow') && /\s#/.test(text.slice(offset, error.pos[0]));
+  return hasComment ? { message, hint: 'a blank and a # begin a comment: put such a text in quotes' } : { message };
 }
 
 /** Unsafe keys, and aliases without a target or into themselves. */

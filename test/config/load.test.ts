@@ -150,6 +150,12 @@ describe('a wrong value is reported with the expected one', () => {
     ['delivery:', 'delivery: has no value: give it one, or remove the key'],
     ['reports: { path: "" }', 'reports.path: must not be empty'],
     ['data: ~/po-sync', 'data: must not begin with ~'],
+    ['data: C:\\po-sync', 'data: is a path of Windows: write the folder of this machine where the share is mounted'],
+    ['data: C:/po-sync', 'data: is a path of Windows'],
+    ["data: '\\\\server\\share'", 'data: is a path of Windows'],
+    ['data: “../data”', 'data: begins with the typographic quote “: use " or \''],
+    ['mappings: { m: { decimal: comma } }', 'mappings.m.decimal: expected one of ".", ",", auto; found "comma"'],
+    ['notify: { on: [paused] }', 'notify: expected a list, found keys and values; begin each entry with "- "'],
     ['data: 5', 'data: expected text, found 5; put it in quotes'],
     ['data: "a\\0b"', 'data: must not contain control characters'],
     ['ledger: { keep: never }', 'ledger.keep: expected forever, or a duration such as 730d'],
@@ -298,7 +304,7 @@ it.each([
   ['# only a comment\n', 'c:1:1 environments: is missing'],
   ['- a\n', 'expected keys and values, found a list'],
   ['hello', 'expected keys and values, found "hello"'],
-  ['environment: [', 'is not valid YAML'],
+  ['environment: [', 'this [ is never closed'],
 ])('text that is no configuration is told, not thrown: %j', (text, sentence) => {
   expect(problemsIn(text).join('\n')).toContain(sentence);
 });

@@ -47,7 +47,13 @@ describe('refuses', () => {
   ].join('\n');
 
   it.each([
-    ['an open list', 'a: [1\n', '2:1 is not valid YAML'],
+    ['an open list', 'a: [1\n', '1:4 this [ is never closed'],
+    ['an open quote', 'a: 1\nb: { x: y, z: "../inbox }\nc: 2\n', '2:15 this " is never closed'],
+    ['a # in a text without quotes', 'a: { b: Order #, c: d }\ne: 1\n', '1:4 this { is never closed'],
+    ['a Windows path between double quotes', 'a: "C:\\Users"\n', '1:7 a backslash has a special meaning'],
+    ['a colon without a blank', 'a:staging\nb:\n  c: 1\n', '1:1 a line without a key and a value'],
+    ['a delimiter without quotes', 'a:\n  b: ,\n', '2:6 a text cannot begin with this character'],
+    ['a value with a colon', 'a: x: y\n', '1:4 a second key within a value'],
     ['a tab', 'a:\n\tb: 1\n', '2:1 a tab cannot indent YAML'],
     ['two documents', 'a: 1\n---\nb: 2\n', '2:1 a second document begins here'],
     ['an alias without anchor', 'a: 1\nb: *nobody\n', '2:4 there is no anchor &nobody before this'],
