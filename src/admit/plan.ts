@@ -50,7 +50,7 @@ export function resultOf(
       const message = `this number is already ${state} with different items, ${origin(admission.batchNo)}`;
       const items = admission.known?.items;
       const words = { code: 'other-content', message, ...(items ? { known: { items } } : {}) };
-      return { attempts: 0, at, outcome: 'conflict', ...words };
+      return { attempts: 0, at, outcome: 'conflict', ...words, against: admission.batchNo };
     }
     case 'repeat':
       return repeated(admission, at);

@@ -132,6 +132,8 @@ export type StoredResult = {
   response?: string;
   /** Of a conflict: the other content. */
   known?: { items: readonly Item[] };
+  /** Of a conflict: the short number of the batch whose order has the other content. Its acceptance closes nothing. */
+  against?: number;
 };
 
 /** An intent that reaches Redis later than this after it was made does not count. Milliseconds. */

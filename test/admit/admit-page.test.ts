@@ -275,6 +275,13 @@ describe('admission of a page', () => {
     expect(await counts('b2')).toEqual({ duplicate: 1 });
   });
 
+  it('stores with a conflict which batch has the other content, so that its acceptance does not close it', async () => {
+    await drop('b1', [order('4711')]);
+    await drop('b2', [order('4711', 0, 5)]);
+    const [result] = await batches.results('b2', [0]);
+    expect(result).toMatchObject({ outcome: 'conflict', against: (await batches.find('b1'))?.no });
+  });
+
   /** An order that the list showed with other items. */
   async function conflicting(): Promise<void> {
     await drop('b1', [order('4711')]);

@@ -230,6 +230,23 @@ describe('ledger', () => {
     expect(JSON.parse((await store.redis.hget(store.keys.closed('b1'), '0')) ?? '')).toMatchObject({ batch: 'b2' });
   });
 
+  it('keeps a conflict with an order open when that order is accepted, in whichever sequence the batches began', async () => {
+    const open = [];
+    for (const [first, second] of [
+      ['b1', 'b2'],
+      ['b4', 'b3'],
+    ] as const) {
+      for (const batch of [first, second].sort()) await batches.begin({ ...FILE, batch }, 1000);
+      const entry = await enter(first, 0, first);
+      const words = { code: 'other-content', message: 'in progress with different items', against: entry.batchNo };
+      const result = { outcome: 'conflict', attempts: 0, at: 6000, ...words } as const;
+      await ledger.count(second, 6000, [{ ordinal: 0, number: first, result }]);
+      await go(await go(entry, BEGIN), ACCEPTED);
+      open.push((await batches.find(second))?.open);
+    }
+    expect(open).toEqual([1, 1]);
+  });
+
   it('returns the orders that are due, oldest first', async () => {
     await enter('b1', 0, '1');
     const two = await enter('b1', 1, '2');

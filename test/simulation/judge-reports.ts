@@ -68,14 +68,19 @@ function deadLetterFault(world: World, file: File, row: ReportedOrder, closing: 
   return mayBeClosed(world, file, row, by, batch) ? [] : found('dead letter closed early', `by ${by} ${batch}`);
 }
 
-/** The order was accepted after the report; a conflict of a later file stays. */
-function mustBeClosed({ store }: World, { batch, awayAtLedger }: File, { order, result }: ReportedOrder): boolean {
+/** The order was accepted after the report; a conflict of a later file, or with this order, stays. */
+function mustBeClosed(world: World, { batch, awayAtLedger }: File, { order, result }: ReportedOrder): boolean {
+  const { store } = world;
   const compact = store.hget(KEYS.settled(order.number), order.number);
   if (order.number === '' || compact === null) return false;
   const { batchNo, at } = decodeCompact(compact);
   const no = Number(store.hget(KEYS.batch(batch), 'no') ?? 0);
   if (batchNo === 0 || at <= awayAtLedger) return false;
-  return !(result.outcome === 'conflict' && no >= batchNo);
+  return !(result.outcome === 'conflict' && (no >= batchNo || againstOf(world, batch, order.ordinal) === batchNo));
+}
+
+function againstOf({ store }: World, batch: string, ordinal: number): unknown {
+  return (JSON.parse(store.hget(KEYS.results(batch), String(ordinal)) ?? '{}') as { against?: unknown }).against;
 }
 
 function mayBeClosed(

@@ -126,14 +126,15 @@ function settle(ledger: Ledger, tallies: Tallies, change: Change): void {
   settleFollowers(ledger, tallies, number, heirs !== '', at);
 }
 
-/** All but dead letters of other content that came after the order that was accepted. */
+/** All but dead letters of other content that came after the order that was accepted, or was compared with it. */
 function closeBefore({ store, prefix, waiting }: Ledger, { number, batch, ordinal, closing }: Change): void {
   const no = Number(store.hget(`${prefix}:b:${batch}`, 'no') ?? 0);
   closeLettersOf(store, prefix, waiting, number, closing, (of, at) => {
     const key = `${prefix}:b:${of}`;
     const ofNo = Number(store.hget(key, 'no') ?? 0);
     const isLater = ofNo > no || (ofNo === no && Number(at) > Number(ordinal));
-    return !(isLater && outcomeOf(store.hget(`${key}:results`, at)) === 'conflict');
+    const result = resultOf(store.hget(`${key}:results`, at));
+    return !(result.outcome === 'conflict' && (isLater || result.against === no));
   });
 }
 
@@ -187,8 +188,8 @@ function closeLetter(store: Store, prefix: string, batch: string, field: string,
   return 1;
 }
 
-function outcomeOf(result: string | null): unknown {
-  return (JSON.parse(result ?? '{}') as { outcome?: unknown }).outcome;
+function resultOf(result: string | null): { outcome?: unknown; against?: unknown } {
+  return JSON.parse(result ?? '{}') as { outcome?: unknown; against?: unknown };
 }
 
 type Tallies = ReturnType<typeof openTallies>;

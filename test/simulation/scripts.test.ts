@@ -39,7 +39,11 @@ const ordinal = fc.nat(2);
 const time = fc.integer({ min: 1000, max: 9000 });
 const outcome = fc.constantFrom('accepted', 'refused', 'conflict', 'conflict', 'failed', 'inDoubt', 'duplicate');
 const maybe = (some: fc.Arbitrary<string | number>) => fc.oneof(fc.constant(''), some);
-const result = maybe(outcome.map((said) => JSON.stringify({ outcome: said, message: 'line\nfeed' })));
+const result = maybe(
+  fc.tuple(outcome, fc.constantFrom(undefined, 1, 2)).map(([said, against]) => {
+    return JSON.stringify({ outcome: said, message: 'line\nfeed', against });
+  }),
+);
 
 const mark1 = '2/0/{"line":2}';
 const mark = fc.constantFrom(mark1, '2/1/{"line":3}', '1/2/{"line":4}', '3/0/{"line":2}');
