@@ -67,8 +67,8 @@ function alternative(text: string): OtherReading | undefined {
   return EITHER.test(text) ? { reading: 'one of its parts', why: 'it names two of them' } : undefined;
 }
 
-/** Numbers of one length that are close to each other: `4711-4715`, `4711 bis 4715`. */
-const RANGE = /^(\d{4,15})(?: ?[-/] ?| (?:bis|to|à|a|al) )(\d{4,15})$/i;
+/** Numbers of one length that are close to each other: `4711-4715`, `4711 bis 4715`, but not `2026-2031`: years number orders. */
+const RANGE = /^(?!20\d\d[-/]\d{4}$)(\d{4,15})(?: ?[-/] ?| (?:bis|to|à|a|al) )(\d{4,15})$/i;
 const WIDEST_RANGE = 100;
 
 function range(text: string): OtherReading | undefined {

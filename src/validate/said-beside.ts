@@ -56,7 +56,9 @@ const NOT_WANTED =
 const NO_ORDER =
   /^(?:returns?|refund|retoure?|rücksendung|rückgabe|gutschrift|credit ?(?:note|memo)|avoir|chargeback|cancellation|storno|stornierung|quote|quotation|angebot|offerte|pro[- ]?forma|rfq|inquiry|anfrage)$/i;
 const REFUSES =
-  /^(?:(?:please|bitte|pls) (?:cancel|do not|don'?t|nicht|stornieren)|do not (?:order|send|ship|deliver)|don'?t order|nicht (?:mehr )?(?:bestellen|senden|liefern)|ne pas commander|replaced by|superseded by|ersetzt durch|remplacé par)/i;
+  /^(?:(?:please |bitte |pls )?(?:(?:do not|don'?t) (?:order|send|ship|deliver)|nicht (?:mehr )?(?:bestellen|senden|liefern))(?=\s*(?:$|[.!,;(])| (?:this|it|any ?more|yet|again|diese)(?!\p{L}))|(?:please|bitte|pls) (?:cancel|stornieren)(?!\p{L})|ne pas commander|replaced by|superseded by|ersetzt durch|remplacé par)/iu;
+/** That it can still be called off. */
+const MAY_BE = /^storno (?:möglich|bis|nur|frei|kosten\p{L}+)(?!\p{L})/iu;
 
 /** Dozens, hundreds and packs: `DZ`, `GRO`, `100 ST`, `10er Pack`, `pack of 6`. */
 const MULTIPLE =
@@ -119,7 +121,9 @@ function saidAs(kind: Kind, text: string, quantity: string): Said | undefined {
     case 'unit':
       return MULTIPLE.test(text) || PACK.test(text) ? 'other-quantity' : undefined;
     case 'change':
-      return /^\d[\d.,]*$/.test(text) && text !== quantity ? 'other-quantity' : undefined;
+      return /^\d[\d.,]*$/.test(text) && text !== quantity && Number(text) !== Number(quantity)
+        ? 'other-quantity'
+        : undefined;
     case 'list':
       return /^[[{]/.test(text) ? 'nested' : undefined;
     default:
@@ -147,5 +151,5 @@ function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'list'>, text: string)
 }
 
 function beginsWithCallingOff(text: string): boolean {
-  return text.startsWith(calledOffIn(text) ?? '\0');
+  return text.startsWith(calledOffIn(text) ?? '\0') && !MAY_BE.test(text);
 }
