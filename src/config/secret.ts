@@ -51,7 +51,7 @@ export function secretFilesFrom(folder: string): SecretReader {
   };
 }
 
-/** A secret; `warning` is set when other users can read its file. */
+/** A secret; `warning` is set when other users can read its file, or when it is in quotes. */
 export type FoundSecret = { value: string; warning?: string };
 
 const OTHERS_READ = 0o004;
@@ -70,29 +70,41 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
       remedy: `Keep one of them: run unset ${name}, or unset ${name}_FILE.`,
     });
   }
-  if (direct !== undefined) return { value: sound(direct, name) };
+  if (direct !== undefined) return found(sound(direct, name, `Set ${name} to its value, or unset it.`), name);
   if (file === undefined) return undefined;
-  if (file === '') throw unusable(name, `${name}_FILE`, 'is empty');
+  if (file === '') throw unusable(`${name}_FILE`, 'is empty', `Set ${name}_FILE to the path of a file, or unset it.`);
   const { text, mode } = await read(file).catch((error: unknown) => {
     const reason = codeOf(error) ?? toError(error).message;
     throw new PoSyncError('secret-unreadable', `${name}_FILE: ${file} cannot be read (${reason}).`, {
-      remedy: 'Correct the path, or give this user read permission.',
+      remedy: file.startsWith('~')
+        ? 'Write the complete path: only a shell expands ~.'
+        : 'Correct the path, or give this user read permission.',
       facts: { file },
       cause: error,
     });
   });
-  const value = sound(text.replace(/^\uFEFF/, '').replace(/\r?\n$/, ''), `${name}_FILE`);
-  if ((mode & OTHERS_READ) === 0) return { value };
-  return { value, warning: `${name}_FILE: ${file} can be read by every user of this machine (chmod 600)` };
+  const where = `${name}_FILE: ${file}`;
+  const value = sound(text.replace(/^\uFEFF/, '').replace(/\r?\n$/, ''), where, 'Write only the value into this file.');
+  if ((mode & OTHERS_READ) === 0) return found(value, where);
+  return found(value, where, `${where} can be read by every user of this machine (chmod 600)`);
 }
 
-function sound(value: string, name: string): string {
-  if (value === '') throw unusable(name, name, 'is empty');
+/** Quotes are usual in shells and YAML, but part of the value in a file and in an env file. */
+function found(value: string, where: string, warning?: string): FoundSecret {
+  const inQuotes = /^(["']).+\1$/.test(value)
+    ? `${where} begins and ends with a quote, which is sent as a part of it`
+    : '';
+  const all = [warning ?? '', inQuotes].filter((one) => one !== '');
+  return all.length === 0 ? { value } : { value, warning: all.join('; ') };
+}
+
+function sound(value: string, where: string, remedy: string): string {
+  if (value === '') throw unusable(where, 'is empty', remedy);
   if (controlCharacterIn(value) !== undefined)
-    throw unusable(name, name, 'contains a line break or a control character');
+    throw unusable(where, 'contains a line break or a control character', remedy);
   return value;
 }
 
-function unusable(name: string, subject: string, how: string): PoSyncError {
-  return new PoSyncError('secret-invalid', `${subject} ${how}.`, { remedy: `Set ${name} to its value, or unset it.` });
+function unusable(where: string, how: string, remedy: string): PoSyncError {
+  return new PoSyncError('secret-invalid', `${where} ${how}.`, { remedy });
 }

@@ -63,6 +63,40 @@ describe('come from files', () => {
   });
 });
 
+describe('in quotes are used as they are, with a warning', () => {
+  it.each(['"hunter2"', "'hunter2'"])('%s', async (quoted) => {
+    await using folder = await makeTempFolder();
+    const file = path.join(folder.path, 'secret');
+    await writeFile(file, `${quoted}\n`, { mode: 0o600 });
+    const [ofVariable, ofFile] = [{ [SECRET]: quoted }, { [`${SECRET}_FILE`]: file }];
+    for (const [where, env] of [
+      [SECRET, ofVariable],
+      [`${SECRET}_FILE: ${file}`, ofFile],
+    ] as const) {
+      const { clientSecret, warnings } = await loadSecrets(config, { [ID]: 'client', ...env });
+      expect(clientSecret.reveal()).toBe(quoted);
+      expect(warnings).toEqual([`${where} begins and ends with a quote, which is sent as a part of it`]);
+    }
+  });
+});
+
+it('of an empty file are refused with what to do with the file, not with the variable', async () => {
+  await using folder = await makeTempFolder();
+  const file = path.join(folder.path, 'secret');
+  await writeFile(file, '\n', { mode: 0o600 });
+  const refusal = await loadSecrets(config, { [ID]: 'c', [`${SECRET}_FILE`]: file }).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({
+    code: 'secret-invalid',
+    message: `${SECRET}_FILE: ${file} is empty.`,
+    remedy: 'Write only the value into this file.',
+  });
+});
+
+it('of a file below ~ are refused with the reason', async () => {
+  const refusal = await loadSecrets(config, { [ID]: 'c', [`${SECRET}_FILE`]: '~/x' }).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ remedy: 'Write the complete path: only a shell expands ~.' });
+});
+
 describe('are refused', () => {
   it.each([
     ['when one is not set', { [ID]: 'client' }, 'secret-missing', `${SECRET} is not set.`],

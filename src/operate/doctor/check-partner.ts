@@ -66,7 +66,10 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
         check,
         state: 'warn',
         message: `${baseUrl} does not offer its list (${end.said.message}); an order whose answer is lost stays in doubt`,
-        remedy: "Ask the API's owner for the scope read.",
+        remedy:
+          end.said.httpStatus === 403
+            ? "Ask the API's owner for the scope read."
+            : "Check baseUrl. If it is right, ask the API's owner whether it offers the list.",
       };
     case 'unauthorized':
       return failure(

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
+import { openHttp } from '../../../src/core/http.ts';
+import { checkPartner } from '../../../src/operate/doctor/check-partner.ts';
+import { configOf, LEAST } from '../../support/config-text.ts';
+import { openWebServer } from '../../support/web-server.ts';
+
+/** What doctor finds at an API whose token endpoint works and whose list answers `status`. */
+async function findingOf(status: number) {
+  await using server = await openWebServer(({ url = '' }, response) => {
+    const isToken = url.startsWith('/oauth');
+    response.writeHead(isToken ? 200 : status, { 'content-type': 'application/json' });
+    response.end(isToken ? JSON.stringify({ access_token: 'x', token_type: 'Bearer', expires_in: 60 }) : '{}');
+  });
+  await using http = openHttp({ connections: 1 });
+  const url = `http://127.0.0.1:${server.port}`;
+  const environment = configOf(LEAST).config.environments['staging'];
+  if (environment === undefined) throw new Error('no environment');
+  const findings = await checkPartner({
+    http,
+    clock: systemClock,
+    name: 'staging',
+    environment: { ...environment, baseUrl: `${url}/api/v2`, authUrl: url },
+    credentials: { clientId: 'id', clientSecret: 'secret' },
+    timeout: 10_000,
+  });
+  return findings.find(({ check }) => check === 'API');
+}
+
+it.each([
+  [403, "Ask the API's owner for the scope read."],
+  [404, "Check baseUrl. If it is right, ask the API's owner whether it offers the list."],
+  [405, "Check baseUrl. If it is right, ask the API's owner whether it offers the list."],
+])('an API whose list answers %i has the remedy of that status', async (status, remedy) => {
+  expect(await findingOf(status)).toMatchObject({ state: 'warn', remedy });
+});
