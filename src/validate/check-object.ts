@@ -112,14 +112,17 @@ function reportSaid(value: object, quantity: string, place: Place, rules: Object
   if (rules.mapping.otherReadings === 'allow') return;
   for (const key in value) {
     const inner: unknown = Reflect.get(value, key);
-    const pointer = `${place.pointer ?? ''}${pointerStep(key)}`;
     // The attributes of an XML element.
     if (isObject(inner) && TEXT_KEY in inner)
-      reportSaid(inner, quantity, { line: place.line, pointer }, rules, problems);
+      reportSaid(inner, quantity, { ...place, pointer: pointerTo(place, key) }, rules, problems);
     const code = saidBeside(key, inner, quantity);
     if (code === undefined || find(value, rules.mapping.fields.orderState).name === key) continue;
-    problems.push(problemOf(code, { line: place.line, pointer }, key, shown(inner)));
+    problems.push(problemOf(code, { line: place.line, pointer: pointerTo(place, key) }, key, shown(inner)));
   }
+}
+
+function pointerTo({ pointer = '' }: Place, key: string): string {
+  return `${pointer}${pointerStep(key)}`;
 }
 
 const COUNT =

@@ -2,7 +2,7 @@ import { LIMITS } from '../../order/limits.ts';
 import { shorten } from '../../order/text.ts';
 import { unreadable } from '../unreadable.ts';
 import { createXmlReader, type XmlEvents } from '../xml/read-xml.ts';
-import { isTooLong, type SheetRow } from './sheet-row.ts';
+import { isTooLong, type SheetRow, type Unseen } from './sheet-row.ts';
 import { createNumberShow, type ShownNumber, showText } from './shown-number.ts';
 import { createRichText, readPart, type Sheet, type Workbook } from './workbook-parts.ts';
 import type { ZipArchive } from './zip-archive.ts';
@@ -12,7 +12,7 @@ const ROWS = 1_048_576;
 const COLUMNS = 16_384;
 
 /**
- * Reads the rows of a sheet that contain anything and hands each to `onRow`. Returns how many of them are hidden.
+ * Reads the rows of a sheet that contain anything and hands each to `onRow`. Returns what of them nobody sees.
  * PoSyncError `unreadable-format` for a damaged sheet, `unreadable-too-large` for a row beyond the limits.
  */
 export async function readSheet(
@@ -20,11 +20,11 @@ export async function readSheet(
   { part }: Sheet,
   workbook: Workbook,
   onRow: (row: SheetRow) => void,
-): Promise<number> {
+): Promise<Unseen> {
   const sheet = createSheetReader(workbook, onRow);
   await readPart(archive, part, sheet.events);
   if (!sheet.isComplete()) throw damaged('it is not a worksheet');
-  return sheet.hiddenRows();
+  return sheet.unseen();
 }
 
 /** Whether a sheet has a cell with a value. */
@@ -44,6 +44,33 @@ export async function hasData(archive: ZipArchive, { part }: Sheet): Promise<boo
   return false;
 }
 
+/** Lines that a message names. */
+const SHOWN_LINES = 10;
+
+function watchUnseen({ pale }: Workbook) {
+  const unseen: Unseen = { rows: { count: 0, lines: [] }, columns: [], pale: [], isFiltered: false };
+
+  function count(places: { count: number; lines: number[] }, line: number): void {
+    places.count += 1;
+    if (places.lines.length < SHOWN_LINES) places.lines.push(line);
+  }
+
+  return {
+    unseen,
+    onOpen(name: string, attributes: ReadonlyMap<string, string>): void {
+      if (name === 'filterColumn') unseen.isFiltered = true;
+      if (name !== 'col' || !isHidden(attributes, 'width')) return;
+      unseen.columns.push([Number(attributes.get('min')) - 1, Number(attributes.get('max')) - 1]);
+    },
+    row: (line: number) => count(unseen.rows, line),
+    cell({ column, style }: Cell, line: number): void {
+      if (!pale.has(style)) return;
+      unseen.pale[column] ??= { count: 0, lines: [] };
+      count(unseen.pale[column], line);
+    },
+  };
+}
+
 type Cell = { column: number; type: string; style: number; value: string; isStruck: boolean };
 
 function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
@@ -53,17 +80,18 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
   let cell: Cell | undefined;
   let line = 0;
   let isValue = false;
-  let hidden = 0;
+  const unseen = watchUnseen(workbook);
   let isComplete = false;
 
   const events: XmlEvents = {
     onOpen(name, attributes) {
       if (name === 'row') {
         line = rowNumber(attributes.get('r'), line);
-        row = { line, cells: [], special: [], isHidden: isHidden(attributes) };
+        row = { line, cells: [], special: [], isHidden: isHidden(attributes, 'ht') };
       } else if (name === 'c' && row) cell = openCell(attributes, cell === undefined ? 0 : cell.column + 1);
       else if (name === 'is') text.start();
       else if (name === 'v') isValue = true;
+      else if (row === undefined) unseen.onOpen(name, attributes);
       else text.open(name, attributes);
     },
     onText(piece) {
@@ -76,19 +104,21 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
       else if (name === 'is' && cell) {
         cell.isStruck = text.isStruck();
         cell.value = text.take();
-      } else if (name === 'c' && cell && row) putCell(row, cell, workbook, show);
-      else if (name === 'row' && row) {
-        if (endRow(row, onRow) && row.isHidden) hidden += 1;
+      } else if (name === 'c' && cell && row) {
+        putCell(row, cell, workbook, show);
+        if (cell.value.trim() !== '') unseen.cell(cell, line);
+      } else if (name === 'row' && row) {
+        if (endRow(row, onRow) && row.isHidden) unseen.row(line);
         [row, cell] = [undefined, undefined];
       } else if (name === 'worksheet') isComplete = true;
     },
   };
-  return { events, hiddenRows: () => hidden, isComplete: () => isComplete };
+  return { events, unseen: () => unseen.unseen, isComplete: () => isComplete };
 }
 
-/** Whether nobody sees a row: it is hidden or has no height. */
-function isHidden(attributes: ReadonlyMap<string, string>): boolean {
-  return /^(?:1|true)$/.test(attributes.get('hidden') ?? '') || Number(attributes.get('ht') ?? 1) === 0;
+/** Whether nobody sees a row or a column: it is hidden or has no height or width. */
+function isHidden(attributes: ReadonlyMap<string, string>, size: 'ht' | 'width'): boolean {
+  return /^(?:1|true)$/.test(attributes.get('hidden') ?? '') || Number(attributes.get(size) ?? 1) === 0;
 }
 
 /** A row without a number follows the one before it. */

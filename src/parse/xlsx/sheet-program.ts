@@ -22,9 +22,9 @@ try {
   const archive = await openZipArchive(WORKBOOK);
   const workbook = await readWorkbookParts(archive);
   const sheet = named === undefined ? await onlySheet(archive, workbook) : sheetNamed(workbook, named);
-  const hiddenRows = await readSheet(archive, sheet, workbook, writeRow);
+  const unseen = await readSheet(archive, sheet, workbook, writeRow);
   writeAll(ROWS, page);
-  writeAll(1, JSON.stringify({ kind: 'written', hiddenRows }));
+  writeAll(1, JSON.stringify({ kind: 'written', unseen }));
 } catch (error) {
   if (!(error instanceof PoSyncError)) throw error;
   const { code, message, remedy, facts } = error;

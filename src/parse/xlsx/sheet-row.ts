@@ -14,6 +14,19 @@ export type SheetRow = {
   special: [column: number, plain: string, fault: NumberFault | 'boolean' | ''][];
 };
 
+/**
+ * What is read, but nobody sees: hidden rows, hidden columns from one index to another, and by column the cells whose text
+ * has the color of its background. `lines` are the first ones. `isFiltered`: a filter is set.
+ */
+export type Unseen = {
+  rows: Lines;
+  columns: [from: number, to: number][];
+  pale: (Lines | null)[];
+  isFiltered: boolean;
+};
+
+export type Lines = { count: number; lines: number[] };
+
 export type Decimal = '.' | ',' | 'auto';
 
 /** The rows of a sheet as those of a table, page by page; `find` gives the fields' columns if a row is the header. */

@@ -14,8 +14,9 @@ export type Workbook = {
   is1904: boolean;
   /** The number format of each cell style, by the style's index. */
   formats: readonly string[];
-  /** The cell styles whose text is struck through. */
+  /** The cell styles whose text is struck through, and those whose text has the color of its background. */
   struck: ReadonlySet<number>;
+  pale: ReadonlySet<number>;
   /** Texts that cells refer to by number, and which of them are struck through in part. */
   strings: readonly string[];
   struckStrings: ReadonlySet<number>;
@@ -87,31 +88,63 @@ async function sheetsOf(archive: ZipArchive, part: string) {
   return { sheets, is1904 };
 }
 
-async function stylesOf(archive: ZipArchive, part: string | undefined): Promise<Pick<Workbook, 'formats' | 'struck'>> {
+type Styles = Pick<Workbook, 'formats' | 'struck' | 'pale'>;
+type Attributes = ReadonlyMap<string, string>;
+type Font = { isStruck: boolean; color: string | undefined };
+
+const WHITE = 'white';
+
+/** Reads what the styles of cells say about their values (ECMA-376 part 1, 18.8). */
+async function stylesOf(archive: ZipArchive, part: string | undefined): Promise<Styles> {
   const codes = new Map<number, string>();
+  const fonts: Font[] = [];
+  const fills: (string | undefined)[] = [];
   const formats: string[] = [];
-  const fonts: boolean[] = [];
-  const struck = new Set<number>();
-  let isInCells = false;
-  if (part === undefined || !archive.has(part)) return { formats, struck };
+  const [struck, pale] = [new Set<number>(), new Set<number>()];
+  let within = '';
+  if (part === undefined || !archive.has(part)) return { formats, struck, pale };
+
+  function addStyle(attributes: Attributes): void {
+    const style = formats.length;
+    const font = fonts[Number(attributes.get('fontId') ?? 0)];
+    const fill = fills[Number(attributes.get('fillId') ?? 0)] ?? WHITE;
+    if (font?.isStruck) struck.add(style);
+    if (font?.color === fill) pale.add(style);
+    formats.push(formatOf(Number(attributes.get('numFmtId') ?? 0), codes));
+  }
+
   await readPart(archive, part, {
     onOpen(name, attributes) {
-      const id = Number(attributes.get('numFmtId') ?? 0);
-      if (name === 'numFmt') codes.set(id, attributes.get('formatCode') ?? '');
-      if (name === 'font') fonts.push(false);
-      if (name === 'strike') fonts[fonts.length - 1] = isOn(attributes.get('val'));
-      if (name === 'cellXfs') isInCells = true;
-      if (name !== 'xf' || !isInCells) return;
-      if (fonts[Number(attributes.get('fontId') ?? 0)]) struck.add(formats.length);
-      formats.push(formatOf(id, codes));
+      const [font] = fonts.slice(-1);
+      if (name === 'numFmt') codes.set(Number(attributes.get('numFmtId') ?? 0), attributes.get('formatCode') ?? '');
+      else if (SECTIONS.has(name)) within = name;
+      else if (within === 'fonts' && name === 'font') fonts.push({ isStruck: false, color: undefined });
+      else if (within === 'fonts' && name === 'strike' && font) font.isStruck = isOn(attributes.get('val'));
+      else if (within === 'fonts' && name === 'color' && font) font.color = colorOf(attributes);
+      else if (within === 'fills' && name === 'fill') fills.push(undefined);
+      else if (within === 'fills' && name === 'fgColor') fills[fills.length - 1] = colorOf(attributes);
+      else if (within === 'cellXfs' && name === 'xf') addStyle(attributes);
     },
     onClose(name) {
-      if (name === 'cellXfs') isInCells = false;
+      if (name === within) within = '';
     },
   });
-  return { formats, struck };
+  return { formats, struck, pale };
 }
 
+const SECTIONS = new Set(['fonts', 'fills', 'cellXfs', 'cellStyleXfs', 'borders', 'dxfs']);
+
+/** A color for comparison. The first color of a theme is its background, nearly always white. */
+function colorOf(attributes: Attributes): string | undefined {
+  const [rgb, theme, indexed] = ['rgb', 'theme', 'indexed'].map((name) => attributes.get(name));
+  const tint = attributes.get('tint') ?? '0';
+  if (rgb !== undefined) return /^(?:ff)?ffffff$/i.test(rgb) ? WHITE : `rgb ${rgb.slice(-6).toUpperCase()}`;
+  if (theme !== undefined) return theme === '0' && Number(tint) === 0 ? WHITE : `theme ${theme} ${tint}`;
+  if (indexed === undefined) return undefined;
+  return indexed === '1' || indexed === '9' ? WHITE : `indexed ${indexed}`;
+}
+
+/** Whether a switch of a style is on. */
 function isOn(value = '1'): boolean {
   return value !== '0' && value !== 'false';
 }

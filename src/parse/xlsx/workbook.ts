@@ -9,13 +9,13 @@ import type { Stamp } from '../../core/regular-file.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { requireUnchanged } from '../bytes.ts';
 import { unreadable } from '../unreadable.ts';
-import type { SheetRow } from './sheet-row.ts';
+import type { SheetRow, Unseen } from './sheet-row.ts';
 
 /** The rows of one sheet that contain anything, page by page. */
-export type WorkbookRows = AsyncDisposable & { hiddenRows: number; pages(): AsyncGenerator<SheetRow[]> };
+export type WorkbookRows = AsyncDisposable & { unseen: Unseen; pages(): AsyncGenerator<SheetRow[]> };
 
 type Outcome =
-  | { kind: 'written'; hiddenRows: number }
+  | { kind: 'written'; unseen: Unseen }
   | { kind: 'refused'; code: string; message: string; remedy?: string; facts?: ErrorFacts };
 
 const MIB = 1024 * 1024;
@@ -52,7 +52,7 @@ export async function openWorkbook(
     const outcome = await reading;
     await requireUnchanged(handle, stamp);
     if (outcome.kind === 'written')
-      return { hiddenRows: outcome.hiddenRows, pages: () => pagesOf(rows), [Symbol.asyncDispose]: dispose };
+      return { unseen: outcome.unseen, pages: () => pagesOf(rows), [Symbol.asyncDispose]: dispose };
     const { code, message, remedy, facts } = outcome;
     throw new PoSyncError(code, message, { ...(remedy !== undefined && { remedy }), ...(facts && { facts }) });
   } catch (error) {

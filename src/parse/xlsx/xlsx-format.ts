@@ -1,8 +1,9 @@
-import { hasNeededColumns, resolveColumns } from '../columns.ts';
+import { shorten } from '../../order/text.ts';
+import { type Columns, hasNeededColumns, resolveColumns } from '../columns.ts';
 import { createRowPages } from '../csv/csv-format.ts';
 import { inspectRows } from '../csv/inspect-table.ts';
 import type { Format } from '../format.ts';
-import { type SheetRow, tableRows } from './sheet-row.ts';
+import { type Lines, type SheetRow, tableRows, type Unseen } from './sheet-row.ts';
 import { openWorkbook } from './workbook.ts';
 
 /** Excel workbooks: their only visible sheet with data, or the one that the mapping names. */
@@ -24,7 +25,7 @@ export const xlsxFormat: Format<'xlsx'> = {
       orders,
       reading: { ...reading, sheet, decimal },
       isFixFile: errorColumns.length > 0,
-      warnings: [...hiddenWarning(workbook.hiddenRows), ...warnings],
+      warnings: [...unseenWarnings(workbook.unseen, reading.columns), ...warnings],
       shape: { format: { type: 'xlsx' }, header },
     };
   },
@@ -40,7 +41,27 @@ export const xlsxFormat: Format<'xlsx'> = {
   },
 };
 
-function hiddenWarning(rows: number): string[] {
-  if (rows === 0) return [];
-  return [rows === 1 ? 'One hidden row of the sheet was read.' : `${rows} hidden rows of the sheet were read.`];
+/** People may not have meant to send what they did not see (docs/decisions/hidden-cells.md). */
+function unseenWarnings({ rows, columns, pale, isFiltered }: Unseen, { header, at }: Columns): string[] {
+  const sent = Object.values(at).toSorted((a, b) => a - b);
+  const name = (column: number) => JSON.stringify(shorten(header[column]?.trim() ?? '', 60));
+  const hidden = sent.filter((column) => columns.some(([from, to]) => column >= from && column <= to));
+  const byFilter = isFiltered ? ' A filter is set.' : '';
+  const what =
+    rows.count === 1 ? 'One hidden row of the sheet was read' : `${rows.count} hidden rows of the sheet were read`;
+  return [
+    ...(rows.count === 0 ? [] : [`${what}: ${lines(rows)}.${byFilter} Remove them if they are not meant.`]),
+    ...hidden.map((column) => `The column ${name(column)} is hidden. It was read.`),
+    ...sent.flatMap((column) => {
+      const cells = pale[column];
+      return cells
+        ? [`Values of the column ${name(column)} have the color of their background: ${lines(cells)}. They were read.`]
+        : [];
+    }),
+  ];
+}
+
+function lines({ count, lines }: Lines): string {
+  const more = count > lines.length ? ` and ${count - lines.length} more` : '';
+  return `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more}`;
 }

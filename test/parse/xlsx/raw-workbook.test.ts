@@ -130,7 +130,36 @@ describe('the sheet of a workbook that is read', () => {
       ['2', 7],
       ['3', 8],
     ]);
-    expect(inspection.warnings).toEqual(['2 hidden rows of the sheet were read.']);
+    const warning = '2 hidden rows of the sheet were read: lines 7, 8.';
+    expect(inspection.warnings).toEqual([`${warning} Remove them if they are not meant.`]);
+    const filter = '</sheetData><autoFilter ref="A1:C8"><filterColumn colId="0"/></autoFilter>';
+    const filtered = await readText(rawWorkbook([{ xml: xml.replace('</sheetData>', filter) }]));
+    expect(filtered.inspection.warnings).toEqual([`${warning} A filter is set. Remove them if they are not meant.`]);
+  });
+
+  test('is reported with a hidden column that is sent, by its name', async () => {
+    const warningsOf = async (cols: string) => {
+      const xml = sheetXml(plain('1')).replace('<sheetData>', `<cols>${cols}</cols><sheetData>`);
+      const { orders, inspection } = await readText(rawWorkbook([{ xml }]));
+      expect(inShort(orders)).toEqual([order('1')]);
+      return inspection.warnings;
+    };
+    const warning = 'The column "quantity" is hidden. It was read.';
+    expect(await warningsOf('<col min="3" max="3" hidden="1"/>')).toEqual([warning]);
+    expect(await warningsOf('<col min="3" max="16384" width="0" customWidth="1"/>')).toEqual([warning]);
+    expect(await warningsOf('<col min="1" max="3" width="9"/><col min="4" max="9" hidden="1"/>')).toEqual([]);
+  });
+
+  test('is reported with values in the color of their background, where they are sent', async () => {
+    const cells = (style: number) =>
+      `${textCell('2')}<c s="${style}" t="inlineStr"><is><t>A</t></is></c><c><v>1</v></c>`;
+    const read = (style: number) => readText(rawWorkbook([{ xml: sheetXml(plain('1'), cells(style)) }]));
+    const { orders, inspection } = await read(2);
+    expect(inShort(orders)).toEqual([order('1'), order('2')]);
+    expect(inspection.warnings).toEqual([
+      'Values of the column "articleCode" have the color of their background: line 3. They were read.',
+    ]);
+    expect((await read(3)).inspection.warnings).toEqual([]);
   });
 });
 
