@@ -86,7 +86,7 @@ export async function guessWarning(
   fault: EncodingFault,
 ): Promise<string> {
   const { line, readings } = await placeOf(handle, stamp, gzip, fault);
-  return `The file is not UTF-8: read as windows-1252, which is a guess. Line ${line} can be read as ${readings}. Orders with other letters in a number or an article are held. Set encoding in the mapping of the source.`;
+  return `The file is not UTF-8: read as windows-1252, which is a guess. Line ${line} can be read as ${readings}. Orders with other letters in a number or an article are held: enter the right value in the fix file, or write confirmed into _error_check. If all files are like this, ask your operator to set encoding in the mapping of the source.`;
 }
 
 /** The warning that few letters show the encoding. */

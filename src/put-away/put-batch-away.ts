@@ -14,6 +14,7 @@ import { fileReplaced } from '../order/dead-letter.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import type { Store } from '../redis/store.ts';
 import { fixFilesIn, layBeside } from '../report/beside.ts';
+import { removeHeldPage } from '../report/held-page.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
 export function createPutAway({ config, store, side, clock, log, inspections, onSettled }: SettlementContext) {
@@ -23,6 +24,7 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
   async function moveFile(batch: Batch, where: 'done' | 'failed'): Promise<void> {
     const source = config.sources.find(({ name }) => name === batch.source);
     if (source?.type !== 'inbox') return dropCopy(claimOf(batch));
+    await removeHeldPage(batch.path, batch.batch);
     const settled = await settleFile(claimOf(batch), source, where, new Date(clock.now())).catch(unlessMissing);
     // Undefined: somebody removed the settled file, so nothing belongs next to it.
     if (settled === undefined) return;

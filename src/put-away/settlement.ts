@@ -4,6 +4,7 @@ import { type PoSyncError, toError } from '../core/errors.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import { type Batch, type BatchRight, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
+import { layHeldPage, removeHeldPage } from '../report/held-page.ts';
 import { writeProgress } from '../report/write-report.ts';
 import { refreshReports } from './housekeeping.ts';
 import type { SettlementContext } from './put-batch-away.ts';
@@ -141,7 +142,10 @@ function progressWriter(
       if (batch === undefined || batch.state === 'done') return;
       const report = await reportOf(batch, batch.held ? 'held' : 'running');
       // A process that was suspended may have lost the lease, and the batch may be settled by now.
-      if (clock.monotonic() - began < FRESH) await writeProgress(join(config.reports.path, name), report);
+      if (clock.monotonic() - began >= FRESH) return;
+      await writeProgress(join(config.reports.path, name), report);
+      if (batch.kind !== 'inbox') return;
+      await (batch.held ? layHeldPage(batch.path, join(config.reports.path, name)) : removeHeldPage(batch.path, name));
     }).catch((error: unknown) => batchTrouble(log, { batch: name, reason: toError(error).message }));
   };
 }

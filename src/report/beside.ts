@@ -10,7 +10,8 @@ import { FIX_FILE_NAMES, type FixFileName } from './fix-file/fix-file.ts';
 import { batchMarkIn, pageBeside } from './page/html.ts';
 import { findBeside, placeBeside } from './place-file.ts';
 
-const PAGE_SUFFIX = '.result.html';
+/** The end of the name of a page next to its file. */
+export const PAGE_SUFFIX = '.result.html';
 
 /** A fix file by its name in the report's folder and by its name next to the settled file. */
 export type PlacedFix = { name: string; placedAs: string };
@@ -140,13 +141,13 @@ async function refreshPage(settledPath: string, folder: string, names: readonly 
 }
 
 /** The report's page with the links of its copy next to the settled file. */
-async function pageFor(folder: string, fixes: readonly PlacedFix[]): Promise<string> {
+export async function pageFor(folder: string, fixes: readonly PlacedFix[]): Promise<string> {
   const page = await readFile(join(folder, 'report.html'), 'utf8');
   return pageBeside(page, { report: `${basename(dirname(folder))}/${basename(folder)}`, fixes });
 }
 
 /** Whether a file is a page of the same batch as `page`. */
-async function isPageOf(page: string, path: string): Promise<boolean> {
+export async function isPageOf(page: string, path: string): Promise<boolean> {
   const mark = batchMarkIn(page);
   return mark !== undefined && batchMarkIn(await readStart(path)) === mark;
 }

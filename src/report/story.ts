@@ -2,6 +2,8 @@ import { counted, orders } from '../core/format.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { Item } from '../order/order.ts';
 import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
+import { problemText } from '../order/record.ts';
+import { shorten } from '../order/text.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
 export type Story = {
@@ -184,8 +186,8 @@ function affected(deadLetter: DeadLetter): AffectedOrder {
 
 function furtherProblems(deadLetter: DeadLetter): string {
   const further = deadLetter.problems?.slice(1) ?? [];
-  const named = further.slice(0, 3).map(({ field, code }) => `${field} ${code}`.trim());
-  return [...named, ...(further.length > 3 ? [`${further.length - 3} more`] : [])].join(', ');
+  const named = further.slice(0, 3).map((problem) => shorten(problemText(problem).split(';')[0] ?? '', 100));
+  return [...named, ...(further.length > 3 ? [`${further.length - 3} more`] : [])].join('; ');
 }
 
 /** The items of a dead letter's payload, which is an order as it was to be sent. */

@@ -240,7 +240,7 @@ async function* deadLettersOf(folder: string): AsyncGenerator<DeadLetter> {
 
 /** The readings in the message of a problem, without the remedy. */
 function firstPart(value: string, message: string): string {
-  const [readings = ''] = message.split(/;|, and is unchanged/);
+  const [readings = ''] = message.split(/;|, and is unchanged|, because the encoding/);
   return readings.startsWith('"') ? readings : `${JSON.stringify(value)} ${readings}`;
 }
 

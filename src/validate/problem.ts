@@ -135,7 +135,7 @@ function textSentence(fault: TextLike, value: string): string {
     case 'two-readings':
       return twoReadingsSentence(value);
     case 'encoding-unsure':
-      return `can be read as ${value}, because the encoding of the file is not certain; ask your operator to set encoding in the mapping of the source, then drop the file again`;
+      return `can be read as ${value}, because the encoding of the file is not certain; enter the right value, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is. If all files of the source are like this, ask your operator to set encoding in its mapping`;
   }
 }
 
@@ -213,7 +213,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'not-a-list':
       return `is ${value}, not a complete list of items; put every item in one list, [ … ] in JSON, and correct the number of items if the file states it`;
     case 'row-in-doubt':
-      return `may lack a row: ${value} and may belong to this order; correct that row, or complete this order`;
+      return `may lack a row: ${value} and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row`;
     case 'cut-off':
       return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, end its last line, or ask your operator to set finalNewline: optional in the mapping`;
     case 'repeated-row':

@@ -171,6 +171,23 @@ it('the page checks and sends cells without JavaScript, keeps what was entered, 
   expect(report).toMatchObject({ state: 'finished', counts: { accepted: 1, orders: 1 }, source: 'inbox' });
 });
 
+it('a row that an order lacks is added in the form, and is sent with it', async () => {
+  const id = (await drop('lacks.csv', `${HEAD},note\nPO-51,NEW,A,none,x\n`)).get('PO-51');
+  const fields = fieldsIn((await person.page(pathOf(id))).text);
+  const more = await (await person.submit(`${pathOf(id)}/fix`, { ...fields, 'v.0.3': '4', do: 'add' })).text();
+  const entered = fieldsIn(more);
+  expect([entered['added'], entered['v.0.3'], entered['v.1.0'], entered['v.1.2']]).toEqual(['1', '4', 'PO-51', '']);
+  const now = { ...entered, 'v.1.1': 'NEW', 'v.1.2': 'B', 'v.1.3': '5' };
+  expect(await (await person.submit(`${pathOf(id)}/fix`, { ...now, do: 'check' })).text()).toContain('It can be sent.');
+  expect((await person.submit(`${pathOf(id)}/fix`, { ...now, do: 'send' })).status).toBe(303);
+  await until('the order', () => place.stored().get('PO-51') === 1);
+  const text = await until('the history', async () => {
+    const page = (await person.page('/order?number=PO-51')).text;
+    return page.includes('quantity: none → 4') || page.includes('line 2, quantity: none → 4') ? page : undefined;
+  });
+  expect(text).toContain('added row, articleCode: B');
+});
+
 it('of two people, and of a double submit, one sends; a stale page shows why not', async () => {
   const id = (await drop('two.csv', `${HEAD}\nPO-21,NEW,B,none\n`)).get('PO-21');
   const rows = await rowsOf(id);

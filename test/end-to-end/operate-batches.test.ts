@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
 import { until } from '../support/until.ts';
@@ -48,6 +50,12 @@ describe('batches of a running daemon', () => {
     await until('the hold', async () => (await batchOf('held.csv')).state === 'held');
     const { batch, held } = await batchOf('held.csv');
     expect(held?.reason).toContain('articleCode is invalid');
+    const processing = path.join(place.folder, 'inbox/processing');
+    const page = await until('the page on the share', () =>
+      readFile(path.join(processing, 'held.csv.result.html'), 'utf8').catch(() => undefined),
+    );
+    expect(page).toContain('<h1>This batch is held</h1>');
+    expect(await readdir(path.join(processing, batch))).toEqual(['held.csv']);
     expect((await run('status')).out).toMatch(new RegExp(`${batch} +held\\.csv +held`));
     expect((await run('batches', 'show', batch)).out).toContain(`po-sync batches release ${batch}`);
     expect(await run('batches', 'release', batch)).toMatchObject({ code: 1, err: expect.stringContaining('--yes') });
@@ -69,6 +77,7 @@ describe('batches of a running daemon', () => {
       await run('batches', 'release', batch, '--yes');
       await until('an end', async () => ['held', 'finished'].includes((await batchOf('held.csv')).state), 120_000);
     }
+    await until('the page to go', async () => !(await readdir(processing)).includes('held.csv.result.html'));
     const { counts } = await reportOf('held.csv');
     expect(counts.refused).toBeGreaterThan(3);
     expect(counts).toMatchObject({ orders: 500, accepted: 500 - counts.refused });

@@ -23,7 +23,7 @@ describe('a row without a usable number', () => {
       order('2', item('C', 3)),
     ]);
     expect(await messagesOf(table('1,A,1', ',B,2'))).toContain(
-      'may lack a row: line 3 has no order number and may belong to this order; correct that row, or complete this order',
+      'may lack a row: line 3 has no order number and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row',
     );
   });
 
@@ -122,14 +122,18 @@ describe('an encoding that is only a guess', () => {
     const { orders } = await readText(latin(`${HEADER},text\n1,Schr\x84ge,1,x\n2,B,1,Gr\xfcn\n`));
     expect(inShort(orders)).toEqual([{ 1: ['2 articleCode encoding-unsure'] }, order('2', item('B'))]);
     expect(await messagesOf(latin(table('1,Schr\x84ge,1')))).toEqual([
-      expect.stringMatching(/Schr„ge \(windows-1252\) · Schräge \(cp850\).* set encoding in the mapping/),
+      expect.stringMatching(
+        /Schr„ge \(windows-1252\) · Schräge \(cp850\).* write confirmed .* set encoding in its mapping/,
+      ),
     ]);
   });
 
   test('is a warning with the readings of the first such value', async () => {
     const { inspection } = await readText(latin(`${HEADER},text\n1,A,1,x\n2,B,1,Gr\x81n\n`));
     expect(inspection.warnings).toEqual([
-      expect.stringMatching(/which is a guess\. Line 3 can be read as Grün \(cp850\) · .*Set encoding in the mapping/),
+      expect.stringMatching(
+        /which is a guess\. Line 3 can be read as Grün \(cp850\) · .* write confirmed .* set encoding in the mapping/,
+      ),
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
 import type { CellProblem, CheckedCorrection } from '../../operate/desk/check-correction.ts';
-import type { Correctable } from '../../operate/desk/corrections.ts';
+import { type Correctable, MOST_ADDED } from '../../operate/desk/corrections.ts';
 import type { CorrectedRow, FixCell, FixRow } from '../../operate/desk/fix-rows.ts';
 import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
@@ -83,11 +83,13 @@ const VERDICTS: Record<CheckedCorrection['orders'][number]['verdict'], string> =
 
 function form(
   letter: FullLetter,
-  { rows: { rows }, version }: Correctable,
+  { rows: { rows: known, added }, version }: Correctable,
   entered: Entered | undefined,
   confirm: string | undefined,
 ): Html {
-  const found = entered?.checked?.orders.flatMap(({ problems }) => problems) ?? known(letter, rows);
+  const more = (entered?.corrected.length ?? 0) - known.length;
+  const rows = [...known, ...Array.from({ length: Math.max(0, more) }, () => added ?? NO_ROW)];
+  const found = entered?.checked?.orders.flatMap(({ problems }) => problems) ?? knownProblems(letter, rows);
   const parts = rows.map((row, i) =>
     rowPart(
       row,
@@ -104,7 +106,8 @@ function form(
 <input type="hidden" name="version" value="${version}">
 <p>Change what is wrong, as in the fix file. Checking changes nothing. Sending uses the same checks as a fix file that is dropped.</p>
 ${parts}
-<div class="acts">${field}<button name="do" value="check">Check</button><button name="do" value="send" class="main">Send the correction</button></div>
+<input type="hidden" name="added" value="${Math.max(0, more)}">
+<div class="acts">${field}${added && more < MOST_ADDED ? html`<button name="do" value="add">Add a row</button>` : undefined}<button name="do" value="check">Check</button><button name="do" value="send" class="main">Send the correction</button></div>
 </form>`;
 }
 
@@ -153,7 +156,7 @@ function plain(name: string): string {
 }
 
 /** What the dead letter says about its cells, before somebody changed one. */
-function known({ problems = [] }: FullLetter, rows: readonly FixRow[]): CellProblem[] {
+function knownProblems({ problems = [] }: FullLetter, rows: readonly FixRow[]): CellProblem[] {
   return problems.map((problem) => {
     const at = problem.pointer;
     const inRow = ({ place }: FixRow) =>
@@ -164,12 +167,24 @@ function known({ problems = [] }: FullLetter, rows: readonly FixRow[]): CellProb
   });
 }
 
-/** The rows that a form brings back, in the order of the dead letter's rows. */
-export function readEntered({ rows: { rows } }: Correctable, fields: Readonly<Record<string, string>>): CorrectedRow[] {
-  return rows.map(({ cells }, row) => ({
+const NO_ROW: FixRow = { place: '', code: '', message: '', cells: [] };
+
+/** The rows that a form brings back, in the order of the dead letter's rows, then those that were added. */
+export function readEntered(
+  { rows: { rows, added } }: Correctable,
+  { added: count = '', ...fields }: Readonly<Record<string, string>>,
+): CorrectedRow[] {
+  const more = added && /^\d{1,2}$/.test(count) ? Math.min(Number(count), MOST_ADDED) : 0;
+  return [...rows, ...Array.from({ length: more }, () => added ?? NO_ROW)].map(({ cells }, row) => ({
     values: cells.map(({ value }, i) => entered(value, fields[`v.${row}.${i}`])),
     confirmed: fields[`ok.${row}`] !== undefined,
   }));
+}
+
+/** What was entered, and one more row to fill in. */
+export function withAddedRow({ rows: { added } }: Correctable, corrected: readonly CorrectedRow[]): CorrectedRow[] {
+  const more = added === undefined ? [] : [{ values: added.cells.map(({ value }) => value), confirmed: false }];
+  return [...corrected, ...more];
 }
 
 /** A page shows hidden characters as escapes, and cuts long texts: what came back unchanged is the value itself. */

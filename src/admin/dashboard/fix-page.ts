@@ -7,7 +7,7 @@ import { resultText, sendCorrection } from '../api/fix-routes.ts';
 import { type AdminRequest, problemReply, type Reply, type Route } from '../http/route.ts';
 import { keptPage } from '../http/sign-in.ts';
 import { deadLetterPage } from './dead-letter-pages.ts';
-import { type Entered, readEntered } from './fix-form.ts';
+import { type Entered, readEntered, withAddedRow } from './fix-form.ts';
 import { showPage } from './page-routes.ts';
 
 /** The form that corrects the cells of a dead letter: checks or sends them, and shows what came of it. */
@@ -35,6 +35,7 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
       return { letter: one, found: await api.corrections.open(one) };
     });
     corrected = readEntered(found, fields);
+    if (act === 'add') return await show({ corrected: withAddedRow(found, corrected) });
     if (act !== 'send')
       return await show({ corrected, checked: await api.corrections.check(letter, found, corrected) });
     const result = await sendCorrection(api, letter, { version, corrected, confirm }, request.principal);

@@ -103,9 +103,15 @@ function nameOf({ file, location }: FoundDeadLetter, { ending }: FixRows): strin
   return cleanName(`${stem.slice(0, 60)}.${at.slice(0, 30)}${ending}`);
 }
 
-function refuseOtherRows({ rows }: FixRows, corrected: readonly CorrectedRow[]): void {
+/** Rows that a person can add to an order. */
+export const MOST_ADDED = 50;
+
+function refuseOtherRows({ rows, added }: FixRows, corrected: readonly CorrectedRow[]): void {
+  const more = corrected.length - rows.length;
   const fits =
-    rows.length === corrected.length && rows.every(({ cells }, i) => cells.length === corrected[i]?.values.length);
+    more >= 0 &&
+    more <= (added === undefined ? 0 : MOST_ADDED) &&
+    corrected.every(({ values }, i) => values.length === (rows[i] ?? added)?.cells.length);
   if (fits) return;
   throw new PoSyncError('rows-invalid', 'The rows and cells are not those of this dead letter.', {
     remedy: 'Read the rows again.',

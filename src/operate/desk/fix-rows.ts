@@ -22,6 +22,8 @@ export type CorrectedRow = { values: readonly string[]; confirmed: boolean };
 /** The rows of one dead letter. `version` changes with them. `write`: a fix file of these rows only. */
 export type FixRows = {
   rows: readonly FixRow[];
+  /** Of a table: a row that a person can add, with only the number of the order. */
+  added?: FixRow;
   version: string;
   /** How the name of the file ends. */
   ending: '.fix.csv' | '.fix.json';
@@ -32,7 +34,7 @@ export type FixRows = {
 const MOST_ROWS = 200;
 const MOST_CELLS = 5_000;
 
-type Letter = Pick<DeadLetter, 'location'> & { batch: string };
+type Letter = Pick<DeadLetter, 'location' | 'purchaseOrderNumber'> & { batch: string };
 
 /**
  * Reads the rows of a dead letter from the fix file of its batch in the folder of reports. PoSyncError `rows-unknown` if
@@ -42,7 +44,10 @@ export async function readFixRows(letter: Letter, shape: FileShape, reports: str
   const file = path.join(reports, letter.batch, fixFileName(shape.format));
   const isTable = shape.format.type === 'csv' || shape.format.type === 'xlsx';
   const lines = splitLines(readText(file, fixEncodingOf(shape.format).encoding), isTable);
-  const found = await (isTable ? tableRows(lines, letter, shape) : objectRows(lines, letter)).catch(() => undefined);
+  const reading: Promise<Omit<FixRows, 'version'>> = isTable
+    ? tableRows(lines, letter, shape)
+    : objectRows(lines, letter);
+  const found = await reading.catch(() => undefined);
   if (found === undefined || found.rows.length === 0) throw rowsUnknown();
   if (found.rows.length > MOST_ROWS || found.rows.reduce((sum, { cells }) => sum + cells.length, 0) > MOST_CELLS) {
     throw new PoSyncError('rows-too-many', `The order has more than ${MOST_ROWS} rows or ${MOST_CELLS} cells.`, {
@@ -60,7 +65,7 @@ function rowsUnknown(): PoSyncError {
 }
 
 /** Whether an error message ends with the note of one of the rows of a dead letter. */
-function noteOf({ batch, location }: Letter): (message: string) => string | undefined {
+function noteOf({ batch, location }: Pick<Letter, 'batch' | 'location'>): (message: string) => string | undefined {
   const { line, lines = [], pointer } = location;
   const places = new Set([placeText(location), ...(pointer === undefined ? [line, ...lines].map(lineText) : [])]);
   return (message) => {
@@ -100,9 +105,10 @@ async function tableRows(lines: AsyncIterable<string>, letter: Letter, { format,
   /** In UTF-8 with a byte-order mark: a corrected value may have characters that the file's own encoding lacks. */
   function write(corrected: readonly CorrectedRow[]): string {
     const lineOf = (cells: readonly string[]) => csvLine(cells.map(escapeFormula), { delimiter, newline });
-    const bodies = found.map(({ cells }, row) => {
+    const bodies = corrected.map(({ values, confirmed }, row) => {
+      // A row that was added has none of the columns that po-sync added.
+      const cells = found[row]?.cells ?? names.map(() => '');
       const now = [...cells];
-      const { values = [], confirmed = false } = corrected[row] ?? {};
       own(cells).forEach((column, i) => {
         now[column] = values[i] ?? '';
       });
@@ -114,7 +120,11 @@ async function tableRows(lines: AsyncIterable<string>, letter: Letter, { format,
     return `\ufeff${lineOf(names)}${bodies.join('')}`;
   }
 
-  return { rows, ending: '.fix.csv' as const, write };
+  const number = letter.purchaseOrderNumber;
+  const prefilled = (column: number) => (found.every(({ cells }) => cells[column] === number) ? number : '');
+  const blank = own(names).map((column) => ({ name: names[column] ?? '', value: prefilled(column) }));
+  const added: FixRow = { place: 'added row', code: '', message: '', cells: blank };
+  return { rows, added, ending: '.fix.csv' as const, write };
 }
 
 async function objectRows(lines: AsyncIterable<string>, letter: Letter) {

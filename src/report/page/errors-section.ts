@@ -11,6 +11,8 @@ const ROWS_AT_ONCE = 10;
 const MOST_GROUPS_SHOWN = 100;
 /** Characters of a number, a field or an item. */
 const MOST_NAME = 100;
+/** Characters of a message: it ends with what to do. */
+const LONGEST_MESSAGE = 700;
 /** The list of all entries. */
 const ENTRY_LIST = 'dead-letters.json';
 
@@ -58,7 +60,7 @@ function settledTag(group: ErrorGroup): Html | undefined {
 function sampleOf(group: ErrorGroup): string {
   const [first, ...others] = group.orders;
   const field = first?.field ?? '';
-  const sample = visible(group.message, 300);
+  const sample = visible(group.message, LONGEST_MESSAGE);
   const isOne = others.every((order) => order.message === first?.message);
   const message = isOne ? sample : `${sample} (and similar)`;
   return field === '' || others.some((order) => order.field !== field)
@@ -92,8 +94,11 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
     [{ name: 'Value', show: (order) => data(visible(order.value, 200)), kind: 'data' }, occurs((order) => order.value)],
     [{ name: 'In this file', show: ({ items, knownItems }) => itemList(items, knownItems), kind: 'data' }, hasKnown],
     [{ name: 'Already known', show: ({ items, knownItems }) => itemList(knownItems, items), kind: 'data' }, hasKnown],
-    [{ name: 'Message', show: (order) => prose(order.message, 300), kind: 'prose' }, differs((order) => order.message)],
-    [{ name: 'Also wrong', show: (order) => prose(order.also, 200), kind: 'prose' }, occurs((order) => order.also)],
+    [
+      { name: 'Message', show: (order) => prose(order.message, LONGEST_MESSAGE), kind: 'prose' },
+      differs((order) => order.message),
+    ],
+    [{ name: 'Also wrong', show: (order) => prose(order.also, 350), kind: 'prose' }, occurs((order) => order.also)],
     [{ name: 'Settled', show: settled, kind: 'prose' }, rows.some((order) => order.closed !== undefined)],
   ];
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);

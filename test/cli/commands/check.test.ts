@@ -87,7 +87,7 @@ First order as it would be sent:
     expect(lines).toEqual([
       'bad.csv:5: articleCode: is empty; enter a value (order 3)',
       'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1, or ask your operator to set decimal in the mapping of the source (order 3)',
-      'bad.csv:5: may lack a row: line 6 has 2 instead of 3 fields and may belong to this order; correct that row, or complete this order (order 3)',
+      'bad.csv:5: may lack a row: line 6 has 2 instead of 3 fields and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row (order 3)',
       'bad.csv:6: has fewer fields than the header (2 instead of 3); check for a missing delimiter or a line break within a field (order 4)',
     ]);
     expect(out).toContain('bad.csv: 4 orders, 2 invalid\n');
