@@ -1,10 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { ENCODINGS } from '../../src/config/mapping-schema.ts';
 import { PoSyncError } from '../../src/core/errors.ts';
+import type { Problem } from '../../src/order/record.ts';
+import { singleByteTable } from '../../src/parse/code-pages.ts';
 import { csv, DAMAGES, type Pick, type Table } from '../support/damages.ts';
 import { CSV_LAYOUTS } from '../support/layout-damages.ts';
 import { OBJECT_DAMAGES, WRITERS } from '../support/object-damages.ts';
-import { readText } from '../support/read-text.ts';
+import { mappingOf, type ReadFile, readText } from '../support/read-text.ts';
 import { WORKBOOK_DAMAGES, workbookOf } from '../support/workbook-damages.ts';
 
 // A correct file is damaged in each of these ways, again and again: what is sent is always an order of the correct file.
@@ -42,7 +45,10 @@ async function sentOf(content: string | Buffer): Promise<Map<string, string>[]> 
   try {
     const { orders } = await readText(content);
     return orders.flatMap((one) => {
-      if (!one.valid) return [];
+      if (!one.valid) {
+        for (const problem of one.problems) expectHelp(problem);
+        return [];
+      }
       const items = one.order.items.map(({ articleCode, quantity }) => JSON.stringify([articleCode, quantity]));
       return [new Map([[one.number, items.toSorted((a, b) => (a < b ? -1 : 1)).join(' ')]])];
     });
@@ -50,6 +56,23 @@ async function sentOf(content: string | Buffer): Promise<Map<string, string>[]> 
     if (!(error instanceof PoSyncError) || !error.code.startsWith('unreadable')) throw error;
     return [];
   }
+}
+
+/** How the message of such a code begins its second reading. */
+const SECOND_READING: Readonly<Record<string, RegExp>> = {
+  'two-readings': / can be the text as it is, or /,
+  'encoding-unsure': / can be read as .+\(.+\)/,
+  'ambiguous-number': / can be (?:read in two ways; |the quantity, or )/,
+};
+
+/** A held order says where and what, and how else its value can be read. */
+function expectHelp({ line, field, code, message }: Problem): void {
+  expect(line, message).toBeGreaterThan(0);
+  expect(message.length, code).toBeGreaterThan(10);
+  const second = SECOND_READING[code];
+  if (second === undefined) return;
+  expect(field, message).not.toBe('');
+  expect(message).toMatch(second);
 }
 
 describe('a damaged file sends nothing that the correct file does not', () => {
@@ -116,3 +139,50 @@ describe.each(Object.entries(WRITERS))(
     });
   },
 );
+
+const WORDS = [
+  'Schräge',
+  'Größe',
+  'pièce',
+  'tornillo añil',
+  'śruba',
+  'šroub',
+  'csavarfű',
+  'Болт',
+  'гвинтїй',
+  'βίδα',
+  'vidalığı',
+  'בורג',
+  'برغي',
+  'skrūve',
+];
+
+/** Every word in every encoding of one byte for a character that has all of its letters. */
+const ENCODED = ENCODINGS.filter((encoding) => !/^utf|jis|^euc|^gb|^big5|^iso-8859-1$/.test(encoding)).flatMap(
+  (encoding) => {
+    const table = singleByteTable(encoding);
+    const fitting = WORDS.filter((word) => Array.from(word).every((letter) => table.includes(letter)));
+    return fitting.map((word) => ({
+      encoding,
+      word,
+      bytes: Buffer.from(Array.from(word, (letter) => table.indexOf(letter))),
+    }));
+  },
+);
+
+describe('an article in another encoding', () => {
+  const around = (bytes: Buffer) =>
+    Buffer.concat([Buffer.from('purchaseOrderNumber;articleCode;quantity\n1;'), bytes, Buffer.from(';1\n')]);
+  const sentArticle = ({ orders: [first] }: ReadFile) => (first?.valid ? first.order.items[0]?.articleCode : undefined);
+
+  test('has enough pairs of encoding and language', () => {
+    expect(new Set(ENCODED.map(({ encoding }) => encoding)).size).toBeGreaterThan(15);
+    expect(ENCODED.length).toBeGreaterThanOrEqual(23);
+  });
+
+  test.each(ENCODED)('is sent as it was written, or held: $word in $encoding', async ({ encoding, word, bytes }) => {
+    const [guessed] = await sentOf(around(bytes));
+    expect([JSON.stringify([word, 1]), undefined]).toContain(guessed?.get('1'));
+    expect(sentArticle(await readText(around(bytes), mappingOf({ encoding })))).toBe(word);
+  });
+});
