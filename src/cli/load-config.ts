@@ -19,6 +19,7 @@ import { createOperator, type OperatorContext } from '../operate/operator-contex
 import { openQueue } from '../queue/queue.ts';
 import { openStore } from '../redis/store.ts';
 import type { Shell } from './shell.ts';
+import { printable } from './terminal/print.ts';
 
 /** The default file, below the working folder or the program's folder. */
 const USUAL = path.join('config', 'po-sync.yaml');
@@ -146,13 +147,23 @@ function shortest(file: string, cwd: string): string {
  */
 export async function configIfAny(args: CommonArgs & { source?: string }, shell: Shell): Promise<Config | undefined> {
   try {
-    return (await openConfig(args, shell, { confirm: false })).config;
+    const { config, warnings } = await openConfig(args, shell, { confirm: false });
+    const doubts = args.source === undefined ? [...warnings, ...undecided(config)] : warnings;
+    if (!args.json) for (const doubt of doubts) shell.err(`warning: ${printable(doubt)}\n`);
+    return config;
   } catch (error) {
     const isNamed = args.config !== undefined || Boolean(shell.env['PO_SYNC_CONFIG']) || args.source !== undefined;
     if (isNamed || codeOf(error) !== 'config-missing') throw error;
     if (!args.json) shell.err('No configuration found; checking with the standard columns.\n');
     return undefined;
   }
+}
+
+/** Why the standard columns apply although sources have mappings: there are several, and the command names none. */
+function undecided({ sources }: Config): string[] {
+  if (sources.length < 2 || sources.every(({ mapping }) => mapping === undefined)) return [];
+  const names = sources.map(({ name }) => name).join(', ');
+  return [`there are several sources, so the standard columns apply; choose the mapping with --source (${names})`];
 }
 
 /** The mapping of the source that `sourceNamed` gives; undefined: the standard columns. Throws like that. */

@@ -224,6 +224,27 @@ First order as it would be sent:
     expect(shell.written.err).toBe('No configuration found; checking with the standard columns.\n');
   });
 
+  test.each([
+    ['that no source uses a mapping', 'inbox, path: a }', 'mappings.shop: is not used by any source\n'],
+    [
+      'that it chose no mapping among several sources',
+      'one, path: a }\n  - { type: inbox, name: two, path: b, mapping: shop }',
+      'warning: there are several sources, so the standard columns apply; choose the mapping with --source (one, two)\n',
+    ],
+  ])('warns %s, except with --json', async (_, sources, warning) => {
+    const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
+    const text = `environment: e\nenvironments:\n  e: { ${addresses} }\nsources:\n  - { type: inbox, name: ${sources}\n`;
+    await writeFile(path.join(folder, 'own.yaml'), `${text}mappings:\n  shop: { delimiter: ";" }\n`);
+    await writeFile(path.join(folder, 'standard.csv'), GOOD);
+    const ask = async (json: boolean) => {
+      const shell = fakeShell({ cwd: folder });
+      await checkCommand({ files: ['standard.csv'], json, config: 'own.yaml' }, shell);
+      return shell.written.err;
+    };
+    expect(await ask(false)).toContain(warning);
+    expect(await ask(true)).toBe('');
+  });
+
   test.each([{ config: 'nowhere.yaml' }, { source: 'erp' }])('needs a configuration if %j names one', async (named) => {
     const args = { files: ['standard.csv'], json: false, ...named };
     await expect(checkCommand(args, fakeShell({ cwd: folder }))).rejects.toMatchObject({ code: 'config-missing' });
