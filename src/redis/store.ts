@@ -9,6 +9,7 @@ import type { RedisPlace } from './address.ts';
 import { connectRedis, type Redis, redisIsCluster, redisRefused } from './connect.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
+import { requireRights } from './rights.ts';
 import { createRedisTime, type RedisTime } from './time.ts';
 
 /** The store of one environment, the same for the daemon and every command. */
@@ -122,6 +123,7 @@ async function prepare(
     const info = await redis.info();
     refuseEviction(info);
     if (address.cluster === undefined && /^cluster_enabled:1/m.test(info)) throw redisIsCluster(address);
+    if (!reads) await requireRights(redis, keys.prefix);
     await requireFormat({ redis, keys }, reads);
     return await createRedisTime(redis, keys, clock);
   } catch (error) {

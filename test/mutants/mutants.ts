@@ -1476,6 +1476,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/process/redis-groups.test.ts'],
   },
   {
+    without: 'the rights of the user of Redis',
+    file: 'src/redis/store.ts',
+    find: 'if (!reads) await requireRights(redis, keys.prefix);',
+    replace: '',
+    tests: ['test/redis/rights.test.ts'],
+  },
+  {
     without: 'the epoch of a failover',
     file: 'src/redis/find-primary.ts',
     find: 'return other.epoch - one.epoch || votes(other) - votes(one);',

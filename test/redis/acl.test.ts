@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { COMMANDS as RIGHTS } from '../../src/redis/rights.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -47,6 +48,8 @@ it('the documented rights of a user contain every command that po-sync sends, an
   const inScripts = [...found(own, /redis\.call\('(\w+)'/g), ...found(bull, /rcall\(\\?["'](\w+)/g)];
   const used = new Set([...calls, ...inScripts, ...OF_THE_CLIENT].filter((name) => !NOT_NEEDED.includes(name)));
   expect(allowed.toSorted()).toEqual([...used].toSorted());
+  const ofConnections = ['client|setname', 'hello', 'info', 'ping', 'quit', 'select'];
+  expect([...RIGHTS]).toEqual(allowed.filter((name) => !ofConnections.includes(name)));
 });
 
 const COMMANDS = new Set(

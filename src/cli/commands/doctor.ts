@@ -9,7 +9,7 @@ import { createLog } from '../../log/log.ts';
 import { checkFolders } from '../../operate/doctor/check-folders.ts';
 import { checkNetwork } from '../../operate/doctor/check-network.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
-import { checkRedis } from '../../operate/doctor/check-redis.ts';
+import { checkRedis, checkRights } from '../../operate/doctor/check-redis.ts';
 import { checkClock, type Finding, failure } from '../../operate/doctor/finding.ts';
 import { connectRedis } from '../../redis/connect.ts';
 import { keysOf } from '../../redis/keys.ts';
@@ -90,7 +90,7 @@ async function redisFindings(config: Config, shell: Shell): Promise<Finding[]> {
     );
     const [seconds, micros] = await redis.time();
     const theirs = Number(seconds) * 1000 + Number(micros) / 1000;
-    return [...found, checkClock('clock of Redis', systemClock.now() - theirs)];
+    return [...found, ...(await checkRights(redis, key)), checkClock('clock of Redis', systemClock.now() - theirs)];
   } catch (error) {
     return [failure('Redis', error)];
   }

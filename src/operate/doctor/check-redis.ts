@@ -1,5 +1,6 @@
 import { toError } from '../../core/errors.ts';
 import type { Redis } from '../../redis/connect.ts';
+import { commandsText, missingRights, RIGHTS_REMEDY } from '../../redis/rights.ts';
 import type { Finding } from './finding.ts';
 
 const OLDEST = [6, 2] as const;
@@ -19,6 +20,14 @@ export async function checkRedis(redis: Redis, place: string, isCluster = false)
     eviction(facts.get('maxmemory_policy')),
     ...memory(Number(facts.get('used_memory')), Number(facts.get('maxmemory'))),
   ];
+}
+
+/** Checks that the user may run every command on keys like this one. No finding where nothing is missing or can be seen. */
+export async function checkRights(redis: Redis, key: string): Promise<Finding[]> {
+  const missing = await missingRights(redis, key);
+  if (missing.length === 0) return [];
+  const message = `the user may not run ${commandsText(missing)}`;
+  return [{ check: 'Redis rights', state: 'fail', message, remedy: RIGHTS_REMEDY }];
 }
 
 function factsOf(info: string): Map<string, string> {

@@ -1,0 +1,69 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { checkRights } from '../../src/operate/doctor/check-redis.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { missingRights, requireRights } from '../../src/redis/rights.ts';
+import { connectAsAdmin } from '../support/redis-groups.ts';
+import { DOCUMENTED_USER, startTestRedis, type TestRedis } from '../support/test-redis.ts';
+import { until } from '../support/until.ts';
+import { credentials, openWorkplace } from '../support/workplace.ts';
+
+const KEY = '{posync:staging:abc}';
+
+let server: TestRedis;
+beforeAll(async () => {
+  server = await startTestRedis();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const urlOf = (user: string, password: string) => `redis://${user}:${password}@127.0.0.1:${server.port}/0`;
+
+/** Adds a user with these rights and gives its address. */
+async function addUser(name: string, ...rights: string[]): Promise<string> {
+  await using admin = connectAsAdmin(server);
+  await admin.redis.call('ACL', 'SETUSER', name, 'on', '>pw', ...rights);
+  return urlOf(name, 'pw');
+}
+
+async function missingOf(url: string): Promise<string[]> {
+  const redis = await connectRedis(url);
+  try {
+    return await missingRights(redis, KEY);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+it('the documented user misses no right', async () => {
+  expect(await missingOf(urlOf(DOCUMENTED_USER.username, DOCUMENTED_USER.password))).toEqual([]);
+});
+
+it('each command that a user may not run is named, also those that only scripts run', async () => {
+  const url = await addUser('few', '~{posync:*', '+@all', '-zadd', '-bzpopmin', '-rpoplpush', '-hset');
+  expect(await missingOf(url)).toEqual(['bzpopmin', 'hset', 'rpoplpush', 'zadd']);
+  const redis = await connectRedis(url);
+  await expect(requireRights(redis, KEY)).rejects.toMatchObject({
+    code: 'redis-refused',
+    message: `The user of Redis may not run BZPOPMIN, HSET, RPOPLPUSH, ZADD on ${KEY}.`,
+    remedy: expect.stringContaining('docs/operations/redis.md'),
+  });
+  expect(await checkRights(redis, KEY)).toMatchObject([{ check: 'Redis rights', state: 'fail' }]);
+  redis.disconnect();
+});
+
+it('start ends with 1 before it takes a file, because Redis would end scripts between two writes', async () => {
+  const url = await addUser('half', '~{posync:*', '+@all', '-rpoplpush');
+  await using place = await openWorkplace({ redis: url });
+  await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+  const { child, ended, out } = place.spawn(['start'], credentials('STAGING'));
+  let isOver = false;
+  void ended.then(() => (isOver = true));
+  await until('the end or a ready daemon', () => isOver || out().includes('daemon-ready'), 60_000);
+  child.kill('SIGTERM');
+  const { code, err } = await ended;
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('may not run RPOPLPUSH') });
+  expect(await readdir(path.join(place.folder, 'inbox'))).toContain('orders.csv');
+  const doctor = await place.spawn(['doctor'], credentials('STAGING')).ended;
+  expect(doctor).toMatchObject({ code: 1, out: expect.stringContaining('the user may not run RPOPLPUSH') });
+});
