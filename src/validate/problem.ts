@@ -217,11 +217,11 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'cut-off':
       return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, end its last line, or ask your operator to set finalNewline: optional in the mapping`;
     case 'repeated-row':
-      return `is equal to ${value}: either the row was copied by mistake or corrected, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one. If both count, ask your operator to set repeatedRows: allow in the mapping of the source`;
+      return `${value}: either the row was copied by mistake or corrected, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one and remove the other. In a fix file, also write ${CONFIRMED} into _error_check of each remaining row of the order. If both rows count, ask your operator to set repeatedRows: allow in the mapping of the source`;
     case 'fix-row-twice':
       return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':
-      return `${shown} is either a value or the label of a totals row; if it is the label of a totals row, ask your operator to discard it and to name it in skipRows in the mapping of the source. If it is a value, ask your operator to set totalRows: allow there`;
+      return `${shown} is either a value or the label of a totals row; if it is the label of a totals row, discard it in the dashboard or ask your operator to, and to name it in skipRows in the mapping of the source. If it is a value, ask your operator to set totalRows: allow there`;
     case 'called-off':
       return `${shown} says that this is not wanted any more; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. If it never means that, ask your operator to set otherReadings: allow in the mapping of the source`;
     case 'other-quantity':

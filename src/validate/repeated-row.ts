@@ -16,7 +16,7 @@ export function hasOneArticleTwice(items: readonly Item[]): boolean {
   return new Set(items.map(({ articleCode }) => articleCode)).size < items.length;
 }
 
-/** A row that repeats an earlier one of its order; `how` names that one and what is equal. */
+/** A row that repeats an earlier one of its order; `how` names both and what is equal. */
 export type RepeatedRow = { place: Place; how: string };
 
 /**
@@ -32,10 +32,12 @@ export function repeatedRow(rows: readonly CheckedRow[], mapping: Mapping, colum
     const value = record.kind === 'row' ? record.cells : record.value;
     const text = JSON.stringify(comparable(value, item?.quantity, mapping));
     const first = known.get(text);
-    if (first !== undefined) return { place, how: `${placeText(first)} in every value` };
+    if (first !== undefined)
+      return { place, how: `${placeText(place)} is equal to ${placeText(first)} in every value` };
     known.set(text, place);
     const corrected = record.kind === 'row' && !record.isConfirmed ? corrections?.(record, index) : undefined;
-    if (corrected !== undefined) return { place, how: `${placeText(corrected)} in every value but the quantity` };
+    if (corrected !== undefined)
+      return { place, how: `${placeText(place)} is equal to ${placeText(corrected)} in every value but the quantity` };
   }
   return undefined;
 }

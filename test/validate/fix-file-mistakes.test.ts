@@ -99,6 +99,17 @@ describe('an order of several rows', () => {
     expect((await round.drops(textOf(both))).sent).toEqual([order('00987', ['000123', 1], ['A-3', 3])]);
   });
 
+  test('with two equal rows is sent when one is removed and the others are confirmed, as its message says', async () => {
+    round = await openFixRound(`${HEADER}\n00987,A-1,1\n00987,A-2,5\n00987,A-2,5\n`, ERP);
+    const { text } = round.written();
+    expect(text).toContain('line 4 is equal to line 3 in every value');
+    expect(text).toContain('In a fix file, also write confirmed into _error_check of each remaining row of the order.');
+    const { header, rows } = rowsOf(text);
+    const rest = { header, rows: rows.toSpliced(2, 1) };
+    const confirmed = [0, 1].reduce((table, at) => withCells(table, at, { _error_check: 'confirmed' }), rest);
+    expect((await round.drops(textOf(confirmed))).sent).toEqual([order('00987', ['A-1', 1], ['A-2', 5])]);
+  });
+
   test('stays held when it comes back unchanged without its row, and is sent when the row is added again', async () => {
     round = await openFixRound(INPUT, ERP);
     const { header, rows } = rowsOf(round.written().text);
