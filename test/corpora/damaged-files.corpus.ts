@@ -61,7 +61,7 @@ async function sentOf(content: string | Buffer): Promise<Map<string, string>[]> 
 /** How the message of such a code begins its second reading. */
 const SECOND_READING: Readonly<Record<string, RegExp>> = {
   'two-readings': / can be the text as it is, or /,
-  'encoding-unsure': / can be read as .+\(.+\)/,
+  'encoding-unsure': /^can be read as .+\(.+\)/,
   'ambiguous-number': / can be (?:read in two ways; |the quantity, or )/,
 };
 
