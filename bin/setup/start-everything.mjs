@@ -33,7 +33,11 @@ export async function startEverything(root, say, args = []) {
   const log = await openLog(path.join(root, 'data', 'daemon.log'));
   const env = await sandboxCredentials(path.join(root, 'data', 'sandbox'));
   await writeShellFile(path.join(root, SHELL_FILE), { PO_SYNC_CONFIG: path.join(root, CONFIGURATION), ...env });
-  const onLine = (line) => (isForLog(line) ? log : process.stderr).write(`${line}\n`);
+  const onLine = (line) => {
+    (isForLog(line) ? log : process.stderr).write(`${line}\n`);
+    const left = leftInInbox(line);
+    if (left !== undefined) say(left);
+  };
 
   const running = [];
   const codes = [];
@@ -102,6 +106,14 @@ async function started(program, failure, stop) {
 /** Log lines of the daemon (JSON) and calls of the sandbox (time first) go to the log file, messages to the terminal. */
 function isForLog(line) {
   return line.startsWith('{') || /^\d{4}-\d\d-\d\dT/.test(line);
+}
+
+/** What to do about something in the inbox that is not a file; undefined for every other line. No report names it. */
+function leftInInbox(line) {
+  // The last line of a killed daemon may be cut off.
+  if (!/^\{.*"event":"file-left".*\}$/.test(line)) return undefined;
+  const { file, kind } = JSON.parse(line);
+  return `${file} is not read, because it is a ${kind}: drop the files themselves into inbox/`;
 }
 
 /** The sandbox listens where the configuration expects it. */

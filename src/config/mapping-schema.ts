@@ -70,7 +70,7 @@ function fieldsOf({ fields }: RecordKind) {
     orderState: oneOrMore.prefault(fields.state),
     articleCode: oneOrMore.prefault(fields.article),
     quantity: oneOrMore.prefault(fields.quantity),
-    items: oneOrMore.prefault(fields.items).describe('JSON only: the list of items of an order.'),
+    items: oneOrMore.prefault(fields.items).describe('JSON and XML: the items of an order.'),
   });
 }
 

@@ -108,6 +108,8 @@ test('the samples give a first report, and Ctrl-C leaves no process running', as
   const samples = (await readdir(path.join(root, 'config', 'samples'))).sort();
   const first = await start();
   for (const sample of samples) await first.told(new RegExp(`^po-sync: ${sample}: \\d+ orders`));
+  await mkdir(path.join(root, 'inbox', 'august'));
+  await first.told(/^po-sync: august is not read, because it is a folder: drop the files themselves into inbox\//);
   // What a terminal does, and npm may do again.
   first.setup.kill('SIGINT');
   expect(await first.end('SIGINT')).toBe(0);
