@@ -32,8 +32,10 @@ export async function loadSecrets(
   read: SecretReader = secretFilesFrom('.'),
 ): Promise<Secrets> {
   const prefix = variablePrefix(config.environment);
-  const clientId = await needed(`${prefix}_CLIENT_ID`, env, read);
-  const clientSecret = await needed(`${prefix}_CLIENT_SECRET`, env, read);
+  const [clientId, clientSecret] = await both(
+    needed(`${prefix}_CLIENT_ID`, env, read),
+    needed(`${prefix}_CLIENT_SECRET`, env, read),
+  );
   await refuseShared(config, clientId.value, env, read);
   const sources = await loadSourceSecrets(config, env, read);
   const redis = await loadRedisSecrets(config, env, read);
@@ -116,6 +118,18 @@ export async function loadAdminTokens(env: Variables, read: SecretReader = secre
     if (found !== undefined) tokens.set(role, new Secret(found.value));
   }
   return tokens;
+}
+
+/** Both credentials. When both fail, the error reports both, so that nobody corrects one mistake a run. */
+async function both(...wanted: [Promise<FoundSecret>, Promise<FoundSecret>]): Promise<[FoundSecret, FoundSecret]> {
+  const errors = (await Promise.allSettled(wanted)).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  const [first, second] = errors;
+  if (!(first instanceof PoSyncError && second instanceof PoSyncError)) return await Promise.all(wanted);
+  const lines = (texts: readonly (string | undefined)[]) => texts.filter((text) => text !== undefined).join('\n');
+  throw new PoSyncError(first.code, lines([first.message, second.message]), {
+    remedy: lines([...new Set([first.remedy, second.remedy])]),
+    ...(first.facts && { facts: first.facts }),
+  });
 }
 
 async function needed(name: string, env: Variables, read: SecretReader): Promise<FoundSecret> {

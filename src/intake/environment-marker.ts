@@ -43,15 +43,30 @@ export type LedgerOwner = { ledger: string; host: string; data: string };
  * PoSyncError `inbox-of-another-ledger`; `environment-marker-invalid` for a file that is no marker.
  */
 export async function markLedger(folder: string, own: LedgerOwner): Promise<void> {
+  const found = await ledgerOwnerOf(folder);
+  if (found !== undefined && !mayTake(found, own)) throw ofAnotherLedger(folder, found);
+  if (found?.ledger !== own.ledger) await writeWhole(path.join(folder, LEDGER_MARKER), `${JSON.stringify(own)}\n`);
+}
+
+/** The error of `markLedger`, without marking anything; undefined when the inbox is free or our own. */
+export async function foreignLedger(folder: string, own: LedgerOwner): Promise<PoSyncError | undefined> {
+  const found = await ledgerOwnerOf(folder);
+  return found === undefined || mayTake(found, own) ? undefined : ofAnotherLedger(folder, found);
+}
+
+async function ledgerOwnerOf(folder: string): Promise<LedgerOwner | undefined> {
   const marker = path.join(folder, LEDGER_MARKER);
-  const found = ownerIn(await markerText(marker, folder), marker) ?? own;
-  if (found.ledger === own.ledger || (found.host === own.host && found.data === own.data)) {
-    const text = `${JSON.stringify(own)}\n`;
-    if (found === own || found.ledger !== own.ledger) await writeWhole(marker, text);
-    return;
-  }
+  return ownerIn(await markerText(marker, folder), marker);
+}
+
+function mayTake(found: LedgerOwner, own: LedgerOwner): boolean {
+  return found.ledger === own.ledger || (found.host === own.host && found.data === own.data);
+}
+
+function ofAnotherLedger(folder: string, found: LedgerOwner): PoSyncError {
+  const marker = path.join(folder, LEDGER_MARKER);
   const where = `${found.data} on ${found.host}`;
-  throw new PoSyncError('inbox-of-another-ledger', `The inbox ${folder} belongs to the ledger of ${where}.`, {
+  return new PoSyncError('inbox-of-another-ledger', `The inbox ${folder} belongs to the ledger of ${where}.`, {
     remedy: `All hosts that share an inbox need the same Redis: set redis.url. If ${found.host} no longer uses it, remove ${marker}.`,
     facts: { folder, host: found.host, data: found.data },
   });

@@ -20,6 +20,11 @@ export async function ledgerIdOf({ redis, keys }: Pick<Store, 'redis' | 'keys'>,
   return id;
 }
 
+/** The id of the ledger, without giving it one; empty before the first start. */
+export async function knownLedger({ redis, keys }: Pick<Store, 'redis' | 'keys'>, folder: string): Promise<string> {
+  return (await redis.hget(keys.identity, 'ledger')) ?? (await readId(path.join(folder, 'id.json'))) ?? '';
+}
+
 /** Writes the id again where Redis lost it. */
 export async function keepLedgerId({ redis, keys }: Pick<Store, 'redis' | 'keys'>, id: string): Promise<void> {
   await redis.hsetnx(keys.identity, 'ledger', id);

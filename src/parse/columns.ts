@@ -133,9 +133,18 @@ function remedyOfMissing(missing: readonly Field[], header: readonly string[], m
     return found === undefined ? [] : [`"${shorten(found, 60)}" for ${field}`];
   });
   if (near.length > 0) return `If you mean these, name them in the mapping of its source: ${near.join(', ')}.`;
-  if (header.length === 1 && /[,;\t|]/.test(header[0] ?? ''))
+  const [first = ''] = header;
+  const { delimiter } = mapping;
+  const others = /[,;\t|]/.exec(first)?.[0];
+  if (header.length === 1 && others !== undefined && delimiter !== 'auto' && !first.includes(delimiter))
+    return `The mapping of its source sets the delimiter ${named(delimiter)}, but the line has ${named(others)}. Correct delimiter in the mapping, or the file.`;
+  if (header.length === 1 && others !== undefined)
     return 'The complete line is in quotes, so it is one field. Put quotes around single fields only.';
   if (header.length === 1)
     return 'The first line that is not empty must be the header. If it is, set delimiter in the mapping of its source.';
   return 'The first line that is not empty must be the header. If it is, name its columns in fields of the mapping of its source (docs/files.md has an example).';
+}
+
+function named(delimiter: string): string {
+  return delimiter === '\t' ? 'tab' : JSON.stringify(delimiter);
 }

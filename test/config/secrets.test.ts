@@ -100,6 +100,7 @@ it('of a file below ~ are refused with the reason', async () => {
 describe('are refused', () => {
   it.each([
     ['when one is not set', { [ID]: 'client' }, 'secret-missing', `${SECRET} is not set.`],
+    ['when both are not set', {}, 'secret-missing', `${ID} is not set.\n${SECRET} is not set.`],
     ['when one is empty', { ...GIVEN, [SECRET]: '' }, 'secret-invalid', `${SECRET} is empty.`],
     ['with a line break', { ...GIVEN, [SECRET]: 'a\nb' }, 'secret-invalid', `${SECRET} contains a line break`],
     [

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
 import { until } from '../support/until.ts';
@@ -295,6 +297,14 @@ describe("the operator's commands", () => {
     expect(out).toMatch(/ok +Redis eviction/);
     expect(out).toMatch(/fail +token +.*refuses the credentials[^\n]*\n +→ Check client id and secret/);
     expect(out).toMatch(/skipped +API/);
+  });
+
+  it('doctor names the path of baseUrl when nothing is there', async () => {
+    const config = path.join(place.folder, 'wrong-path.yaml');
+    const text = await readFile(place.config, 'utf8');
+    await writeFile(config, text.replaceAll('/api/v1', '/wrong/api/v1'));
+    const { out } = await place.run(['doctor', '--config', config]);
+    expect(out).toMatch(/warn +API +.*does not offer its list[^\n]*\n +→ Check baseUrl/);
   });
 
   it('keeps secrets and tokens out of everything it prints', async () => {

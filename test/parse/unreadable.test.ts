@@ -278,6 +278,17 @@ describe('a file of another kind is refused with what it is and what to do', () 
     expect(await whyUnreadable(utf32)).toMatchObject({ code: 'unreadable-encoding' });
   });
 
+  test('a table with another delimiter than its mapping, which is named', async () => {
+    const mapping = mappingOf({ delimiter: ';' });
+    await expect(readText('purchaseOrderNumber,articleCode,quantity\n1,A,1\n', mapping)).rejects.toMatchObject({
+      code: 'unreadable-column-missing',
+      remedy: expect.stringContaining('sets the delimiter ";", but the line has ","'),
+    });
+    await expect(readText('"purchaseOrderNumber;articleCode;quantity"\n', mapping)).rejects.toMatchObject({
+      remedy: expect.stringContaining('The complete line is in quotes'),
+    });
+  });
+
   test('but not a table with a title that looks like a comment, or with lines in quotes', async () => {
     expect(await whyUnreadable(`// from the shop\n${HEADER}\n${rows(1, 'A', '\n')}`)).toMatchObject({ records: 1 });
     await expect(readText('"purchaseOrderNumber;articleCode;quantity"\n')).rejects.toMatchObject({

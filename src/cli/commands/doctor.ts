@@ -1,11 +1,12 @@
 import { type Config, environmentOf } from '../../config/config.ts';
 import { loadNetwork, type Network } from '../../config/network.ts';
-import { loadRedisSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
+import { loadAdminTokens, loadRedisSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { openHttp } from '../../core/http.ts';
 import { createLog } from '../../log/log.ts';
+import { checkDaemon, checkNotices } from '../../operate/doctor/check-daemon.ts';
 import { checkFolders } from '../../operate/doctor/check-folders.ts';
 import { checkNetwork } from '../../operate/doctor/check-network.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
@@ -48,7 +49,14 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
   ]);
   const secrets = await loadSecrets(config, shell.env).catch(asPoSyncError);
   report(secretsFindings(secrets));
+  report(
+    await loadAdminTokens(shell.env).then(
+      () => [],
+      (error) => [failure('admin tokens', asPoSyncError(error))],
+    ),
+  );
   report(await checkFolders(config));
+  report(await checkNotices(config, shell.env.PATH ?? ''));
   report(await redisFindings(config, shell));
   const network = await loadNetwork(config, shell.env).catch(asPoSyncError);
   if (network instanceof PoSyncError) report([failure('network', network)]);
@@ -80,8 +88,8 @@ async function redisFindings(config: Config, shell: Shell): Promise<Finding[]> {
     const isPrivate = hasPrivateRedis(config);
     const { credentials } = await loadRedisSecrets(config, shell.env);
     const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
-    const key = keysOf(config.environment, environmentOf(config).baseUrl).prefix;
-    const redis = await connectRedis(place, { within: 5_000, key });
+    const keys = keysOf(config.environment, environmentOf(config).baseUrl);
+    const redis = await connectRedis(place, { within: 5_000, key: keys.prefix });
     resources.defer(async () => void (await redis.quit().catch(() => redis.disconnect())));
     const found = await checkRedis(
       redis,
@@ -90,7 +98,11 @@ async function redisFindings(config: Config, shell: Shell): Promise<Finding[]> {
     );
     const [seconds, micros] = await redis.time();
     const theirs = Number(seconds) * 1000 + Number(micros) / 1000;
-    return [...found, ...(await checkRights(redis, key)), checkClock('clock of Redis', systemClock.now() - theirs)];
+    const clock = checkClock('clock of Redis', systemClock.now() - theirs);
+    const rights = await checkRights(redis, keys.prefix);
+    // Without the rights, these questions cannot be asked.
+    const daemon = rights.length === 0 ? await checkDaemon({ redis, keys }, config) : [];
+    return [...found, ...rights, clock, ...daemon];
   } catch (error) {
     return [failure('Redis', error)];
   }
@@ -125,7 +137,7 @@ function findingText({ check, state, message, remedy }: Finding, shell: Shell): 
   const indent = ' '.repeat(29);
   const text = message.split('\n').map(printable).join(`\n${indent}`);
   const advice = remedy === undefined ? '' : `${indent}→ ${remedy.split('\n').map(printable).join(`\n${indent}  `)}\n`;
-  return `${paint(TONES[state], state.padEnd(9))}${printable(check).padEnd(20)}${text}\n${advice}`;
+  return `${paint(TONES[state], state.padEnd(9))}${printable(check).padEnd(19)} ${text}\n${advice}`;
 }
 
 /** An error that the user can fix; any other is a bug and is thrown again. */

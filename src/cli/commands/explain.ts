@@ -236,9 +236,9 @@ function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string): s
         : 'Run po-sync status to see what ends the pause.';
     case 'slow-down':
     case 'first-list':
-      return 'Run po-sync status to see what ends the pause.';
-    case 'person':
     case 'retry':
+      return 'Run po-sync status to see whether delivery is paused, and what ends it.';
+    case 'person':
     case 'rate-limit':
     case 'turn':
     case 'answer':

@@ -7,7 +7,7 @@ type EndingPause = Pick<ShownPause, 'code' | 'nextTryAt' | 'waitsForOrder'>;
 /** What ends a pause, as a clause. */
 export function pauseEndText(pause: EndingPause, now: number): string {
   if (pause.code === NEW_LEDGER) return "ends when the API's list has been read; po-sync resume starts without it";
-  const after = pause.code === 'token-refused' ? '; restart the daemon after a change of the credentials' : '';
+  const after = adviceFor(pause.code);
   switch (endOf(pause)) {
     case 'operator':
       return 'until po-sync resume';
@@ -19,4 +19,11 @@ export function pauseEndText(pause: EndingPause, now: number): string {
       return `${wait >= 1_000 ? `ends automatically, next try in ${duration(wait)}` : 'ends automatically'}${after}`;
     }
   }
+}
+
+/** What a person can do about a pause that a failure would otherwise only repeat. */
+function adviceFor(code: string): string {
+  if (code === 'token-refused') return '; restart the daemon after a change of the credentials';
+  if (code === 'token-not-accepted') return '; check that authUrl and baseUrl belong to the same environment';
+  return /^http-(3..|403|404|405)$/.test(code) ? '; check baseUrl and what this client may do at the API' : '';
 }

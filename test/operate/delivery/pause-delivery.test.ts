@@ -109,6 +109,9 @@ it.each([
   ],
   ['api-down', undefined, 'ends automatically'],
   ['api-down', 13_000, 'ends automatically, next try in 12 s'],
+  ['token-not-accepted', 0, 'ends automatically; check that authUrl and baseUrl belong to the same environment'],
+  ['http-403', 0, 'ends automatically; check baseUrl and what this client may do at the API'],
+  ['http-429', 0, 'ends automatically'],
   [
     'token-refused',
     13_000,

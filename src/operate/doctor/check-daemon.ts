@@ -1,0 +1,79 @@
+import { access, constants } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { codeOf } from '../../core/errors.ts';
+import { allPauses } from '../../deliver/breaker-view.ts';
+import { foreignLedger } from '../../intake/environment-marker.ts';
+import { knownLedger } from '../../ledger/ledger-id.ts';
+import type { Store } from '../../redis/store.ts';
+import { livingDaemons } from '../daemon.ts';
+import { type Finding, failure } from './finding.ts';
+
+type Place = Pick<Store, 'redis' | 'keys'>;
+
+/** Checks what the daemons of the environment share: their ledger, pauses of delivery, and the admin port of this machine. */
+export async function checkDaemon(place: Place, config: Config): Promise<Finding[]> {
+  return [
+    ...(await checkLedger(place, config)),
+    ...allPauses(await place.redis.hgetall(place.keys.breaker)).map(({ reason }): Finding => {
+      const remedy = 'Run po-sync status to see what ends the pause.';
+      return { check: 'delivery', state: 'warn', message: `paused: ${reason}`, remedy };
+    }),
+    ...(await checkAdminPort(place, config)),
+  ];
+}
+
+/** A start refuses an inbox of another ledger. */
+async function checkLedger(place: Place, { sources, data }: Config): Promise<Finding[]> {
+  const own = { ledger: await knownLedger(place, path.join(data, 'ledger')), host: hostname(), data };
+  const inboxes = sources.filter(({ type }) => type === 'inbox');
+  const found = await Promise.all(
+    inboxes.map(async ({ name, path: folder }) => {
+      // A folder that cannot be read is reported with the folders.
+      const error = await foreignLedger(folder, own).catch(() => undefined);
+      return error === undefined ? [] : [failure(`inbox ${name}`, error)];
+    }),
+  );
+  return found.flat();
+}
+
+/** Whether a daemon could open its admin port. A daemon that runs on this machine has it already. */
+async function checkAdminPort(place: Place, { admin: { host, port } }: Config): Promise<Finding[]> {
+  if (port === 0) return [];
+  const daemons = await livingDaemons(place);
+  if (daemons.some((one) => one.host === hostname() && one.adminPort === port)) return [];
+  const error = await whyTaken(host.replace(/^\[|\]$/g, ''), port);
+  if (error === undefined) return [];
+  const isTaken = codeOf(error) === 'EADDRINUSE';
+  const reason = isTaken ? 'is used by another program' : `cannot be opened (${codeOf(error) ?? error.message})`;
+  const remedy = isTaken ? 'Set another admin.port, or end that program.' : 'Correct admin.host and admin.port.';
+  return [failure('admin port', new Error(`${host}:${port} ${reason}`), remedy)];
+}
+
+async function whyTaken(host: string, port: number): Promise<Error | undefined> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<Error | undefined>();
+  server.once('error', resolve);
+  server.listen(port, host, () => server.close(() => resolve(undefined)));
+  return await promise;
+}
+
+/** Checks that the programs of `notify.command` exist and can be run. A missing one loses notices, never orders. */
+export async function checkNotices({ notify }: Config, searched: string): Promise<Finding[]> {
+  const programs = new Set(notify.flatMap(({ command }) => command?.slice(0, 1) ?? []));
+  const found = await Promise.all(
+    [...programs].map(async (program): Promise<Finding[]> => {
+      const places = program.includes('/')
+        ? [program]
+        : searched.split(':').map((folder) => path.join(folder, program));
+      const codes = await Promise.all(places.map((place) => access(place, constants.X_OK).then(() => '', codeOf)));
+      if (codes.includes('')) return [];
+      const reason = codes.includes('EACCES') ? 'cannot be run' : 'does not exist';
+      const remedy = 'Correct notify.command, and make the program executable (chmod +x).';
+      return [{ check: 'notices', state: 'warn', message: `the program ${program} ${reason}`, remedy }];
+    }),
+  );
+  return found.flat();
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { checkDaemon, checkNotices } from '../../../src/operate/doctor/check-daemon.ts';
+import { configOf } from '../../support/config-text.ts';
+import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+let store: OpenRedis;
+let temp: Awaited<ReturnType<typeof makeTempFolder>>;
+beforeAll(async () => {
+  store = await openTestRedis();
+});
+afterAll(() => store[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await store.redis.flushall();
+  temp = await makeTempFolder();
+  await mkdir(path.join(temp.path, 'inbox'));
+});
+afterEach(() => temp[Symbol.asyncDispose]());
+
+function configWith(more: string) {
+  return configOf(`environment: staging
+data: ${temp.path}/data
+environments:
+  staging: { baseUrl: 'https://api.example.com/api/v1', authUrl: 'https://auth.example.com' }
+sources:
+  - { name: inbox, type: inbox, path: ${temp.path}/inbox }
+${more}
+`).config;
+}
+
+describe('what daemons share', () => {
+  const noPort = 'admin: { port: 0 }';
+  const found = async (more = noPort) => {
+    return (await checkDaemon(store, configWith(more))).map(({ check, state, message }) => [check, state, message]);
+  };
+
+  async function mark(owner: { ledger: string; host: string; data: string }): Promise<void> {
+    await writeFile(path.join(temp.path, 'inbox', '.po-sync-ledger'), JSON.stringify(owner));
+  }
+
+  it('is fine before the first start', async () => {
+    expect(await found()).toEqual([]);
+  });
+
+  it('fails for an inbox of another ledger, as a start does', async () => {
+    await mark({ ledger: 'another', host: 'host-b', data: '/srv/data' });
+    const message = `The inbox ${temp.path}/inbox belongs to the ledger of /srv/data on host-b.`;
+    expect(await found()).toEqual([['inbox inbox', 'fail', message]]);
+  });
+
+  it('is fine for an inbox of this ledger, or of this folder after its Redis forgot everything', async () => {
+    await mark({ ledger: 'gone', host: hostname(), data: path.join(temp.path, 'data') });
+    expect(await found()).toEqual([]);
+    await mark({ ledger: 'ours', host: 'host-b', data: '/srv/data' });
+    await store.redis.hset(store.keys.identity, 'ledger', 'ours');
+    expect(await found()).toEqual([]);
+  });
+
+  it('warns of each pause of delivery', async () => {
+    await store.redis.hset(store.keys.breaker, { code: 'http-403', reason: 'Forbidden', since: 1, probeAt: 2 });
+    expect(await found()).toEqual([['delivery', 'warn', 'paused: Forbidden']]);
+  });
+
+  it('fails for an admin port that another program has, but not for that of a daemon', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    try {
+      const taken = ['admin port', 'fail', `127.0.0.1:${port} is used by another program`];
+      expect(await found(`admin: { port: ${port} }`)).toEqual([taken]);
+      const daemon = { pid: process.pid, version: '1.0.0', host: hostname(), since: 1, adminPort: port };
+      await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
+      await store.redis.zadd(store.keys.daemons, 1, 'd');
+      expect(await found(`admin: { port: ${port} }`)).toEqual([]);
+    } finally {
+      other.close();
+    }
+    await once(other, 'close');
+    await store.redis.flushall();
+    expect(await found(`admin: { port: ${port} }`)).toEqual([]);
+  });
+});
+
+it('programs of notices that are missing, or cannot be run, give a warning', async () => {
+  const program = path.join(temp.path, 'notify.sh');
+  const found = async (command: string) => {
+    const config = configWith(`notify: [{ on: [paused], command: ['${command}'] }]`);
+    return (await checkNotices(config, `/nowhere:${temp.path}`)).map(({ state, message }) => [state, message]);
+  };
+  expect(await found(program)).toEqual([['warn', `the program ${program} does not exist`]]);
+  await writeFile(program, '#!/bin/sh\n');
+  expect(await found(program)).toEqual([['warn', `the program ${program} cannot be run`]]);
+  await chmod(program, 0o755);
+  expect(await found(program)).toEqual([]);
+  expect(await found('notify.sh')).toEqual([]);
+  expect(await found('notify')).toEqual([['warn', 'the program notify does not exist']]);
+});
