@@ -127,12 +127,17 @@ export function isDitto(text: string): boolean {
 /** What begins a line of a list or of a quoted message, and what a program fills in. */
 const MARK = /^(?:[>•·▪◦‣*→✓✔☐☑▶»–—-]|\[[ xX✓]?\]|\d{1,3}\))\s+(?=\S)/u;
 const TEMPLATE = /^(?:\$\{[^}]*\}|\{\{[^}]*\}\}|%[A-Za-z_]+%|<%[^%]*%>|\[object \w+\]|<<?[^<>]+>>?|\[[^\]\d]+\])$/;
+const TAG = /<\/?(?:[abip]|br|em|strong|span|div|font|strike|del|td|u|s)(?:\s[^<>]*)?\/?>/gi;
 /** A value of JSON, and the formula of a cell. */
 const JSON_TEXT = /^(?:\{\s*".*\}|\[\s*["{].*\])$/s;
 const FORMULA = /^=\s*(?:[A-ZÄÖÜ][A-ZÄÖÜ.]+\(|[^\s]*[!$])/;
 
 function marked(text: string): OtherReading | undefined {
   if (TEMPLATE.test(text)) return { reading: 'a value that is missing', why: 'a program fills such texts in' };
+  if (/(?:…|\.{3})$/.test(text)) return { reading: 'the beginning of a longer text', why: 'it ends in dots' };
+  if (text.search(TAG) >= 0) return { reading: shown(text.replace(TAG, ' ').trim()), why: 'it contains HTML' };
+  if (/^\.+\p{L}/u.test(text)) return { reading: shown(text.replace(/^\.+/, '')), why: 'parts lists are indented so' };
+  if (/%[0-9A-F]{2}/.test(text)) return { reading: 'another text', why: 'addresses are encoded so (%20)' };
   if (JSON_TEXT.test(text)) return { reading: 'several values', why: 'it is JSON' };
   if (FORMULA.test(text)) return { reading: 'the value of a formula', why: 'spreadsheets calculate it' };
   if (/^~~.+~~$/.test(text)) return { reading: 'something that is not wanted', why: 'it is struck through' };

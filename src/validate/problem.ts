@@ -36,7 +36,7 @@ export type Fault =
   | 'fix-row-missing'
   | 'total-row'
   | 'called-off'
-  | 'other-quantity'
+  | 'other-value'
   | 'nested'
   | 'other-order'
   | 'spreadsheet-rewrite';
@@ -224,8 +224,8 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
       return `${shown} is either a value or the label of a totals row; if it is the label of a totals row, discard it in the dashboard or ask your operator to, and to name it in skipRows in the mapping of the source. If it is a value, ask your operator to set totalRows: allow there`;
     case 'called-off':
       return `${shown} says that this is not wanted any more; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. If it never means that, ask your operator to set otherReadings: allow in the mapping of the source`;
-    case 'other-quantity':
-      return `${shown} beside the quantity can mean another quantity: a unit of several pieces, or a corrected number; enter the number that is meant and clear this value, or write ${CONFIRMED} into _error_check of the fix file if the quantity is right as it is. If it always is, ask your operator to set otherReadings: allow in the mapping of the source`;
+    case 'other-value':
+      return `${shown} can mean another value than the one that is sent: a unit of several pieces, or a corrected quantity, article or number; enter what is meant and clear this value, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is. If it always is, ask your operator to set otherReadings: allow in the mapping of the source`;
     case 'nested':
       return `contains another order or item at ${value}, which po-sync would not send; move it into the list of orders or items, or remove it`;
     case 'other-order':

@@ -4,41 +4,61 @@ import { plainName, trimBlanks } from '../order/text.ts';
 /**
  * What a column or key beside the fields can say about its record. `status`, `type` and `remark`: in words; `action`: in
  * the codes of a program; `flag`: by any value but no; `mark`: by yes; `release`: by no; `unit`: that the quantity counts
- * more than pieces; `change`: another quantity; `list`: further items.
+ * more than pieces; `change`: another quantity; `other`: another number or article; `open`: that nothing is open; `sign`:
+ * that the quantity is below zero; `list`: further items.
  */
-export type Kind = 'status' | 'type' | 'remark' | 'action' | 'flag' | 'mark' | 'release' | 'unit' | 'change' | 'list';
+type Kind =
+  | 'status'
+  | 'type'
+  | 'remark'
+  | 'action'
+  | 'flag'
+  | 'mark'
+  | 'release'
+  | 'open'
+  | 'sign'
+  | 'unit'
+  | 'change'
+  | 'other'
+  | 'list';
 
 /** The codes of what is said. */
-export type Said = 'called-off' | 'other-quantity' | 'nested';
+export type Said = 'called-off' | 'other-value' | 'nested';
 
 /** Names without case, blanks and separators. */
 const KINDS: readonly [Kind, RegExp][] = [
   [
     'flag',
-    /^(?:is)?(?:cancell?ed|deleted|storniert|gelöscht)(?:at|on|date|am)?$|^(?:loekz|löschkennzeichen|deletionindicator|stornokennzeichen)$/,
+    /^(?:is)?(?:cancell?ed|deleted|storniert|gelöscht)(?:at|on|date|am)?$|^(?:loekz|löschkennzeichen|deletionindicator|stornokennzeichen)$|^(?:cancell?ed|stornierte|rejected)(?:quantity|qty|menge|anzahl)$|^(?:superseded|replaced)by$|^ersetztdurch$/,
   ],
   ['action', /^(?:action(?:code)?|aktion|operation|op|change(?:type|indicator)|änderungskennzeichen)$/],
   ['status', /status$|^(?:order|document|line|item)?state$|zustand$|^(?:estado|stato|statut)$/],
-  ['type', /type?$|^(?:beleg|auftrags|bestell|dokument|vorgangs|positions)?art$|^kind$/],
+  ['type', /type?$|^event(?:name)?$|^(?:beleg|auftrags|bestell|dokument|vorgangs|positions)?art$|^kind$/],
   [
     'remark',
     /^(?:order|line|item|customer|internal)?(?:remarks?|notes?|comments?)$|^(?:bemerkung(?:en)?|hinweise?|kommentare?|anmerkung(?:en)?|notiz(?:en)?|positionstext|remarques?|commentaires?|observaciones|uwagi)$/,
   ],
   [
     'mark',
-    /^(?:is)?(?:draft|test|testorder|onhold|hold|blocked|gesperrt|superseded|obsolete|archived|donotorder|alreadyordered|bereitsbestellt|erledigt|done)\??$/,
+    /^(?:is)?(?:draft|test|testorder|onhold|hold|blocked|gesperrt|superseded|obsolete|archived|donotorder|optional|alreadyordered|bereitsbestellt|erledigt|done)\??$/,
   ],
   [
     'release',
-    /^(?:is)?(?:active|aktiv|enabled|approved|approval|genehmigt|released|freigegeben|freigabe|toorder|order\?|(?:zu)?bestellen\??)$/,
+    /^(?:is)?(?:active|aktiv|enabled|approved|approval|genehmigt|released|freigegeben|freigabe|toorder|selected|included?|order\?|(?:zu)?bestellen\??)$/,
   ],
   [
     'unit',
-    /^(?:order|quantity|qty)?(?:units?|uom|unitofmeasure|unitcode)$|^(?:(?:mengen|bestell)?einheit|meins|bstme|me|unité|unidad)$/,
+    /^(?:order|quantity|qty)?(?:units?|uom|unitofmeasure|unitcode)$|^(?:factor|faktor|multiplier|(?:mengen|bestell)?einheit|meins|bstme|me|unité|unidad)$/,
   ],
   [
     'change',
     /^(?:new|neue|corrected|korrigierte|revised|changed|geänderte|updated)(?:order)?(?:quantity|qty|menge|anzahl|bestellmenge)$/,
+  ],
+  ['open', /^(?:open|remaining|outstanding|offene|rest)(?:quantity|qty|menge)$/],
+  ['sign', /^(?:sign|vorzeichen)$/],
+  [
+    'other',
+    /^(?:replacement|substitute|new|ersatz|neuer?)(?:article|item|sku|material|artikel|product|part)(?:code|number|no|nr|nummer)?$|^(?:new|neue)(?:po|purchaseorder|order|bestell)(?:number|no|nr|nummer)$/,
   ],
   ['list', /^(?:line)?items$|^(?:order)?lines$|^positions$/],
 ];
@@ -55,6 +75,9 @@ const NOT_WANTED =
   /^(?:refunded|rejected|declined|denied|expired|failed|trash|draft|(?:on[- ]?)?hold|blocked|suspended|superseded|obsolete|replaced|returned|inactive|(?:not |un)approved|not released|abgelehnt|abgelaufen|entwurf|gesperrt|zurückgestellt|ersetzt|retourniert|inaktiv|nicht (?:freigegeben|genehmigt)|brouillon|borrador|bozza)$/i;
 const NO_ORDER =
   /^(?:returns?|refund|retoure?|rücksendung|rückgabe|gutschrift|credit ?(?:note|memo)|avoir|chargeback|cancellation|storno|stornierung|quote|quotation|angebot|offerte|pro[- ]?forma|rfq|inquiry|anfrage)$/i;
+/** Events: `order.deleted`, `OrderCancelled`. */
+const ENDED =
+  /(?:^|[._: -]|[a-z](?=[A-Z]))(?:[Cc]ancell?ed|[Dd]eleted|[Vv]oided|[Rr]ejected|[Rr]efunded|[Rr]eturned|CANCELL?ED|DELETED|VOIDED)$/;
 const REFUSES =
   /^(?:(?:please |bitte |pls )?(?:(?:do not|don'?t) (?:order|send|ship|deliver)|nicht (?:mehr )?(?:bestellen|senden|liefern))(?=\s*(?:$|[.!,;(])| (?:this|it|any ?more|yet|again|diese)(?!\p{L}))|(?:please|bitte|pls) (?:cancel|stornieren)(?!\p{L})|ne pas commander|replaced by|superseded by|ersetzt durch|remplacé par)/iu;
 /** That it can still be called off. */
@@ -96,6 +119,8 @@ export function watchSaid(header: readonly string[], at: object): SaidInRow {
         one.last = cell;
         one.said = saidAs(one.kind, trimBlanks(cell), quantity);
       }
+      // A program may repeat the value that is sent.
+      if (one.kind === 'other' && cells.indexOf(cell) !== cells.lastIndexOf(cell)) continue;
       if (one.said !== undefined) return { code: one.said, column: one.column };
     }
     return undefined;
@@ -119,11 +144,13 @@ function saidAs(kind: Kind, text: string, quantity: string): Said | undefined {
   if (text === '') return undefined;
   switch (kind) {
     case 'unit':
-      return MULTIPLE.test(text) || PACK.test(text) ? 'other-quantity' : undefined;
+      return MULTIPLE.test(text) || PACK.test(text) ? 'other-value' : undefined;
     case 'change':
       return /^\d[\d.,]*$/.test(text) && text !== quantity && Number(text) !== Number(quantity)
-        ? 'other-quantity'
+        ? 'other-value'
         : undefined;
+    case 'other':
+      return NO.test(text) ? undefined : 'other-value';
     case 'list':
       return /^[[{]/.test(text) ? 'nested' : undefined;
     default:
@@ -131,7 +158,7 @@ function saidAs(kind: Kind, text: string, quantity: string): Said | undefined {
   }
 }
 
-function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'list'>, text: string): boolean {
+function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'other' | 'list'>, text: string): boolean {
   switch (kind) {
     case 'flag':
       return !NO.test(text);
@@ -141,8 +168,12 @@ function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'list'>, text: string)
       return NOT_RELEASED.test(text);
     case 'action':
       return DELETES_BY_CODE.test(text) || DELETES.test(text) || beginsWithCallingOff(text);
+    case 'open':
+      return /^0[0.,]*$/.test(text);
+    case 'sign':
+      return /^[-−–]$/.test(text);
     case 'type':
-      return NO_ORDER.test(text);
+      return NO_ORDER.test(text) || ENDED.test(text);
     case 'remark':
       return REFUSES.test(text) || beginsWithCallingOff(text);
     case 'status':

@@ -250,8 +250,8 @@ describe('orders that are called off', () => {
   test('are not those whose item has a unit of several pieces, which are held for their quantity', async () => {
     const orders = [of('1', {}, { unit: 'DZ' }), of('2', {}, { newQuantity: 5 }), of('3', {}, { unit: 'ST' })];
     expect((await ordersIn(array(orders))).orders).toEqual([
-      { 1: ['2 unit other-quantity'] },
-      { 2: ['3 newQuantity other-quantity'] },
+      { 1: ['2 unit other-value'] },
+      { 2: ['3 newQuantity other-value'] },
       order('3', ['A', 1]),
     ]);
   });

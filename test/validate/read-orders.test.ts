@@ -264,6 +264,15 @@ describe('JSON', () => {
     expect([inShort(orders), inspection.warnings]).toEqual([[one, two], []]);
   });
 
+  test.each([{ success: false }, { status: 'partial' }, { error: 'time-out' }])(
+    'beside %j is read with a warning that it may be incomplete',
+    async (beside) => {
+      const { orders, inspection } = await readText(JSON.stringify({ ...beside, orders: [one] }));
+      expect(inShort(orders)).toEqual([one]);
+      expect(inspection.warnings).toEqual([expect.stringContaining('it may be incomplete')]);
+    },
+  );
+
   test('of a page behind another one holds the rows that it begins with', async () => {
     const rows = ['1', '2'].map((number) => ({ purchaseOrderNumber: number, articleCode: 'A', quantity: 1 }));
     const { orders } = await readText(JSON.stringify({ rows, prev: '/orders?page=1' }));

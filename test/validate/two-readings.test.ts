@@ -539,7 +539,7 @@ describe('numbers of one file', () => {
     expect((await round.drops(confirmed)).sent).toEqual([order('1', item('2', 3))]);
   });
 
-  test.each(['END', 'EOF', 'Trailer', 'Records:', 'Number of records'])(
+  test.each(['END', 'EOF', 'TRL', 'Trailer', 'Records:', 'Number of records'])(
     'are not the label of a last row: %s',
     async (label) => {
       const { orders } = await readText(table('1,A,1', '2,B,2', `${label},2,3`));
@@ -621,6 +621,12 @@ test.each([
   '{""code"":""A1""}',
   '=VLOOKUP(A2;Items!A:B;2)',
   '-4711',
+  'A-1 and so…',
+  'A-1...',
+  '<b>A-1</b>',
+  'A-1<br>A-2',
+  'A%2D1',
+  '..PART-1',
   'storniert',
   'A1 (deleted)',
 ])('an article or a number that may be several, or none, is held: %s', async (text) => {
@@ -680,6 +686,15 @@ test.each([
   ['order?', 'no'],
   ['draft', 'true'],
   ['already ordered', 'x'],
+  ['cancelled quantity', '2'],
+  ['Stornierte Menge', '1'],
+  ['open quantity', '0'],
+  ['sign', '-'],
+  ['optional', 'yes'],
+  ['include', 'no'],
+  ['superseded by', 'PO-9'],
+  ['event type', 'OrderCancelled'],
+  ['event', 'order.deleted'],
 ])('a row whose column %s says %s is held', async (column, value) => {
   const text = `${HEADER},${column}\n1,A,1,\n2,B,2,${value}\n`;
   const { orders } = await readText(text);
@@ -710,6 +725,12 @@ test.each([
   ['new quantity', '2.0'],
   ['delivered quantity', '1'],
   ['items', '3'],
+  ['cancelled quantity', '0'],
+  ['open quantity', '2'],
+  ['sign', '+'],
+  ['event type', 'OrderCreated'],
+  ['replacement article', 'B'],
+  ['factor', '1'],
 ])('a row whose column %s says %s is sent', async (column, value) => {
   const { orders } = await readText(`${HEADER},${column}\n2,B,2,${value}\n`);
   expect(inShort(orders)).toEqual([order('2', item('B', 2))]);
@@ -722,9 +743,12 @@ test.each([
   ['unit of measure', 'pack of 6'],
   ['new quantity', '7'],
   ['Korrigierte Menge', '0'],
-])('a row whose column %s says %s may mean another quantity', async (column, value) => {
+  ['factor', '12'],
+  ['Ersatzartikel', 'B-9'],
+  ['new PO number', '3'],
+])('a row whose column %s says %s may mean another value', async (column, value) => {
   const { orders } = await readText(`${HEADER},${column}\n1,A,1,\n2,B,2,${value}\n`);
-  expect(inShort(orders)).toEqual([order('1', item('A')), { 2: [`3 ${column} other-quantity`] }]);
+  expect(inShort(orders)).toEqual([order('1', item('A')), { 2: [`3 ${column} other-value`] }]);
 });
 
 test('a list of items in a cell is held', async () => {

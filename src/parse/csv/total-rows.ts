@@ -8,7 +8,7 @@ import type { Row } from './row-parser.ts';
 const CLEAR =
   'grand total|sub-?totals?|sous-totaux|sous-total|total g[eé]n[eé]rale?|total geral|totals?|totale|totaux|totaal|sub-?totaal|summe|gesamt|gesamtsumme|gesamtergebnis|gesamtmenge|zwischensumme|endsumme|teilsumme|teilergebnis|razem|celkem|összesen|итого|sum of|summe von|somme de|suma de|somma di|soma de|som van';
 const TRAILER =
-  'eof|end|ende|fin|end of file|trailer|footer|counts?|anzahl|records?|rows?|(?:number|no\\.) of (?:records|rows|orders|lines)';
+  'eof|end|ende|fin|end of file|trailer|trl|tlr|footer|counts?|anzahl|records?|rows?|(?:number|no\\.) of (?:records|rows|orders|lines)';
 const CARRIED =
   'übertrag|carried forward|brought forward|carry-?over|carried over|à reporter|report à nouveau|riporto|suma y sigue';
 const OTHER = `${CLEAR}|${TRAILER}|${CARRIED}|sum total|sums?|summa|somme|soma|suma|ergebnis|insgesamt|i alt|yhteensä|ogółem|spolu|ukupno|(?:genel )?toplam|всего|合計|小計|合计|小计|总计|總計|합계|소계`;

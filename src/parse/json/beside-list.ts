@@ -1,4 +1,4 @@
-import { plainName } from '../../order/text.ts';
+import { plainName, shorten } from '../../order/text.ts';
 import { unreadable } from '../unreadable.ts';
 import type { Frame } from './json-scanner.ts';
 
@@ -27,6 +27,7 @@ const AROUND = /^\/_?(?:meta|metadata|links|pagination|paging|paginginfo|page|pa
 export function watchBesideList(): BesideList {
   let [hasPageBefore, hasPageBehind] = [false, false];
   const totals: { key: string; total: number }[] = [];
+  let failure: string | undefined;
 
   /** The name of `{next: {href: …}}` is that of the object. */
   function nameOf({ key, pointer }: Frame): string {
@@ -37,6 +38,8 @@ export function watchBesideList(): BesideList {
   function onScalar(frame: Frame, value: unknown): void {
     if (frame.isArray || (frame.mark < 0 && !AROUND.test(frame.pointer))) return;
     const name = nameOf(frame);
+    const hasFailed = FAILED.test(`${name} ${String(value)}`) || (name === 'error' && isText(value));
+    if (hasFailed) failure = `${frame.key} ${shorten(String(value), 60)}`;
     const isSaid = value === true || value === 'true' || isPage(value);
     if (NEXT.test(name) && isSaid) hasPageBehind = true;
     if (BEFORE.test(name) && isSaid) hasPageBefore = true;
@@ -55,12 +58,21 @@ export function watchBesideList(): BesideList {
       ...(hasPageBehind
         ? ['The file is one page of several: it names a next page (nextLink). Drop the other pages as well.']
         : []),
+      ...(failure === undefined
+        ? []
+        : [`The file says ${failure}, so it may be incomplete. Drop a file of a complete answer.`]),
       ...(other === undefined ? [] : [differs(other, records)]),
     ];
     return { warnings, hasPageBefore, hasPageBehind: hasPageBehind || isCut };
   }
 
   return { onScalar, paging };
+}
+
+const FAILED = /^(?:success|ok) false$|^status (?:error|failed|failure|partial|incomplete)$/i;
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '' && !/^(?:none|no|null|ok|0)$/i.test(value);
 }
 
 /** An address or a token of a page, or its number. */
