@@ -70,8 +70,8 @@ const common = {
   globalSetup: ['test/support/shared-redis.setup.ts'],
   pool: 'forks' as const,
   // Far beyond what any test needs: a slow machine must not fail a test that only takes its time.
-  testTimeout: 180_000,
-  hookTimeout: 120_000,
+  testTimeout: 400_000,
+  hookTimeout: 240_000,
   maxWorkers: 2,
   provide: { isThorough: true },
 };

@@ -38,10 +38,8 @@ describe('batches of a running daemon', () => {
   }
 
   function reportOf(file: string): Promise<Report> {
-    return until(
-      `the report of ${file}`,
-      async () => (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished'),
-      120_000,
+    return until(`the report of ${file}`, async () =>
+      (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished'),
     );
   }
 
@@ -75,7 +73,7 @@ describe('batches of a running daemon', () => {
     while ((await batchOf('held.csv')).state !== 'finished' && tries < 5) {
       tries += 1;
       await run('batches', 'release', batch, '--yes');
-      await until('an end', async () => ['held', 'finished'].includes((await batchOf('held.csv')).state), 120_000);
+      await until('an end', async () => ['held', 'finished'].includes((await batchOf('held.csv')).state));
     }
     await until('the page to go', async () => !(await readdir(processing)).includes('held.csv.result.html'));
     const { counts } = await reportOf('held.csv');

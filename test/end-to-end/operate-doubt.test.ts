@@ -107,11 +107,7 @@ describe('orders in doubt where the API gives no list', () => {
     await redis.flushdb();
     await place.drop('more.csv', csvOf(2, 11));
     const daemon = place.start(['start']);
-    await until(
-      'a hold that names the way out',
-      async () => (await run('status')).out.includes('run reconcile'),
-      120_000,
-    );
+    await until('a hold that names the way out', async () => (await run('status')).out.includes('run reconcile'));
     expect((await run('resume')).out).toMatch(
       /still paused[\s\S]*without a list run po-sync reconcile --repair --without-list/,
     );

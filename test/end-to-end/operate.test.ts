@@ -28,6 +28,7 @@ type Shown = {
   queue: { unsettledOrders: number };
   token: object;
   daemons: object[];
+  batches: { state: string }[];
   findings: { check: string; state: string }[];
 };
 
@@ -258,8 +259,10 @@ describe("the operator's commands", () => {
     });
     const daemon = place.start(['start']);
     await place.drop('later.csv', `${HEAD}\nPO-100,NEW,A,1\n`);
-    await until('an order that waits', async () => (await json('status')).document.queue.unsettledOrders === 1);
-    const { document } = await json('status');
+    const document = await until('an order that waits', async () => {
+      const { document: now } = await json('status');
+      return now.queue.unsettledOrders === 1 && now.batches.some(({ state }) => state === 'sending') && now;
+    });
     expect(document).toMatchObject({
       daemons: [{ pid: daemon.child.pid, version: expect.any(String), host: expect.any(String) }],
       pauses: [{ code: 'operator', reason: 'paused by anna: stock-taking', held: true }],

@@ -43,7 +43,7 @@ export async function apiAway({
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, orders);
   if (after > 0) {
-    await until('the middle of the work', () => countOf(place.events, 'received') >= after, 60_000);
+    await until('the middle of the work', () => countOf(place.events, 'received') >= after);
     await exchange('PUT', `${place.api.authUrl}/rehearsal/faults`, { body: JSON.stringify(away) });
   }
   await allReported(place, dropped, span + 120_000);

@@ -74,9 +74,9 @@ export async function flushes(times: number, orders: number): Promise<Account & 
     const before = countOf(place.events, 'stored');
     await dropOrders(place, dropped, orders);
     const mark = before + Math.round(orders * (0.2 + Math.random() * 0.6));
-    await until('the middle of the work', () => countOf(place.events, 'stored') > mark, 60_000);
+    await until('the middle of the work', () => countOf(place.events, 'stored') > mark);
     await hand.redis.flushall();
-    await allReported(place, dropped, 120_000);
+    await allReported(place, dropped);
   }
   return { ...(await accountOf(place, dropped)), flushes: times, noticed: noticedIn(first.out() + second.out()) };
 }
@@ -95,10 +95,10 @@ export async function oldFileRestored(
   await one.ready();
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, orders);
-  await until('a third of the work', () => countOf(place.events, 'stored') > orders / 3, 60_000);
+  await until('a third of the work', () => countOf(place.events, 'stored') > orders / 3);
   const copy = `${redis.folder}-copy`;
   await cp(redis.folder, copy, { recursive: true });
-  await until('two thirds of the work', () => countOf(place.events, 'stored') > (orders * 2) / 3, 60_000);
+  await until('two thirds of the work', () => countOf(place.events, 'stored') > (orders * 2) / 3);
   if (daemon === 'dead') await one.kill('SIGKILL');
   await redis.kill('SIGTERM');
   await rm(redis.folder, { recursive: true });
@@ -106,7 +106,7 @@ export async function oldFileRestored(
   await rm(copy, { recursive: true });
   await redis.restart();
   if (daemon === 'dead') await one.restart();
-  await allReported(place, dropped, 120_000);
+  await allReported(place, dropped);
   return { ...(await accountOf(place, dropped)), noticed: noticedIn(one.out()) };
 }
 
@@ -122,7 +122,7 @@ export async function queueObliterated(times: number, orders: number): Promise<A
   for (let n = 0; n < times; n += 1) {
     const before = countOf(place.events, 'stored');
     await dropOrders(place, dropped, orders);
-    await until('a start', () => countOf(place.events, 'stored') > before + orders / 5, 60_000);
+    await until('a start', () => countOf(place.events, 'stored') > before + orders / 5);
     const keys = await hand.redis.keys('*:orders:*');
     deleted += await hand.redis.del(...keys);
   }

@@ -19,10 +19,8 @@ describe('a file that is written to after it was taken', () => {
     await promisify(execFile)('mv', [draft, path.join(place.inbox, 'orders.csv')]);
     await until('orders under way', () => countOf(place.events, 'stored') > 100);
     await writer.writeFile('PO-5000,NEW,A,1\n');
-    const report = await until(
-      'the report',
-      async () => (await place.reportsNow()).find(({ file, state }) => file === 'orders.csv' && state !== 'running'),
-      60_000,
+    const report = await until('the report', async () =>
+      (await place.reportsNow()).find(({ file, state }) => file === 'orders.csv' && state !== 'running'),
     );
     expect(report).toMatchObject({ state: 'unreadable', error: { code: 'unreadable-changed' }, open: 0 });
     const { orders, accepted } = report.counts;
@@ -35,10 +33,8 @@ describe('a file that is written to after it was taken', () => {
     expect(page).toContain('This file could not be read');
     expect(page).not.toContain('No orders were sent');
     await place.drop('again.csv', csvOf(3_000));
-    await until(
-      'the rest',
-      async () => (await place.reportsNow()).some(({ file, state }) => file === 'again.csv' && state === 'finished'),
-      120_000,
+    await until('the rest', async () =>
+      (await place.reportsNow()).some(({ file, state }) => file === 'again.csv' && state === 'finished'),
     );
     daemon.child.kill('SIGTERM');
     await daemon.ended;

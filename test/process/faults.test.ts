@@ -7,7 +7,7 @@ import { flushes, redisKills } from '../faults/redis-trouble.ts';
 // The short forms of test/faults/faults.test.ts, which `npm run test:faults` runs.
 const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
 
-describe('no order is lost or doubled', { timeout: 240_000 }, () => {
+describe('no order is lost or doubled', () => {
   it('by an API that fails 3 of 10 calls in every way', async () => {
     const figures = await randomFaults(500);
     expect(figures).toMatchObject({ ...ALL_THERE, orders: 500 });

@@ -160,7 +160,7 @@ describe.runIf(canRunAsOwner)("root's commands in the folder of a service user",
     await using home = await openHome();
     await makeFolder(home.data, OWNER, 0o700);
     const daemon = home.start();
-    await until('its Redis', () => daemon.out().includes('private-redis-started'), 60_000);
+    await until('its Redis', () => daemon.out().includes('private-redis-started'));
     const { code, err } = await home.runAsRoot('status');
     expect([code, err]).toEqual([0, '']);
     daemon.child.kill('SIGTERM');

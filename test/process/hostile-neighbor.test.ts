@@ -33,9 +33,10 @@ import { openWebServer } from '../support/web-server.ts';
 /** Two users without special rights. */
 const [DAEMON, NEIGHBOR] = [65_534, 12_345];
 const isRoot = process.getuid?.() === 0;
-const WITHIN = 60_000;
 const TOKEN = '{"access_token":"t","token_type":"Bearer","expires_in":3600}';
 const HEAD = 'purchaseOrderNumber,articleCode,quantity\n';
+/** The items of each row that is dropped. */
+const ITEMS = [{ articleCode: 'A', quantity: 1 }];
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -64,8 +65,15 @@ async function openPlace(odd: Answer = () => undefined, more = ''): Promise<Plac
       const body = await text(request).catch(() => '');
       if (request.url?.startsWith('/odd')) return odd(request, response, body);
       if (request.url?.includes('token')) return reply(response, 200, TOKEN);
-      if (request.method === 'GET')
-        return reply(response, 200, '{"status":"success","error":null,"data":{"purchaseOrders":[]}}');
+      if (request.method === 'GET') {
+        // True, so that an order whose answer came too late on a slow machine is not sent again.
+        const purchaseOrders = stored.map((number) => ({
+          purchaseOrderNumber: number,
+          orderState: 'NEW',
+          items: ITEMS,
+        }));
+        return reply(response, 200, JSON.stringify({ status: 'success', error: null, data: { purchaseOrders } }));
+      }
       const { purchaseOrderNumber } = JSON.parse(body) as { purchaseOrderNumber: string };
       if (purchaseOrderNumber.startsWith('ODD')) return odd(request, response, body);
       stored.push(purchaseOrderNumber);
@@ -102,7 +110,7 @@ admin: { port: ${adminPort} }
     daemon.child.kill('SIGKILL');
     await daemon.ended;
   });
-  await until('ready', () => daemon.out().includes('po-sync is ready'), WITHIN);
+  await until('ready', () => daemon.out().includes('po-sync is ready'));
   const kept = stack.move();
   const drop = async (name: string | Buffer, content: string) => {
     const draft = path.join(folder, 'draft');
@@ -120,7 +128,7 @@ admin: { port: ${adminPort} }
     drop,
     async works(number) {
       await drop(`${number}.csv`, `${HEAD}${number},A,1\n`);
-      await until(`the order ${number}`, () => stored.includes(number), WITHIN);
+      await until(`the order ${number}`, () => stored.includes(number));
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -181,10 +189,12 @@ describe.runIf(isRoot)('a neighbor who may write to the inbox', () => {
     ];
     for (const [i, name] of names.entries()) await place.drop(name, `${HEAD}NAME-${i},A,1\n`);
     await place.works('PO-1');
-    await until('every order', () => place.stored.length > names.length, WITHIN);
-    const written = place.daemon.out();
+    await until('every order', () => place.stored.length > names.length);
+    const out = place.daemon.out();
+    // The last line may still be on its way.
+    const written = out.slice(0, out.lastIndexOf('\n'));
     expect(written).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-    for (const line of written.trim().split('\n')) expect(JSON.parse(line)).not.toMatchObject({ event: 'forged' });
+    for (const line of written.split('\n')) expect(JSON.parse(line)).not.toMatchObject({ event: 'forged' });
     const folders = await readdir(place.folder);
     expect(folders.sort()).toEqual(['data', 'inbox', 'po-sync.yaml', 'reports']);
     await endsWell(place);
@@ -198,14 +208,14 @@ describe.runIf(isRoot)('a neighbor who may write to the inbox', () => {
     await mkdir(elsewhere);
     await writeFile(path.join(elsewhere, 'private.csv'), `${HEAD}PRIVATE-1,A,1\n`, { mode: 0o600 });
     await chmod(place.inbox, 0);
-    await until('the loss', () => place.daemon.out().includes('source-lost'), WITHIN);
+    await until('the loss', () => place.daemon.out().includes('source-lost'));
     await chmod(place.inbox, 0o777);
     await place.works('PO-2');
     await rename(place.inbox, aside);
-    await until('the second loss', () => place.daemon.out().split('source-lost').length > 2, WITHIN);
+    await until('the second loss', () => place.daemon.out().split('source-lost').length > 2);
     await rename(aside, place.inbox);
     await place.works('PO-3');
-    await until('the settled file', async () => (await readdir(place.inbox)).includes('done'), WITHIN);
+    await until('the settled file', async () => (await readdir(place.inbox)).includes('done'));
     const done = path.join(place.inbox, 'done');
     // The daemon makes its folder again at any moment.
     await until('the file in its place', async () => {
@@ -219,7 +229,7 @@ describe.runIf(isRoot)('a neighbor who may write to the inbox', () => {
     await symlink(elsewhere, path.join(place.folder, 'link'));
     await rename(path.join(place.folder, 'link'), done);
     // A link in the place of `done` stops the inbox, and says so.
-    await until('the reason', () => place.daemon.out().includes('done is a link'), WITHIN);
+    await until('the reason', () => place.daemon.out().includes('done is a link'));
     await place.drop(
       'PO-5.csv',
       `${HEAD}PO-5,A,1
@@ -232,8 +242,8 @@ describe.runIf(isRoot)('a neighbor who may write to the inbox', () => {
       'the settled files',
       // The empty folder of a claim that was interrupted stays for a minute.
       async () => (await filesUnder(path.join(place.inbox, 'processing'))).length === 0,
-      WITHIN,
     );
+    await until('every order', () => place.stored.length >= 6);
     expect(place.stored.sort()).toEqual(['PO-1', 'PO-2', 'PO-3', 'PO-4', 'PO-5', 'PO-6']);
     await endsWell(place);
   });
@@ -287,7 +297,7 @@ describe('a neighbor at the admin port', () => {
       const answer = await fetch(`http://127.0.0.1:${place.adminPort}/healthz`, { headers: { connection: 'close' } });
       expect(answer.status).toBe(200);
     }
-    await until('the end of the endless headers', () => endless.destroyed, WITHIN);
+    await until('the end of the endless headers', () => endless.destroyed);
     clearInterval(drip);
     for (const socket of sockets) socket.destroy();
     await place.works('PO-1');
@@ -296,13 +306,15 @@ describe('a neighbor at the admin port', () => {
 });
 
 describe('a server that answers', () => {
+  /** Made once: it keeps the server from answering for as long as it takes. */
+  const BOMB = gzipSync(Buffer.alloc(50_000_000, '['));
   const created = '{"status":"success","data":{"purchaseOrderNumber":"ODD","orderState":"NEW"},"error":null}';
   const statusOf = (method: string | undefined) => (method === 'GET' ? 200 : 201);
   const WAYS: Record<string, Answer> = {
     'a gzip bomb': ({ method }, response) =>
       void response
         .writeHead(statusOf(method), { 'content-type': 'application/json', 'content-encoding': 'gzip' })
-        .end(gzipSync(Buffer.alloc(50_000_000, '['))),
+        .end(BOMB),
     'a header without an end': ({ socket }) => {
       socket.write('HTTP/1.1 201 Created\r\nX-Long: ');
       const more = () => {
@@ -360,7 +372,7 @@ describe('a server that answers', () => {
     await using place = await openPlace(odd, `${exports}notify:\n${hooks}`);
     for (const [nth] of ways.entries()) await place.drop(`odd-${nth}.csv`, `${HEAD}ODD-${nth},A,1\n`);
     await place.drop('bad.csv', `${HEAD}BAD-1,A,x\n`);
-    await until('every answer', () => everyWay.every((one) => served.has(one)), 2 * WITHIN);
+    await until('every answer', () => everyWay.every((one) => served.has(one)));
     await place.works('PO-1');
     // A redirect that is followed would be one more.
     expect([...served].sort()).toEqual(everyWay);

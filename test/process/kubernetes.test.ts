@@ -144,7 +144,7 @@ describe('the Kubernetes manifests', () => {
   test('the probes ask what the daemon answers', async () => {
     await using place = await openWorkplace();
     const { child, ended, out } = place.spawn(['start'], credentials('STAGING'));
-    const port = await until('the admin port', () => /"adminPort":(\d+)/.exec(out())?.[1], 60_000);
+    const port = await until('the admin port', () => /"adminPort":(\d+)/.exec(out())?.[1]);
     await using down = await openWebServer((_, response) => response.writeHead(503).end());
     const [container] = of('StatefulSet', 'po-sync').spec.template.spec.containers;
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {

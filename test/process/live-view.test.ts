@@ -21,18 +21,21 @@ function screenAfter(bytes: string): string[] {
   return lines;
 }
 
-const SLOW = { faults: [{ kind: 'delay', by: 100 }] };
+/** So slow that the time left is shown, however seldom the view is drawn. */
+const SLOW = { faults: [{ kind: 'delay', by: 500 }] };
 
 /** With `REDIS_ACL=1` the address of the test's Redis contains a password. */
 const isOfLogin = (line: string) => LOGIN !== '' && line.startsWith('warning: po-sync.yaml');
 
 describe('start on a terminal', () => {
   it('shows a batch in progress, then one line for it, with log lines above, until Ctrl-C', async () => {
-    await using place = await openWorkplace({ faults: SLOW, delivery: ', concurrency: 2' });
+    const more = { sandbox: { record: true }, delivery: ', concurrency: 2' };
+    await using place = await openWorkplace({ faults: SLOW, ...more });
     const { type, ended, out } = onTerminal(place, 'start', { NO_COLOR: '1' });
     await until('it is ready', () => out().includes('po-sync is ready'));
     await place.drop('orders.csv', `${csvOf(60)}PO-X,NEW,A,none\n`);
     await until('the time left is shown', () => /orders\.csv {2}[█░]+ +\d+% {2}\d+\/61 {2}\d+ s left/.test(out()));
+    await place.setFaults([]);
     await until('its last line', () => out().includes('61 orders in'));
     type('\u0003');
     expect(await ended).toBe(0);

@@ -10,7 +10,9 @@ const PASSWORD = 'canary-7c2e91';
 
 test('a proxy that is silent, refuses, and dies in the middle of calls costs no order and doubles none', async () => {
   const faults = { faults: [{ kind: 'delay', when: 'after', by: '20ms' }] };
-  await using place = await openWorkplace({ faults });
+  // The silence of the proxy lasts as long as a call may take.
+  const pace = 'settle: 1s, timeout: 2s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
+  await using place = await openWorkplace({ faults, pace });
   const { port } = new URL(place.api.baseUrl);
   await using proxy = await openConnectProxy({ credentials: `erp:${PASSWORD}`, hosts: { [HOST]: Number(port) } });
   const text = await readFile(place.config, 'utf8');
@@ -30,25 +32,21 @@ test('a proxy that is silent, refuses, and dies in the middle of calls costs no 
   proxy.mood = 'bad gateway';
   const { child, ended, out } = place.spawn(['start'], env);
   await place.drop('orders.csv', csvOf(600));
-  await until('the refusal of the proxy is shown', async () => (await status()).includes('refuses a tunnel'), 60_000);
+  await until('the refusal of the proxy is shown', async () => (await status()).includes('refuses a tunnel'));
   expect(place.stored().size).toBe(0);
 
   proxy.mood = 'tunnel';
-  await until('some orders', () => place.stored().size > 50, 60_000);
+  await until('some orders', () => place.stored().size > 50);
   for (let time = 1; time <= 3; time += 1) {
     const before = place.stored().size;
     proxy.dropAll();
-    await until('more orders', () => place.stored().size > before + 50, 60_000);
+    await until('more orders', () => place.stored().size > before + 50);
   }
   proxy.mood = 'silent';
   proxy.dropAll();
-  await until(
-    'the silence of the proxy is shown',
-    async () => (await status()).includes('did not open a tunnel'),
-    60_000,
-  );
+  await until('the silence of the proxy is shown', async () => (await status()).includes('did not open a tunnel'));
   proxy.mood = 'tunnel';
-  await until('the batch is finished', async () => (await place.reportsNow())[0]?.state === 'finished', 100_000);
+  await until('the batch is finished', async () => (await place.reportsNow())[0]?.state === 'finished');
 
   expect(place.stored().size).toBe(600);
   expect([...place.stored()].filter(([, times]) => times !== 1)).toEqual([]);

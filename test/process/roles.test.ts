@@ -20,12 +20,12 @@ it('an intake daemon without credentials and delivery daemons without the inbox 
   const deliveries = [1, 2].map(() => place.spawn(['--config', elsewhere, 'start', '--role', 'delivery']));
   const [first, second] = deliveries;
   for (const one of [intake, ...deliveries]) {
-    await until('a daemon is ready', () => one.out().includes('po-sync is ready'), 60_000);
+    await until('a daemon is ready', () => one.out().includes('po-sync is ready'));
   }
   expect(countOf(place.events, 'received')).toBe(0);
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, 500);
-  await until('a start', () => countOf(place.events, 'stored') > 100, 60_000);
+  await until('a start', () => countOf(place.events, 'stored') > 100);
   const { out } = await place.run(['status', '--json']);
   const roles = JSON.parse(out).daemons.map(({ role }: { role?: string }) => role);
   expect(roles.toSorted()).toEqual(['delivery', 'delivery', 'intake']);

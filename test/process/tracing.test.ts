@@ -55,9 +55,7 @@ it('an order has one trace from file to answer, over a retry, a restart and a do
   first.child.kill('SIGTERM');
   expect(await first.ended).toMatchObject({ code: 0 });
   expect(rootOf('PO-1')).toBeUndefined();
-  const faults = JSON.stringify({ faults: [{ kind: 'drop', when: 'after', orders: ['PO-1'], attempts: '1' }] });
-  const replaced = await fetch(`${place.api.authUrl}/rehearsal/faults`, { method: 'PUT', body: faults });
-  expect(replaced.status).toBe(200);
+  await place.setFaults([{ kind: 'drop', when: 'after', orders: ['PO-1'], attempts: '1' }]);
 
   const second = place.spawn(['start']);
   await until('both orders', () => rootOf('PO-1') && rootOf('PO-2'));

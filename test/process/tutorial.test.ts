@@ -20,7 +20,7 @@ async function blocksOf(port: number): Promise<Block[]> {
   }));
 }
 
-test('the tutorial works as written', { timeout: 180_000 }, async () => {
+test('the tutorial works as written', async () => {
   await using place = await makeTempFolder();
   const port = await freePort();
   const [start, ...blocks] = await blocksOf(port);

@@ -55,7 +55,7 @@ function run(place: Workplace, launcher: string, args: readonly string[]): Runni
 }
 
 const THIS = path.join(ROOT, 'bin/po-sync');
-const ready = ({ out }: Running) => until('a daemon is ready', () => out().includes('po-sync is ready'), 60_000);
+const ready = ({ out }: Running) => until('a daemon is ready', () => out().includes('po-sync is ready'));
 const delivered = ({ out }: Running) => out().split('"event":"attempt-ended"').length - 1;
 
 it('two versions share the work, and the newer one continues when the older one is stopped under load', async () => {
@@ -69,17 +69,13 @@ it('two versions share the work, and the newer one continues when the older one 
   expect(versions).toEqual(['0.1.0', '0.2.0']);
 
   const dropped: DroppedFile[] = [];
-  await until(
-    'both deliver',
-    async () => {
-      if (countOf(place.events, 'stored') >= 100 * (dropped.length - 2)) await dropOrders(place, dropped, 100);
-      return delivered(older) > 20 && delivered(newer) > 20;
-    },
-    120_000,
-  );
+  await until('both deliver', async () => {
+    if (countOf(place.events, 'stored') >= 100 * (dropped.length - 2)) await dropOrders(place, dropped, 100);
+    return delivered(older) > 20 && delivered(newer) > 20;
+  });
   const before = countOf(place.events, 'stored');
   await dropOrders(place, dropped, 400);
-  await until('they are in the middle', () => countOf(place.events, 'stored') > before + 100, 120_000);
+  await until('they are in the middle', () => countOf(place.events, 'stored') > before + 100);
   older.child.kill('SIGTERM');
   expect(await older.ended).toMatchObject({ code: 0 });
   await using replacement = run(place, sameFormat, ['start']);
@@ -95,7 +91,7 @@ it('a newer ledger format ends an older daemon with 1 under load, but a command 
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, 600);
   expect(await run(place, newFormat, ['status']).ended).toMatchObject({ code: 0 });
-  await until('a third of the work', () => countOf(place.events, 'stored') > 200, 120_000);
+  await until('a third of the work', () => countOf(place.events, 'stored') > 200);
   await using newer = run(place, newFormat, ['start']);
   expect(await older.ended).toMatchObject({
     code: 1,

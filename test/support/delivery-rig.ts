@@ -59,7 +59,7 @@ type RigOptions = {
 
 const DELIVERY: Delivery = {
   concurrency: 8,
-  timeout: 2_000,
+  timeout: 5_000,
   attempts: 12,
   backoff: { initial: 20, max: 200 },
   settle: 300,

@@ -21,7 +21,8 @@ export type Operator = {
 export async function openOperator(place: Workplace, daemon: Running): Promise<Operator> {
   const port = Number(await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]));
   const origin = `http://127.0.0.1:${port}`;
-  const own = { 'sec-fetch-site': 'same-origin' };
+  // A connection for each call: one that waited for five seconds is closed, perhaps when it is used again.
+  const own = { 'sec-fetch-site': 'same-origin', connection: 'close' };
   const link = () =>
     until('the link', async () => {
       return (JSON.parse((await place.run(['dashboard', '--json'])).out) as { url?: string }).url;
@@ -47,14 +48,11 @@ export async function openOperator(place: Workplace, daemon: Running): Promise<O
     link,
     call,
     async upload(query, content) {
-      const send = () =>
-        fetch(`${origin}/api/v1/uploads?${query}`, {
-          method: 'POST',
-          headers: { ...own, cookie, 'content-type': 'application/octet-stream' },
-          body: new Uint8Array(Buffer.from(content)),
-        });
-      // A connection that waited five seconds is closed, perhaps when it is used again.
-      const reply = await send().catch(send);
+      const reply = await fetch(`${origin}/api/v1/uploads?${query}`, {
+        method: 'POST',
+        headers: { ...own, cookie, 'content-type': 'application/octet-stream' },
+        body: new Uint8Array(Buffer.from(content)),
+      });
       const found = (await reply.json()) as Record<string, unknown>;
       if (!reply.ok) return found;
       matchesDocument('POST', 'uploads', 201, found);
@@ -64,7 +62,7 @@ export async function openOperator(place: Workplace, daemon: Running): Promise<O
       });
     },
     async page(path) {
-      const reply = await fetch(`${origin}${path}`, { headers: { accept: 'text/html', cookie } });
+      const reply = await fetch(`${origin}${path}`, { headers: { accept: 'text/html', cookie, connection: 'close' } });
       return { status: reply.status, text: await reply.text() };
     },
     submit(path, fields) {

@@ -92,7 +92,7 @@ reports: { path: reports }
       return numbers;
     },
     settled(): Promise<SettledBatch> {
-      return until('the batch is finished', async () => (await settledBatches(at('reports')))[0], 60_000);
+      return until('the batch is finished', async () => (await settledBatches(at('reports')))[0]);
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

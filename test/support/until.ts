@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits until `check` gives something else than undefined or false, and gives that; fails after `within` ms. */
+/**
+ * Waits until `check` gives something else than undefined or false, and gives that; fails after `within` ms. The default
+ * is far beyond what any condition needs: a slow machine must not fail a test that only takes its time.
+ */
 export async function until<T>(
   what: string,
   check: () => T | Promise<T>,
-  within = 60_000,
+  within = 120_000,
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = performance.now() + within;
   for (;;) {

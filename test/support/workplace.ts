@@ -30,6 +30,8 @@ export type Workplace = AsyncDisposable & {
   reportsNow(): Promise<Report[]>;
   /** A file of a report's folder. */
   read(report: Report, name: string): Promise<string>;
+  /** Replaces the faults; needs a sandbox that records. */
+  setFaults(faults: readonly object[]): Promise<void>;
   /** How often the API stored each number. */
   stored(): Map<string, number>;
 };
@@ -56,7 +58,8 @@ type WorkplaceOptions = {
   launcher?: string;
 };
 
-const PACE = 'settle: 1s, timeout: 2s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
+/** The timeout is longer than a busy machine stops a process, so no call is in doubt unless the API makes it so. */
+const PACE = 'settle: 1s, timeout: 5s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
 
 /** Everything a daemon needs, at a quick pace. */
 export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Workplace> {
@@ -124,6 +127,12 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
       return reportsFound.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
     },
     read: (report, name) => readFile(path.join(reports, report.batch, name), 'utf8'),
+    async setFaults(next) {
+      const { status } = await api.call('PUT', `${api.authUrl}/rehearsal/faults`, {
+        body: JSON.stringify({ faults: next }),
+      });
+      if (status !== 200) throw new Error(`the sandbox took no faults: ${status}`);
+    },
     stored() {
       const counts = new Map<string, number>();
       for (const event of events) {

@@ -4,7 +4,8 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { openOddApi } from '../support/odd-api.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
-import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
+import { until } from '../support/until.ts';
+import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
 const PACE = 'settle: 1s, timeout: 20s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
 
@@ -32,13 +33,11 @@ describe.concurrent("steps of Redis' clock", () => {
       await place.drop('orders.csv', csv(numbered(3)));
       await until('the calls', () => createsOf(api, 'PO-1') === 1 && createsOf(api, 'PO-2') === 1);
       await clock.set(seconds);
-      const began = performance.now();
+      // Its deadline is far below the step.
       const outcomes = await place.settled(numbered(3));
       expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
       expect(numbered(3).map((number) => times(api, number))).toEqual([1, 1, 1]);
       expect(createsOf(api, 'PO-1')).toBe(1);
-      // Far below the step.
-      expect(performance.now() - began).toBeLessThan(60_000);
     },
   );
 
@@ -90,6 +89,6 @@ describe.concurrent("steps of Redis' clock", () => {
     connection.disconnect();
     await clock.set(-3_600);
     isUp = true;
-    expect(await place.settled(['PO-1'], 60_000)).toEqual({ 'PO-1': 'accepted' });
+    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
   });
 });

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { created, listed, type OddAnswer, openOddApi, type StoredOrder } from '../support/odd-api.ts';
 import { settledBatches } from '../support/settled-batches.ts';
-import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
+import { until } from '../support/until.ts';
+import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
 describe('an order that the API has is never sent again', () => {
   it('a conflict that a file shows again, with the same or with other content', async () => {
@@ -94,7 +95,7 @@ describe('an order that the API has is never sent again', () => {
       const numbers = numbered(5);
       await place.drop('orders.csv', csv(numbers));
       expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
-      expect(place.daemon.out()).toContain('"event":"ledger-rebuild-impossible"');
+      await until('the warning', () => place.daemon.out().includes('"event":"ledger-rebuild-impossible"'));
     },
   );
 

@@ -1,7 +1,8 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { created, openOddApi } from '../support/odd-api.ts';
-import { csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
+import { until } from '../support/until.ts';
+import { csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
 const text = (number: string) => JSON.stringify(created(number));
 

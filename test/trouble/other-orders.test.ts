@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { envelope, openOddApi } from '../support/odd-api.ts';
-import { createsOf, csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
+import { until } from '../support/until.ts';
+import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
 describe('one order never stops the others', () => {
   it.each([
@@ -19,16 +20,12 @@ describe('one order never stops the others', () => {
     await until('the others', () => api.stored.length === 39);
     // Others keep passing: what is refused again and again meanwhile is this one order.
     let files = 0;
-    await until(
-      'an outcome of the refused order',
-      async () => {
-        files += 1;
-        await place.drop(`more-${files}.csv`, csv([`MORE-${files}`]));
-        await until('one more order', () => times(api, `MORE-${files}`) === 1);
-        return 'PO-7' in (await place.outcomes());
-      },
-      60_000,
-    );
+    await until('an outcome of the refused order', async () => {
+      files += 1;
+      await place.drop(`more-${files}.csv`, csv([`MORE-${files}`]));
+      await until('one more order', () => times(api, `MORE-${files}`) === 1);
+      return 'PO-7' in (await place.outcomes());
+    });
     const outcomes = await place.outcomes();
     expect(outcomes['PO-7']).toBe('refused');
     expect(numbers.filter((number) => outcomes[number] === 'accepted')).toHaveLength(39);
@@ -59,7 +56,7 @@ describe('one order never stops the others', () => {
     await using place = await openTroublePlace(api);
     const numbers = numbered(60);
     await place.drop('orders.csv', csv(numbers));
-    const outcomes = await place.settled(numbers, 60_000);
+    const outcomes = await place.settled(numbers);
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
     expect(api.stored).toHaveLength(60);
   });

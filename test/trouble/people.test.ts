@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { ledgerStates } from '../support/ledger-states.ts';
 import { envelope, openOddApi } from '../support/odd-api.ts';
-import { csv, numbered, openTroublePlace, times, until } from './trouble-place.ts';
+import { until } from '../support/until.ts';
+import { csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
 describe('people', () => {
   it.each([
@@ -14,11 +16,12 @@ describe('people', () => {
     await place.drop('orders.csv', csv(numbers));
     await until('some orders', () => api.stored.length > 5);
     expect((await place.run('pause', '--reason', 'stock-taking')).code).toBe(0);
-    // What was written before arrives, and is answered.
-    await delay(200);
-    const then = api.stored.length;
+    // What has its intent by now is under way or settled.
+    const states = await ledgerStates(place.redis?.url ?? '', `${api.url}/api/v1`);
+    const waiting = numbers.filter((number) => ['queued', undefined].includes(states.get(number)));
+    expect(waiting).not.toEqual([]);
     await delay(2_000);
-    expect(api.stored).toHaveLength(then);
+    expect(waiting.filter((number) => times(api, number) > 0)).toEqual([]);
     expect((await place.run('resume')).code).toBe(0);
     await place.settled(numbers);
     expect(api.stored).toHaveLength(numbers.length);

@@ -3,10 +3,12 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createConnection, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ledgerStates } from '../support/ledger-states.ts';
 import { envelope, type OddAnswer, type OddCall, openOddApi } from '../support/odd-api.ts';
 import { mostWithin } from '../support/stalls.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
-import { csv, numbered, openTroublePlace, until } from './trouble-place.ts';
+import { until } from '../support/until.ts';
+import { csv, numbered, openTroublePlace } from './trouble-place.ts';
 import { busiest } from './trouble-row.ts';
 
 /** Milliseconds; longer than the waits that are configured. */
@@ -221,7 +223,10 @@ describe.concurrent('after calls succeeded, with 64 in flight', () => {
     await place.drop('orders.csv', csv(numbered(3_000)));
     await until('some orders', () => api.stored.length > 100);
     expect((await place.run('pause')).code).toBe(0);
-    await until('a quiet second', () => performance.now() - (api.calls.at(-1)?.at ?? 0) > 1_000);
+    await until('the answers of the calls in flight', async () => {
+      const states = await ledgerStates(place.redis?.url ?? '', `${api.url}/api/v1`);
+      return ![...states.values()].includes('sending');
+    });
     isDown = true;
     expect((await place.run('resume')).code).toBe(0);
     await until('the first call', () => failed.length > 0);

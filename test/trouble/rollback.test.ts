@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { openOddApi } from '../support/odd-api.ts';
-import { csv, openTroublePlace, type TroublePlace, until } from './trouble-place.ts';
+import { until } from '../support/until.ts';
+import { csv, openTroublePlace, type TroublePlace } from './trouble-place.ts';
 
 /** The order numbers of the calls, as they were sent. */
 const sent = (calls: readonly { endpoint: string; order?: string }[]) =>

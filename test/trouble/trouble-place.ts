@@ -6,19 +6,11 @@ import { type Running, startProgram } from '../support/program.ts';
 import { settledBatches } from '../support/settled-batches.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
-import { until as waitUntil } from '../support/until.ts';
-import { judgeRow, type Status, statusText } from './trouble-row.ts';
+import { until } from '../support/until.ts';
+import { judgeRow, lostIn, type Status, statusText } from './trouble-row.ts';
 
-/** As `until`, with the patience that processes on a busy machine need. */
-export function until<T>(
-  what: string,
-  check: () => T | Promise<T>,
-  within = 60_000,
-): Promise<Exclude<T, undefined | false>> {
-  return waitUntil(what, check, within);
-}
-
-const PACE = 'settle: 1s, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+/** The timeout is longer than a busy machine stops a process, so no call is in doubt unless the API makes it so. */
+const PACE = 'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
 
 export type TroubleOptions = {
   /** More lines of the environment, e.g. `rateLimit: { max: 5, per: 1s }`. */
@@ -58,7 +50,7 @@ export type TroublePlace = AsyncDisposable & {
   /** The code of its result there. */
   codeIn(file: string, number: string): Promise<string | undefined>;
   /** Resolves when every batch has ended and these orders have an outcome. */
-  settled(numbers: readonly string[], within?: number): Promise<Outcomes>;
+  settled(numbers: readonly string[]): Promise<Outcomes>;
   restart(): Promise<void>;
 };
 
@@ -125,8 +117,12 @@ export async function openTroublePlace(
 
   async function judge(): Promise<void> {
     if (!('calls' in api)) return;
-    const now = await status();
-    await judgeRow({ stays, api, dropped, outcomes: await outcomes(), status: now, named, onTheirWay });
+    // The report of a batch is written after the ledger has finished it.
+    const seen = await until('an outcome of each order that does not wait', async () => {
+      const now = { dropped, status: await status(), outcomes: await outcomes() };
+      return lostIn(now) === 0 && now;
+    });
+    await judgeRow({ ...seen, stays, api, named, onTheirWay });
   }
 
   const kept = stack.move();
@@ -148,15 +144,11 @@ export async function openTroublePlace(
     outcomes,
     outcomeIn: async (file, number) => (await resultIn(file, number))?.['outcome'],
     codeIn: async (file, number) => (await resultIn(file, number))?.['code'],
-    async settled(numbers, within = 90_000) {
-      await until(
-        `an outcome of ${numbers.length} orders`,
-        async () => {
-          const now = await outcomes();
-          return numbers.every((number) => number in now) && (await noneRunning(reports));
-        },
-        within,
-      );
+    async settled(numbers) {
+      await until(`an outcome of ${numbers.length} orders`, async () => {
+        const now = await outcomes();
+        return numbers.every((number) => number in now) && (await noneRunning(reports));
+      });
       return outcomes();
     },
     async restart() {

@@ -50,12 +50,10 @@ type Seen = {
 };
 
 /** The row of a test, added to the table of the suite. Throws where a rule that holds for every row is broken. */
-export async function judgeRow({ stays, api, dropped, outcomes, status, named, onTheirWay }: Seen): Promise<Row> {
+export async function judgeRow(seen: Seen): Promise<Row> {
+  const { stays, api, dropped, outcomes, status, named, onTheirWay } = seen;
   const ended = [...dropped].filter((number) => number in outcomes);
   const open = dropped.size - ended.length;
-  const isReading = status.batches.some(({ state }) => state === 'reading');
-  // A batch in progress has counted some outcomes that no report has yet.
-  const counted = status.batches.reduce((sum, { counts }) => sum + settledIn(counts), 0);
   const spans = barrenSpans(api, onTheirWay);
   const row = {
     stays,
@@ -64,7 +62,7 @@ export async function judgeRow({ stays, api, dropped, outcomes, status, named, o
       open,
     ),
     twice: [...createdTimes(api).values()].filter((times) => times > 1).length,
-    lost: isReading ? 0 : Math.max(0, open - status.queue.unsettledOrders - counted),
+    lost: lostIn(seen),
     rates: {
       token: rateOf(api, 'token', spans),
       create: rateOf(api, 'create', spans),
@@ -87,6 +85,15 @@ export async function judgeRow({ stays, api, dropped, outcomes, status, named, o
   ];
   if (broken.length > 0) throw new Error(`${stays}: ${broken.join('; ')}`);
   return row;
+}
+
+/** How many orders of the files neither have an outcome nor wait. */
+export function lostIn({ dropped, outcomes, status }: Pick<Seen, 'dropped' | 'outcomes' | 'status'>): number {
+  if (status.batches.some(({ state }) => state === 'reading')) return 0;
+  const open = [...dropped].filter((number) => !(number in outcomes)).length;
+  // A batch in progress has counted some outcomes that no report has yet.
+  const counted = status.batches.reduce((sum, { counts }) => sum + settledIn(counts), 0);
+  return Math.max(0, open - status.queue.unsettledOrders - counted);
 }
 
 function settledIn(counts: Record<string, number | null>): number {
