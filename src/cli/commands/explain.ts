@@ -96,9 +96,9 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted)]),
     ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
   ];
-  // Each file with a dead letter of the order shows the same closing.
+  // Each file with a dead letter of the order shows the same closing, and the one that came back what was changed.
   const isRepeated = ({ at, text, more }: HistoryEvent, index: number) =>
-    more === undefined && all.findIndex((one) => one.at === at && one.text === text) < index;
+    !more && all.some((one, i) => one.at === at && one.text === text && (i < index || one.more));
   return all.filter((one, index) => !isRepeated(one, index)).sort((a, b) => a.at - b.at);
 }
 
