@@ -38,7 +38,8 @@ async function claimOf(port: number): Promise<Server | undefined> {
 /** Undefined when the address is taken. */
 async function listening(at: string | number): Promise<Server | undefined> {
   const server = createServer();
-  typeof at === 'string' ? server.listen(at) : server.listen(at, '127.0.0.1');
+  if (typeof at === 'string') server.listen(at);
+  else server.listen(at, '127.0.0.1');
   try {
     await once(server, 'listening');
     return server;
