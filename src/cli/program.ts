@@ -124,8 +124,19 @@ function treeOf(command: Command): CommandTree {
     name: command.name(),
     summary: command.description(),
     options: [...visible.map((option: Option) => option.long ?? ''), '--help'].filter((flag) => flag !== ''),
+    values: Object.fromEntries(
+      visible
+        .filter(({ required }) => required)
+        .map(({ long, argChoices, description }) => [long ?? '', argChoices ?? listedIn(description)]),
+    ),
+    words: command.registeredArguments.flatMap(({ description }) => listedIn(description)),
     commands: command.commands.map(treeOf),
   };
+}
+
+/** The help of an option or argument whose values are few is their list: `bash, zsh, fish`. */
+function listedIn(description: string): string[] {
+  return /^\w+(, \w+)+$/.test(description) ? description.split(', ') : [];
 }
 
 /** Subcommands print help in the same way as the program. */

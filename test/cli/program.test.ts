@@ -148,6 +148,12 @@ describe('completion', () => {
     [['dead-letters', 'retry', '--li'], ['--limit']],
     [['--json', 'batches', 'list', '--o'], ['--open']],
     [['status', '--env'], ['--environment']],
+    [['dead-letters', 'list', '--kind', 're'], ['refused']],
+    [['start', '--role', 'int'], ['intake']],
+    [['completion', 'b'], ['bash']],
+    // Files, which bash itself offers.
+    [['check', '--config', ''], ['']],
+    [['status', '--environment', '--'], ['']],
   ])('of bash offers after %j: %j', async (words, offers) => {
     await using folder = await makeTempFolder();
     expect(await completed(folder.path, words)).toEqual(offers);

@@ -2,7 +2,16 @@ import { PoSyncError } from '../../core/errors.ts';
 import type { Shell } from '../shell.ts';
 
 /** A command with its options and subcommands, as far as completion needs them. */
-export type CommandTree = { name: string; summary: string; options: string[]; commands: CommandTree[] };
+export type CommandTree = {
+  name: string;
+  summary: string;
+  options: string[];
+  /** Of each option that needs a value: the values that it can have; none where it can be any text or file. */
+  values: Record<string, readonly string[]>;
+  /** What its argument can be; none where that is any text or file. */
+  words: readonly string[];
+  commands: CommandTree[];
+};
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type CompletionShell = (typeof SHELLS)[number];
@@ -41,7 +50,7 @@ function placesOf(program: CommandTree): { words: string; follow: string[] }[] {
   const visit = (command: CommandTree, words: string, inherited: string[]): { words: string; follow: string[] }[] => {
     const options = [...new Set([...command.options, ...inherited])];
     return [
-      { words, follow: [...command.commands.map(({ name }) => name), ...options] },
+      { words, follow: [...command.commands.map(({ name }) => name), ...command.words, ...options] },
       ...command.commands.flatMap((child) => visit(child, `${words} ${child.name}`.trim(), options)),
     ];
   };
@@ -50,6 +59,22 @@ function placesOf(program: CommandTree): { words: string; follow: string[] }[] {
 
 function casesOf(places: ReturnType<typeof placesOf>, assign: (follow: string) => string): string {
   return places.map(({ words, follow }) => `    '${words}') ${assign(follow.join(' '))} ;;`).join('\n');
+}
+
+/** The values of all options; no two commands have an option with one name and other values. */
+function valuesOf({ values, commands }: CommandTree): Record<string, readonly string[]> {
+  return Object.assign({}, values, ...commands.map(valuesOf));
+}
+
+/** `--kind) … ;;` for each option with a value, and one line for all that can have any. */
+function valueCases(program: CommandTree, assign: (follow: string) => string, any: string): string {
+  const all = Object.entries(valuesOf(program));
+  const free = all.filter(([, values]) => values.length === 0).map(([option]) => option);
+  const fixed = all.filter(([, values]) => values.length > 0);
+  return [
+    ...fixed.map(([option, values]) => `    ${option}) ${assign(values.join(' '))} ;;`),
+    `    ${free.join('|')}) ${any} ;;`,
+  ].join('\n');
 }
 
 function pathPattern(places: ReturnType<typeof placesOf>): string {
@@ -71,6 +96,9 @@ _po_sync() {
   local follow=''
   case "$place" in
 ${casesOf(places, (follow) => `follow='${follow}'`)}
+  esac
+  case "\${COMP_WORDS[COMP_CWORD - 1]}" in
+${valueCases(program, (follow) => `follow='${follow}'`, "follow=''")}
   esac
   COMPREPLY=($(compgen -W "$follow" -- "$current"))
 }
@@ -94,6 +122,9 @@ _po_sync() {
   case "$place" in
 ${casesOf(places, (follow) => `follow=(${follow})`)}
   esac
+  case "\${words[CURRENT-1]}" in
+${valueCases(program, (follow) => `follow=(${follow})`, 'follow=()')}
+  esac
   compadd -- $follow || _files
 }
 compdef _po_sync po-sync
@@ -111,7 +142,12 @@ function fishScript(program: CommandTree): string {
       lines.push(`complete -c po-sync -f${condition} -a ${name} -d '${summary.replaceAll("'", "\\'")}'`);
     }
     const anywhere = at.length === 0 ? '' : ` -n '${at.join('; and ')}'`;
-    for (const option of command.options) lines.push(`complete -c po-sync${anywhere} -l ${option.replace(/^--/, '')}`);
+    for (const word of command.words) lines.push(`complete -c po-sync -f${anywhere} -a ${word}`);
+    for (const option of command.options) {
+      const values = command.values[option];
+      const value = values === undefined ? '' : values.length === 0 ? ' -r' : ` -x -a '${values.join(' ')}'`;
+      lines.push(`complete -c po-sync${anywhere} -l ${option.replace(/^--/, '')}${value}`);
+    }
     for (const child of command.commands) visit(child, [...seen, child.name]);
   };
   visit(program, []);
