@@ -20,6 +20,7 @@ it('an inbox that daemons of another Redis use is refused; one whose Redis forgo
   const client = await connectRedis(redis);
   await client.flushdb();
   await client.quit();
+  expect(await place.run(['doctor'])).toMatchObject({ code: 0 });
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   expect(await readFile(marker, 'utf8')).toBe(text);
 
@@ -28,6 +29,10 @@ it('an inbox that daemons of another Redis use is refused; one whose Redis forgo
   expect(await place.run(['start', '--once'])).toMatchObject({
     code: 1,
     err: expect.stringContaining('belongs to the ledger of /srv/data on host-b'),
+  });
+  expect(await place.run(['doctor'])).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^fail +inbox inbox +.* belongs to the ledger of \/srv\/data on host-b/m),
   });
 });
 
@@ -55,6 +60,11 @@ describe('the format of the ledger', () => {
     expect(await place.run(['start', '--once'])).toMatchObject(newer);
     expect(place.stored().size).toBe(0);
     expect(await place.reportsNow()).toEqual([]);
+    expect(await place.run(['doctor'])).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^fail +ledger +A newer/m),
+    });
+    expect(await client.hget(identity, 'format')).toBe('2');
   });
 
   it('ends a daemon that runs with 1 when a newer version raises it', async () => {

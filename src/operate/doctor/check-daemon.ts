@@ -3,11 +3,11 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { codeOf } from '../../core/errors.ts';
+import { codeOf, toError } from '../../core/errors.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
-import type { Store } from '../../redis/store.ts';
+import { requireFormat, type Store } from '../../redis/store.ts';
 import { livingDaemons } from '../daemon.ts';
 import { type Finding, failure } from './finding.ts';
 
@@ -16,6 +16,7 @@ type Place = Pick<Store, 'redis' | 'keys'>;
 /** Checks what the daemons of the environment share: their ledger, pauses of delivery, and the admin port of this machine. */
 export async function checkDaemon(place: Place, config: Config): Promise<Finding[]> {
   return [
+    ...(await checkFormat(place)),
     ...(await checkLedger(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map(({ reason }): Finding => {
       const remedy = 'Run po-sync status to see what ends the pause.';
@@ -23,6 +24,12 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     }),
     ...(await checkAdminPort(place, config)),
   ];
+}
+
+/** A start refuses a ledger that a newer version writes. */
+async function checkFormat(place: Place): Promise<Finding[]> {
+  const error = await requireFormat(place, true).catch((thrown: unknown) => toError(thrown));
+  return error === undefined ? [] : [failure('ledger', error)];
 }
 
 /** A start refuses an inbox of another ledger. */
