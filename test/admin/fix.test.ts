@@ -73,6 +73,8 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
     return body['closed'] === undefined ? undefined : body;
   });
   expect(letter['closed']).toMatchObject({ by: 'accepted', batch: sent.body['batch'] });
+  const { body: late } = await person.call('POST', `${pathOf(id)}/fix`, { version: rows.version, rows: good });
+  expect(late['detail']).toMatch(/^PO-1 is settled already: accepted in \S*orders\.line-2\.fix/);
   const { body: history } = await person.call('GET', '/order?number=PO-1');
   expect(history['operatorActions']).toMatchObject([{ what: 'corrected', who: expect.any(String) }]);
   expect(place.stored().size).toBe(1);
@@ -220,6 +222,7 @@ it('a correction that still needs a person closes the old dead letter and leads 
   expect((await rowsOf(next.id)).rows[0]?.cells.map(({ value }) => value)).toEqual(['PO-3', 'NEW', 'X-9', '2']);
   const old = await person.call('GET', `${pathOf(id)}/rows`);
   expect([old.status, old.body['code']]).toEqual([409, 'dead-letter-closed']);
+  expect(old.body['detail']).toMatch(/^PO-3 came back in \S*again\.line-2\.fix/);
 });
 
 it('cells of a JSON order keep their types, and a missing value can be added', async () => {

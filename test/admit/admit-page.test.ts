@@ -8,12 +8,13 @@ import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/transitions/next.ts';
 import type { LedgerEvent } from '../../src/ledger/transitions/step.ts';
-import { cancelBatch } from '../../src/operate/batches/cancel-batch.ts';
+import { cancelBatch, cancelledText } from '../../src/operate/batches/cancel-batch.ts';
 import type { FoundDeadLetter } from '../../src/operate/dead-letters/dead-letters-in-progress.ts';
 import { retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
+import { noOutcomes } from '../../src/order/outcome.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
@@ -406,4 +407,14 @@ describe('admission of a page', () => {
     await happens('4711', { kind: 'resend', at: store.time.now(), job: 'c-9' });
     expect(await entry('4711')).toMatchObject({ state: 'queued', job: 'c-9' });
   });
+});
+
+it('a cancellation names what was accepted before, and that the rest of the file follows', () => {
+  const batch = { batch: 'b1', counts: { ...noOutcomes(), accepted: 3931 } };
+  expect(cancelledText(batch, { cancelled: 1784, underWay: 1, reading: true })).toBe(
+    '1,784 orders of b1 cancelled; 3,931 orders had been accepted before; 1 order may have been sent and could not be cancelled; the rest of the file is cancelled as it is read.',
+  );
+  expect(cancelledText({ ...batch, counts: noOutcomes() }, { cancelled: 2, underWay: 0, reading: false })).toBe(
+    '2 orders of b1 cancelled.',
+  );
 });

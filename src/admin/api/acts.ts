@@ -1,7 +1,7 @@
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { counted, iso } from '../../core/format.ts';
+import { iso } from '../../core/format.ts';
 import { operatorActed } from '../../log/events/daemon.ts';
-import { cancelBatch, isFinished, notHeld, releaseBatch } from '../../operate/batches/cancel-batch.ts';
+import { cancelBatch, cancelledText, isFinished, notHeld, releaseBatch } from '../../operate/batches/cancel-batch.ts';
 import { findBatch } from '../../operate/batches/list-batches.ts';
 import { type RetryVerdict, retryDeadLetters } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { findListed } from '../../operate/delivery/api-list.ts';
@@ -96,11 +96,7 @@ async function cancel(context: OperatorContext, { on }: Request): Promise<Done> 
   const batch = await findBatch(on, context.batches);
   if (batch.state === 'done') throw isFinished(batch);
   const end = await cancelBatch(batch, context);
-  const rest = end.underWay > 0 ? ` ${counted(end.underWay, 'order')} may have been sent and continue.` : '';
-  return {
-    document: { batch: batch.batch, ...end },
-    text: `${counted(end.cancelled, 'order')} of ${batch.batch} cancelled.${rest}`,
-  };
+  return { document: { batch: batch.batch, ...end }, text: cancelledText(batch, end) };
 }
 
 const RETRIED: Record<RetryVerdict, string> = {

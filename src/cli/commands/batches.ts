@@ -1,6 +1,6 @@
 import { counted, iso } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
-import { type Cancelled, cancelBatch, isFinished, notHeld, releaseBatch } from '../../operate/batches/cancel-batch.ts';
+import { cancelBatch, cancelledText, isFinished, notHeld, releaseBatch } from '../../operate/batches/cancel-batch.ts';
 import { batchJson, findBatch, listBatches, settledIn, viewOf } from '../../operate/batches/list-batches.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -64,7 +64,7 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
   if (!(await confirmation(question, args, shell))) return 1;
   const end = await cancelBatch(batch, context);
   if (args.json) printJson(shell, { batch: batch.batch, ...end });
-  else shell.out(cancelledText(batch, end));
+  else shell.out(`${cancelledText(batch, end)}\n`);
   return end.underWay > 0 ? 2 : 0;
 }
 
@@ -72,14 +72,4 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
 function remaining(batch: Batch): string {
   const orders = totalOrders(batch);
   return orders === undefined ? 'the rest of its file' : `up to ${counted(orders - settledIn(batch), 'order')}`;
-}
-
-function cancelledText({ batch, counts }: Batch, { cancelled, underWay, reading }: Cancelled): string {
-  const kept = [
-    counts.accepted > 0 ? `${counted(counts.accepted, 'order')} had been accepted before` : '',
-    underWay > 0 ? `${counted(underWay, 'order')} may have been sent and could not be cancelled` : '',
-    reading ? 'the rest of the file is cancelled as it is read' : '',
-  ].filter((text) => text !== '');
-  const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
-  return `${counted(cancelled, 'order')} of ${batch} cancelled${more}.\n`;
 }

@@ -1,4 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
+import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
@@ -44,6 +45,20 @@ export async function cancelBatch({ batch: name, no }: Batch, context: OperatorC
   }
   const state = (await batches.find(name))?.state;
   return { cancelled, underWay: await countUnderWay(name, context), reading: state === 'reading' };
+}
+
+/** What a cancellation did, in words; `counts`: those before it. */
+export function cancelledText(
+  { batch, counts }: Pick<Batch, 'batch' | 'counts'>,
+  { cancelled, underWay, reading }: Cancelled,
+): string {
+  const kept = [
+    counts.accepted > 0 ? `${counted(counts.accepted, 'order')} had been accepted before` : '',
+    underWay > 0 ? `${counted(underWay, 'order')} may have been sent and could not be cancelled` : '',
+    reading ? 'the rest of the file is cancelled as it is read' : '',
+  ].filter((text) => text !== '');
+  const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
+  return `${counted(cancelled, 'order')} of ${batch} cancelled${more}.`;
 }
 
 async function cancelUnsent(batch: string, context: OperatorContext): Promise<number> {

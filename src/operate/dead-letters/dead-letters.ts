@@ -89,7 +89,7 @@ async function isKnownOrder(order: string, context: OperatorContext): Promise<bo
 export function unknownOrder(order: string, environment: string): PoSyncError {
   return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.`, {
     remedy:
-      'Check the number, including leading zeros, and the environment. Orders of a file that is being read appear as they are read.',
+      'Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Orders of a file that is being read appear as they are read.',
     facts: { order, environment },
   });
 }

@@ -4,6 +4,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { handIn } from '../../intake/hand-in.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
+import { closingWord } from '../../order/closing-text.ts';
 import { placeText } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -143,9 +144,17 @@ function changed(): PoSyncError {
   });
 }
 
-function closed({ closed: end }: FoundDeadLetter): PoSyncError {
-  return new PoSyncError('dead-letter-closed', `This dead letter was closed: ${end?.by}.`, {
-    remedy: 'There is nothing to correct.',
+function closed({ closed: end, purchaseOrderNumber: number }: FoundDeadLetter): PoSyncError {
+  const name = number === '' ? 'This row' : number;
+  const place = end?.batch === undefined ? '' : ` in ${end.file ?? end.batch}`;
+  const who = end?.who === undefined ? '' : ` by ${end.who}`;
+  const what = `${closingWord(end?.by ?? 'accepted')}${place}${who}`;
+  if (end?.by === 'fixed')
+    return new PoSyncError('dead-letter-closed', `${name} ${what}.`, {
+      remedy: 'Continue with that batch. The history of the order shows what became of it.',
+    });
+  return new PoSyncError('dead-letter-closed', `${name} is settled already: ${what}.`, {
+    remedy: 'Compare your values with its history. To order something else, use a new order number.',
   });
 }
 
