@@ -174,7 +174,7 @@ function itemOf(item: unknown, place: Place, rules: ObjectRules, problems: Probl
   const read = quantityOf(found, rules.mapping);
   if ('value' in read) return [{ articleCode, quantity: read.value }];
   const value = found.isAmbiguous ? found.keys : isAbsent(found) ? '' : shown(found.value);
-  problems.push(problemAt(read.fault, found, place, value));
+  problems.push(problemAt(read.fault, found, place, value, read.fault === 'missing' ? keysBeside(item, found) : value));
   return [];
 }
 

@@ -381,13 +381,16 @@ describe('JSON', () => {
   });
 
   test('names the keys that an object has instead of the one it needs', async () => {
-    const { orders } = await readText('[{"number":"1","lines":[]},{"purchaseOrderNumber":null,"items":[]}]');
+    const { orders } = await readText(
+      '[{"number":"1","lines":[]},{"purchaseOrderNumber":null,"items":[]},{"purchaseOrderNumber":"2","items":[{"articleCode":"A"}]}]',
+    );
     const said = orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ value, message }) => [value, message])));
     expect(said).toEqual([
       ['', 'is missing; the object has "number", "lines"'],
       ['', 'has no items; at least one is needed; the object has "number", "lines"'],
       ['null', 'is empty; enter a value'],
       ['[]', 'has no items; at least one is needed'],
+      ['', 'is missing; the object has "articleCode"'],
     ]);
   });
 
