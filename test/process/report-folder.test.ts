@@ -162,7 +162,12 @@ const WAYS: [string, (place: Workplace) => Promise<Subject>][] = [
         [
           [
             'is read-only',
-            onFileSystem('size=64m', 'mount -o remount,ro "$REPORTS"', 'mount -o remount,rw "$REPORTS"'),
+            // Busy while a file in it is open for writing.
+            onFileSystem(
+              'size=64m',
+              'until mount -o remount,ro "$REPORTS" 2>/dev/null; do sleep 0.05; done',
+              'mount -o remount,rw "$REPORTS"',
+            ),
           ],
           ['is full', onFileSystem('size=4m', FULL, 'rm "$REPORTS/filler"')],
         ] as const
