@@ -58,6 +58,8 @@ function pagesOf(batch: string): [title: string, route: (i: number) => string][]
     ['dead letters, by text', (i) => `/dead-letters?q=po-${i}7-`],
     ['dead letters, by a text in all', (i) => `/dead-letters?q=not+a+number&since=${new Date(1e12 + i).toISOString()}`],
     ['one dead letter', () => `/dead-letters/${id}`],
+    ['corrections', () => '/corrections'],
+    ['corrections, by text', (i) => `/corrections?q=none-${i}`],
     ['an order', (i) => `/order?number=PO-${i}-3`],
     ['sources', () => '/sources'],
     ['queue', () => '/queue'],

@@ -190,6 +190,22 @@ it('a row that an order lacks is added in the form, and is sent with it', async 
   expect(text).toContain('added row, articleCode: B');
 });
 
+it('a list names the field, a search says what it does not find, and a conflict offers nothing to confirm', async () => {
+  const wrong = (await drop('listed.csv', `${HEAD}\nPO-61,NEW,A,none\nPO-62,NEW,A,1\n`)).get('PO-61');
+  const list = await until('the list', async () => {
+    const { text } = await person.page('/dead-letters?q=PO-61');
+    return text.includes('>PO-61</a>') ? text : undefined;
+  });
+  expect(list).toMatch(/quantity: [^<]*&quot;none&quot;/);
+  expect(list).toContain('Only orders that need a person are searched here.');
+  expect((await person.page('/dead-letters')).text).not.toContain('are searched here');
+  await until('the order', () => place.stored().get('PO-62') === 1);
+  const conflict = (await drop('taken.csv', `${HEAD}\nPO-62,NEW,A,2\n`)).get('PO-62');
+  expect((await person.page(pathOf(wrong))).text).toContain('name="ok.0"');
+  const { text } = await person.page(pathOf(conflict));
+  expect([text.includes('name="v.0.3"'), text.includes('name="ok.0"')]).toEqual([true, false]);
+});
+
 it('of two people, and of a double submit, one sends; a stale page shows why not', async () => {
   const id = (await drop('two.csv', `${HEAD}\nPO-21,NEW,B,none\n`)).get('PO-21');
   const rows = await rowsOf(id);

@@ -57,6 +57,9 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   expect(report.counts).toMatchObject({ accepted: 2, duplicate: 1, conflict: 1, invalid: 1 });
   expect([...place.stored().values()]).toEqual([1, 1, 1, 1]);
   expect(await uploads()).toEqual([]);
+  const sent = await person.page(`/upload/${String(upload['id'])}`);
+  expect(sent.text).toContain('shows what became of each order');
+  expect(sent.text).not.toContain('will be sent');
 
   const { body: actions } = await person.call('GET', '/actions?limit=1');
   const who = (actions['items'] as { who: string; what: string }[])[0]?.who ?? '';

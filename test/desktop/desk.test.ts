@@ -47,7 +47,7 @@ it('a file is uploaded, previewed and sent; a dead letter is found by its articl
   await picture(page, 'preview');
   expect(place.stored().size).toBe(0);
   await press('form[action$="/send"] button');
-  await shows('Submitted as');
+  await shows('shows what became of each order');
   await until('the orders', () => place.stored().size === 2);
 
   await open('/dead-letters?q=art-7');
@@ -73,6 +73,14 @@ it('a file is uploaded, previewed and sent; a dead letter is found by its articl
   expect(place.stored().get('PO-2')).toBe(1);
   await open('/order?number=PO-2');
   await shows('corrected by');
+  await until('the changes', async () => (await person.page('/order?number=PO-2')).text.includes('quantity: 3'));
+  await open('/order?number=PO-2');
+  await shows('quantity: 3 → 5');
+  await picture(page, 'order');
+  await until('the list', async () => (await person.page('/corrections')).text.includes('articleCode: ART-7'));
+  await open('/corrections');
+  await shows('articleCode: ART-7 → ART-8');
+  await picture(page, 'corrections');
   expect(page.complaints.filter((text) => !/\b(?:422|503)\b/.test(text))).toEqual([]);
   expect(page.requests.filter((url) => !url.startsWith(origin) && !url.startsWith('data:'))).toEqual([]);
 
@@ -93,6 +101,8 @@ it('a file is uploaded, previewed and sent; a dead letter is found by its articl
       ['preview', `/upload/${String(upload['id'])}`],
       ['fix', `/dead-letters/${encodeURIComponent(id)}`],
       ['dead-letters', '/dead-letters'],
+      ['corrections', '/corrections'],
+      ['order', '/order?number=PO-2'],
       ['plan', `/plans/${String(plan.body['id'])}`],
     ] as const) {
       const shown = await browser.show(`${origin}${to}`, size);

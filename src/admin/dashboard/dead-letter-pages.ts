@@ -55,13 +55,14 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
       ? link(orderPath(row.purchaseOrderNumber), row.purchaseOrderNumber || '–')
       : link(`/dead-letters/${encodeURIComponent(row.id)}`, row.purchaseOrderNumber || 'no number'),
     html`${outcomeWord(row.kind)}`,
-    html`${row.message}${row.now === undefined ? '' : ` (now ${row.now})`}`,
+    html`${row.field === undefined ? '' : `${row.field}: `}${row.message}${row.now === undefined ? '' : ` (now ${row.now})`}`,
     link(batchPath(row.batch), row.file),
     timeText(row.lastAt),
   ]);
   const body = html`<h1>Dead letters</h1>
 ${form}
 <p>${count(page.total)} ${page.total === 1 ? 'order needs' : 'orders need'} a person.</p>
+${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
 ${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Dead letters by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}

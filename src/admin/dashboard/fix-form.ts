@@ -96,6 +96,7 @@ function form(
       i,
       entered?.corrected[i],
       found.filter((one) => one.row === i),
+      letter.kind !== 'conflict',
     ),
   );
   const field =
@@ -111,7 +112,14 @@ ${parts}
 </form>`;
 }
 
-function rowPart(row: FixRow, index: number, entered: CorrectedRow | undefined, found: readonly CellProblem[]): Html {
+/** `canConfirm`: confirming the values can help; a number that another order has stays taken. */
+function rowPart(
+  row: FixRow,
+  index: number,
+  entered: CorrectedRow | undefined,
+  found: readonly CellProblem[],
+  canConfirm: boolean,
+): Html {
   const named = row.cells.map(({ name }) => plain(name));
   const own = found.filter(({ field }) => field === '' || !named.includes(plain(field)));
   const general = own.map(({ message }) => html`<p class="bad">${message}</p>`);
@@ -129,7 +137,7 @@ function rowPart(row: FixRow, index: number, entered: CorrectedRow | undefined, 
   const checked = entered?.confirmed ? html` checked` : undefined;
   return html`<fieldset><legend>${row.place}</legend>${general}
 <div class="cells">${cells}</div>
-<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> This row is correct as it is, even if it can be read in two ways or other rows of the order were removed</label>
+${canConfirm ? html`<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> This row is correct as it is, even if it can be read in two ways or other rows of the order were removed</label>` : undefined}
 </fieldset>`;
 }
 

@@ -82,9 +82,14 @@ function waits({ waits: groups, now }: Status): Html | undefined {
     html`${untilText(wait, now) || '–'}`,
     wait.oldest === undefined
       ? html`–`
-      : html`${link(batchPath(wait.oldest.batch), wait.oldest.order ?? wait.oldest.batch)}, ${agoText(wait.oldest.since, now)}`,
+      : html`${link(batchPath(wait.oldest.batch), wait.oldest.order ?? plainName(wait.oldest.batch))}, ${agoText(wait.oldest.since, now)}`,
   ]);
   return html`<h2>Orders that wait</h2>${table('Orders that wait', ['orders', 'wait for', 'until', 'oldest'], rows)}`;
+}
+
+/** Source and file of a batch, without its time and its hash. */
+function plainName(batch: string): string {
+  return batch.replace(/^\d{8}T\d{6}Z-|-[0-9a-f]{8}$/g, '');
 }
 
 function sources({ sources: all, now }: Status): Html {

@@ -68,10 +68,10 @@ export async function previewPage({ api, params, mayOperate, confirm }: PageRequ
 <p role="status">${stateOf(upload)}${isBusy ? ' The page updates automatically.' : ''}</p>
 ${changed && state === 'ready' ? html`<p class="box bad" role="alert">The ledger changed after the previous preview. Nothing was sent. This is the new preview.</p>` : undefined}
 ${trouble ? html`<p class="box bad" role="alert">${trouble.message} ${trouble.remedy}</p>` : undefined}
-${batch === undefined ? undefined : html`<p class="box good">Submitted as ${link(batchPath(batch), batch)}.</p>`}
-${preview && countsOf(preview)}
+${batch === undefined ? undefined : html`<p class="box good">Sent. ${link(batchPath(batch), `The page of ${name}`)} shows what became of each order.</p>`}
+${preview && state !== 'sent' ? countsOf(preview) : undefined}
 ${acts}
-${preview && detailsOf(preview)}
+${preview && state !== 'sent' ? detailsOf(preview) : undefined}
 ${facts([
   ['source', source],
   ['size', size(bytes)],

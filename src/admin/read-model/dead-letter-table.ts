@@ -194,7 +194,9 @@ function keptOf(letter: DeadLetter, from: { batch: string; source: string; file:
   const own = searchText([purchaseOrderNumber, articles, ...values].join('\n'));
   const id = idOf(from.batch, letter);
   const row = { purchaseOrderNumber, kind, code, message, signature, attempts, firstAt, lastAt, location };
-  return { row: { id, ...row, batch: from.batch, source: from.source, file: from.file }, own };
+  const field = problems?.[0]?.field ?? '';
+  const named = field === '' ? row : { ...row, field };
+  return { row: { id, ...named, batch: from.batch, source: from.source, file: from.file }, own };
 }
 
 /** `BATCH~line 7`, `BATCH~/orders/3`, or with the number while the place is not known: `BATCH~#PO-1`. */

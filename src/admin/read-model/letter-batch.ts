@@ -1,11 +1,11 @@
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 
-/** One line of a list of open dead letters. `id`: batch and place, which together are unique. */
+/** One line of a list of open dead letters. `id`: batch and place, which together are unique. `field`: the first wrong one. */
 export type DeadLetterRow = Pick<
   DeadLetter,
   'purchaseOrderNumber' | 'kind' | 'code' | 'message' | 'signature' | 'attempts' | 'firstAt' | 'lastAt' | 'location'
-> & { id: string; batch: string; source: string; file: string };
+> & { id: string; batch: string; source: string; file: string; field?: string };
 
 /** A row with what a search finds only there: its number, articles and wrong values, as `searchText` writes them. */
 export type Kept = { row: DeadLetterRow; own: string };

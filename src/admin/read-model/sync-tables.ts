@@ -53,19 +53,17 @@ export function createSync(context: ModelContext, tables: Tables) {
   async function catchUp(): Promise<boolean> {
     const found = await stream.next();
     if (found === undefined) return false;
-    for (const [batch, closings] of closingsIn(found.changes)) await applyChange(batch, closings);
+    for (const [batch, changed] of changedIn(found.changes)) await applyChange(batch, changed);
     for (const { batch } of await batches.underWay()) await refreshRow(batch);
     await scan.runWhenDue(table);
     await later.step();
     return found.isAll || catchUp();
   }
 
-  async function applyChange(batch: string, closings: readonly Closing[]): Promise<void> {
-    const before = table.find(batch);
+  async function applyChange(batch: string, { closings, isWritten }: Changed): Promise<void> {
     const now = await refreshRow(batch);
     if (now === undefined || (now.state === 'done' && !now.hasLetters)) return letters.remove(batch);
-    // Without closings: it is done now, or its report was written again.
-    if (now.state === 'done' && (before?.state !== 'done' || closings.length === 0)) return loadReports([batch]);
+    if (now.state === 'done' && isWritten) return loadReports([batch]);
     if (closings.length > 0) await letters.close(batch, closings);
   }
 
@@ -97,13 +95,16 @@ function createLaterReading(tables: Tables, loadReports: (names: readonly string
   return { begin, step };
 }
 
-/** The changed batches, each with the dead letters that were closed. */
-function closingsIn(changes: readonly Change[]): Map<string, Closing[]> {
-  const found = new Map<string, Closing[]>();
+/** What changed in a batch. `isWritten`: more than closings; it may be done now, or its report was written again. */
+type Changed = { closings: Closing[]; isWritten: boolean };
+
+function changedIn(changes: readonly Change[]): Map<string, Changed> {
+  const found = new Map<string, Changed>();
   for (const { batch, closing } of changes) {
-    const list = found.get(batch) ?? [];
-    if (closing !== undefined) list.push(closing);
-    found.set(batch, list);
+    const one = found.get(batch) ?? { closings: [], isWritten: false };
+    if (closing === undefined) one.isWritten = true;
+    else one.closings.push(closing);
+    found.set(batch, one);
   }
   return found;
 }

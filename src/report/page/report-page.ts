@@ -39,9 +39,9 @@ ${batchMark(report.batch)}
 ${heading(report, story)}
 ${countsSection(report, story)}
 ${nextSection(report, story, fixFiles)}
+${warnings(report)}
 ${errorsSection(story)}
 ${timelineSection(report, story)}
-${warnings(report)}
 ${particulars(report)}
 </main>
 <script>${{ markup: TIME_SCRIPT }}</script>
@@ -92,7 +92,7 @@ function particulars(report: Report): Html {
   const facts: [string, Html | string][] = [
     ['Batch', report.batch],
     ['State', report.state],
-    ['Records', count(counts.records)],
+    ['Rows', count(counts.records)],
     ['Orders', count(counts.orders)],
     ['Finished', finishedAt === null ? 'not yet' : timeText(finishedAt)],
     ['Format', format === null ? 'unknown' : formatOf(format)],

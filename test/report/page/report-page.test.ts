@@ -307,6 +307,12 @@ it('every time is UTC in the text and machine-readable for the script', () => {
   expect(page).toContain('data-day="2026-11-21T07:15:00.000Z">07:18:09</time>');
 });
 
+it('what was restored or guessed is shown before the errors', () => {
+  const page = pageOf([dead(order(2), 'refused', '400', 'No')], { warnings: ['5 cells were restored'] });
+  expect(page.indexOf('5 cells were restored')).toBeGreaterThan(0);
+  expect(page.indexOf('5 cells were restored')).toBeLessThan(page.indexOf('id="errors"'));
+});
+
 it('an order number that a shell would split is quoted in its command', () => {
   const text = textOf(pageOf([dead(rows(2, ["7 'x'", 'A', '1']), 'inDoubt', 'in-doubt', 'Unknown')]));
   expect(text).toContain("'7 &#39;\\&#39;&#39;x&#39;\\&#39;&#39;'".replaceAll("'", '&#39;'));
