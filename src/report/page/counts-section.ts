@@ -18,24 +18,25 @@ export function countsSection(report: Report, story: Story): Html | undefined {
   });
   const present = shares.filter((share) => share.number > 0);
   if (present.length === 0) return undefined;
+  const hasLater = shares.some(({ settled }) => settled > 0);
   return html`<section aria-labelledby="counts">
 <h2 id="counts">Outcomes</h2>
 ${bar(present, report)}
 <ul class="counts">${present.map(tile)}</ul>
 ${absent(shares.filter((share) => share.number === 0))}
-${present.map((share) => numbersOf(share, story.settled.get(share.outcome) ?? []))}
+${present.map((share) => numbersOf(share, story.settled.get(share.outcome) ?? [], hasLater))}
 </section>`;
 }
 
 const LONGEST_NUMBER = 64;
 
 /** The orders that need no person, so that a reader without the report's folder can check them off. */
-function numbersOf({ outcome, number: all }: Share, numbers: readonly string[]): Html {
+function numbersOf({ outcome, number: all }: Share, numbers: readonly string[], hasLater: boolean): Html {
   if (numbers.length === 0) return html``;
   const rest = all - numbers.length;
   const more = rest > 0 ? html`<p class="more">${count(rest)} more in ${reportLink('results.csv')}.</p>` : undefined;
   return html`<details><summary>Orders: ${outcomeWord(outcome)}</summary>
-<ul class="orders">${numbers.map((one) => html`<li><bdi>${visible(one, LONGEST_NUMBER)}</bdi></li>\n`)}</ul>${more}</details>`;
+<ul class="orders">${numbers.map((one) => html`<li><bdi>${visible(one, LONGEST_NUMBER)}</bdi></li>\n`)}</ul>${more}${outcome === 'accepted' && hasLater ? html`<p class="more">Orders that were accepted later, after a correction, are listed under "What went wrong".</p>` : undefined}</details>`;
 }
 
 /** The bar shows all orders of the file: those without an outcome yet are empty. Without a total there is no bar. */

@@ -16,9 +16,10 @@ const LONGEST_MESSAGE = 700;
 /** The list of all entries. */
 const ENTRY_LIST = 'dead-letters.json';
 
-/** The dead letters by kind of error, those with the most orders first. */
+/** The dead letters by kind of error: those that need somebody first, then those with the most orders. */
 export function errorsSection(story: Story): Html | undefined {
-  const groups = byWeight(story.groups);
+  const isSettled = ({ closed, count: all }: ErrorGroup) => Number(closed === all);
+  const groups = byWeight(story.groups).sort((a, b) => isSettled(a) - isSettled(b));
   if (groups.length === 0) return undefined;
   const shown = groups.slice(0, MOST_GROUPS_SHOWN);
   const most = Math.max(Math.floor(MOST_ROWS / shown.length), 3);

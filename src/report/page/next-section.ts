@@ -50,7 +50,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
     case 'unreadable':
       return stepsForUnreadable(report);
     case 'finished':
-      return [...stepsForDeadLetters(report, story, fixFiles), ...stepsElsewhere(story)];
+      return [...stepsElsewhere(story), ...stepsForDeadLetters(report, story, fixFiles)];
   }
 }
 
@@ -87,7 +87,7 @@ function stepsElsewhere({ waiting }: Story): Html[] {
     .slice(0, BATCHES_SHOWN)
     .map(
       ([batch, { count: number, file }]) =>
-        html`<b>Continue with the newer report.</b> ${orders(number)} came back and still ${number === 1 ? 'waits' : 'wait'} in ${fileAndBatch(file, batch)}. Use the fix file of that report, not an older one.`,
+        html`<b>Continue with the newer report.</b> ${orders(number)} came back and still ${number === 1 ? 'waits' : 'wait'} in ${fileAndBatch(file, batch)}. For ${number === 1 ? 'it' : 'them'}, use the fix file of that report, not the one of this report.`,
     );
 }
 
@@ -102,7 +102,7 @@ function correct(what: string, report: Report, fixFiles: readonly string[]): Htm
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is already known with different items, and the API cannot change an order. To send the new items, use a new number${rows} and drop the file${into(report)}. To keep the known order, ask your operator to discard the new one: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
+  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is already known with different items, and the API cannot change an order. To send the new items, use a new number${rows} and drop the file${into(report)}. To keep the known order, discard the new one in the dashboard, or ask your operator: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
 }
 
 function retry(number: number, batch: string): Html {

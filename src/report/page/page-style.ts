@@ -141,5 +141,6 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   h2, .group header { break-after: avoid; }
   details::details-content { content-visibility: visible; height: auto; }
   summary { display: none; }
+  [aria-labelledby="counts"] summary { display: block; margin-top: 0.6rem; list-style: none; }
 }
 `;

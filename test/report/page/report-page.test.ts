@@ -126,7 +126,7 @@ describe('what to do next', () => {
     );
     const text = textOf(pageOf(kinds));
     expect(text).toContain('Settle 1 order in conflict.');
-    expect(text).toContain('ask your operator to discard the new one');
+    expect(text).toContain('discard the new one in the dashboard, or ask your operator: po-sync');
     expect(text).toContain('1 order in conflict');
     expect(text).toMatch(
       /po-sync\s+dead-letters\s+retry\s+--batch\s+20261121T071500Z-inbox-orders-3f2a91c0\s+--kind\s+failed/,
@@ -289,6 +289,16 @@ describe('settled dead letters', () => {
     expect(text).toContain('5 PO-5 accepted in b.csv (batch B-8 ), 2026-11-21 07:15:04 UTC');
     expect(text).toContain('6 PO-6 still open in c.csv (batch B-9 ), where its rows came back');
     expect(text).toContain('1 order came back and still waits in c.csv (batch B-9 ).');
+    expect(text).toMatch(/Continue with the newer report\..*Correct 1 order\./);
+  });
+
+  it('are shown after those that need somebody, and named where the accepted orders are listed', () => {
+    const open = dead(order(9), 'refused', '400', 'Other');
+    const later = [closed(2, { at: AT, by: 'accepted' }), closed(3, { at: AT, by: 'accepted' })];
+    const text = textOf(pageOf([done(order(7)), ...later, open]));
+    expect(text).toMatch(/What went wrong 1 order refused Other .* 2 orders refused all settled since No /);
+    expect(text).toContain('PO-7 Orders that were accepted later, after a correction, are listed under');
+    expect(textOf(pageOf([done(order(7)), open]))).not.toContain('accepted later');
   });
 
   it('are not drawn as open ones', () => {
