@@ -1489,6 +1489,35 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return votes(other) - votes(one);',
     tests: ['test/process/redis-groups.test.ts'],
   },
+  // Two readings
+  {
+    without: 'what a row says beside its fields',
+    file: 'src/validate/check-row.ts',
+    find: "mapping.otherReadings === 'hold' ? saidIn(record.cells, quantity) : undefined",
+    replace: 'undefined',
+    tests: ['test/validate/two-readings.test.ts'],
+  },
+  {
+    without: 'rows that lack an empty cell',
+    file: 'src/parse/csv/inspect-table.ts',
+    find: 'moved?.look(cells, row.line);',
+    replace: '',
+    tests: ['test/validate/two-readings.test.ts'],
+  },
+  {
+    without: 'the orders that a page may cut',
+    file: 'src/parse/json/inspect-json.ts',
+    find: "objects.kind !== 'rows' || paging === undefined",
+    replace: 'objects.kind !== undefined',
+    tests: ['test/validate/read-orders.test.ts'],
+  },
+  {
+    without: 'rows that may correct an earlier one',
+    file: 'src/validate/repeated-row.ts',
+    find: 'return hasPosition || hasRevision || isApart ? other.place : undefined;',
+    replace: 'return undefined;',
+    tests: ['test/validate/two-readings.test.ts'],
+  },
   // Tracing
   {
     without: 'a bound of the spans that wait',
