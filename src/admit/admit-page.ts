@@ -14,6 +14,7 @@ import { batchTitle } from '../order/batch.ts';
 import { fingerprintOf } from '../order/digest.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
+import { problemText } from '../order/record.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Store } from '../redis/store.ts';
 import { createFixGuard } from './fix-guard.ts';
@@ -73,7 +74,7 @@ async function countInvalid(line: Admitting, batch: Batch, invalid: readonly Inv
 
 function endedInvalid(order: InvalidOrder, at: number): Ended {
   const { ordinal, number, records, place, problems } = order;
-  const [{ message: reason } = { message: '' }] = problems;
+  const reason = problems.slice(0, 1).map(problemText).join('');
   const result = planning.invalidResult(order, at);
   return { ordinal, number, result, fingerprint: fingerprintOf(records), line: place.line, reason };
 }

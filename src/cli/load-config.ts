@@ -7,7 +7,7 @@ import { loadConfig } from '../config/load.ts';
 import { type ConfigProblem, nearest, sentenceOf } from '../config/problem.ts';
 import { readSecret, secretFilesFrom } from '../config/secret.ts';
 import { loadRedisSecrets } from '../config/secrets.ts';
-import { REDIS_URL, requireConfirmation, type Variables, variable } from '../config/variables.ts';
+import { misspeltVariables, REDIS_URL, requireConfirmation, type Variables, variable } from '../config/variables.ts';
 import { systemClock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
@@ -72,8 +72,7 @@ async function readHandle(handle: FileHandle, file: string): Promise<{ text: str
 
 function missing(file: string): PoSyncError {
   return new PoSyncError('config-missing', `Configuration file ${file} not found.`, {
-    remedy:
-      'Copy config/po-sync.starter.yaml there and adapt it, or set another file with --config or PO_SYNC_CONFIG. To use the sandbox of `npm start`, run `. data/sandbox/env` first.',
+    remedy: `Copy ${path.join(PROGRAM_ROOT, 'config/po-sync.starter.yaml')} there and adapt it, or set another file with --config or PO_SYNC_CONFIG. To use the sandbox of \`npm start\`, run \`. data/sandbox/env\` first.`,
     facts: { file },
   });
 }
@@ -114,7 +113,7 @@ export async function openConfig(
   if (needs.confirm) requireConfirmation(loaded.config, args.confirm, env);
   return {
     config: loaded.config,
-    warnings: [...warnings, ...doubts, ...loaded.warnings.map((it) => sentenceOf(it, name))],
+    warnings: [...warnings, ...misspeltVariables(env), ...doubts, ...loaded.warnings.map((it) => sentenceOf(it, name))],
   };
 }
 

@@ -84,7 +84,7 @@ function createProgram(shell: Shell, isJson: boolean, run: Run): Command {
       getOutHelpWidth: () => shell.columns,
       getErrHelpWidth: () => shell.columns,
     })
-    .addHelpText('after', helpEnd(['npm start', 'po-sync check orders.csv', 'po-sync status'], EXITS));
+    .addHelpText('after', helpEnd(['po-sync doctor', 'po-sync check orders.csv', 'po-sync status'], EXITS));
   for (const definition of [...DAEMON_COMMANDS, ...ENVIRONMENT_COMMANDS, ...ORDER_COMMANDS]) {
     addCommand(program, definition, GROUPS, run, shell);
   }

@@ -105,3 +105,21 @@ export function requireConfirmation(config: Config, flag: string | undefined, en
     facts: { environment },
   });
 }
+
+/** The names that do not depend on the configuration, without `PO_SYNC_`; `…_FILE` where a file may contain the value. */
+const PLAIN = ['CONFIG', 'ENVIRONMENT', 'CONFIRM', 'ADMIN_PORT', 'INSTANCE', 'INSTANCES', 'DELIVERIES', 'UMASK'];
+const REDIS = ['URL', 'USERNAME', 'PASSWORD', 'SENTINEL_PASSWORD', 'TLS_PASSPHRASE'].map((name) => `REDIS_${name}`);
+const IN_FILES = [...REDIS, 'NOTIFY_TLS_PASSPHRASE', 'ADMIN_TOKEN', 'ADMIN_READ_TOKEN', 'METRICS_TOKEN'];
+const KNOWN = new Set([...PLAIN, ...IN_FILES.flatMap((name) => [name, `${name}_FILE`])]);
+/** How the names of an environment or a source end. They may be those of another configuration. */
+const OF_ANOTHER = /^(?!REDIS_).*_(CLIENT_ID|CLIENT_SECRET|TLS_PASSPHRASE|AUTHORIZATION|USER|PASSWORD)(_FILE)?$/;
+
+/** A warning for each variable that has no meaning and nearly the name of one that has: po-sync ignores it. */
+export function misspeltVariables(env: Variables): string[] {
+  return Object.keys(env).flatMap((variable) => {
+    const name = variable.replace(/^PO_SYNC_/, '');
+    if (name === variable || KNOWN.has(name) || OF_ANOTHER.test(name)) return [];
+    const near = nearest(name, KNOWN);
+    return near === undefined ? [] : [`${variable} is not a known variable (did you mean PO_SYNC_${near}?)`];
+  });
+}

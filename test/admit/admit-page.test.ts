@@ -315,6 +315,7 @@ describe('admission of a page', () => {
       ['order-not-admitted', '4712', 4, 'invalid', 'info'],
       ['order-not-admitted', '4711', 2, 'conflict', 'info'],
     ]);
+    expect(lines[0]).toMatchObject({ reason: 'quantity: "x" is not a number' });
   });
 
   it('ends a conflict by a fix file with the content that the API has', async () => {

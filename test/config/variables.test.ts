@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { requireConfirmation } from '../../src/config/variables.ts';
+import { misspeltVariables, requireConfirmation } from '../../src/config/variables.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 
 const open = configOf(LEAST).config;
@@ -28,4 +29,24 @@ it.each([
 
 it('any other environment wants none', () => {
   expect(() => requireConfirmation(open, undefined, { PO_SYNC_CONFIRM: 'production' })).not.toThrow();
+});
+
+it.each([
+  ['PO_SYNC_REDIS_URI', 'PO_SYNC_REDIS_URL'],
+  ['PO_SYNC_REDIS_PASWORD_FILE', 'PO_SYNC_REDIS_PASSWORD_FILE'],
+  ['PO_SYNC_ENVIROMENT', 'PO_SYNC_ENVIRONMENT'],
+  ['PO_SYNC_CONF', 'PO_SYNC_CONFIG'],
+  ['PO_SYNC_ADMINTOKEN', 'PO_SYNC_ADMIN_TOKEN'],
+])('%s gives a warning that names %s', (name, near) => {
+  expect(misspeltVariables({ [name]: 'x', PATH: '/bin' })).toEqual([
+    `${name} is not a known variable (did you mean ${near}?)`,
+  ]);
+});
+
+it('no documented variable gives a warning, and none of another environment or program', async () => {
+  const text = await readFile('docs/configuration.md', 'utf8');
+  const documented = text.match(/PO_SYNC_[A-Z_]*[A-Z]/g) ?? [];
+  expect(documented.length).toBeGreaterThan(20);
+  const others = ['PO_SYNC_UAT_2_CLIENT_ID_FILE', 'PO_SYNC_SOURCE_ERP_PASSWORD', 'PO_SYNC_TEST_RUN', 'SYNC_REDIS_URI'];
+  expect(misspeltVariables(Object.fromEntries([...documented, ...others].map((name) => [name, 'x'])))).toEqual([]);
 });

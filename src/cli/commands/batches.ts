@@ -64,9 +64,11 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
   if (!(await confirmation(question, args, shell))) return 1;
   const end = await cancelBatch(batch, context);
   if (args.json) printJson(shell, { batch: batch.batch, ...end });
-  else shell.out(`${cancelledText(batch, end)}\n`);
+  else shell.out(`${cancelledText(batch, end)}\n${end.cancelled > 0 ? UNDO : ''}`);
   return end.underWay > 0 ? 2 : 0;
 }
+
+const UNDO = '  To send them after all, drop the file again.\n';
 
 /** Orders without an outcome; their number is unknown while the file is read. */
 function remaining(batch: Batch): string {
