@@ -98,7 +98,9 @@ describe('batches of a running daemon', () => {
     const { code, out } = await run('batches', 'cancel', batch, '--yes');
     expect({ code, out }).toEqual({
       code: 0,
-      out: expect.stringMatching(new RegExp(`^[\\d,]+ orders of ${batch} cancelled[^]*To send them after all, drop the file again`)),
+      out: expect.stringMatching(
+        new RegExp(`^[\\d,]+ orders of ${batch} cancelled[^]*To send them after all, drop the file again`),
+      ),
     });
     const { counts, open } = await reportOf('wrong.csv');
     expect({ counts, open }).toMatchObject({ counts: { orders: 3000, cancelled: 3000, accepted: 0 }, open: 0 });
