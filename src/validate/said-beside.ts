@@ -150,7 +150,7 @@ function saidAs(kind: Kind, text: string, quantity: string): Said | undefined {
         ? 'other-value'
         : undefined;
     case 'other':
-      return NO.test(text) ? undefined : 'other-value';
+      return NO.test(text) || YES.test(text) ? undefined : 'other-value';
     case 'list':
       return /^[[{]/.test(text) ? 'nested' : undefined;
     default:

@@ -730,6 +730,7 @@ test.each([
   ['sign', '+'],
   ['event type', 'OrderCreated'],
   ['replacement article', 'B'],
+  ['new item', 'yes'],
   ['factor', '1'],
 ])('a row whose column %s says %s is sent', async (column, value) => {
   const { orders } = await readText(`${HEADER},${column}\n2,B,2,${value}\n`);
