@@ -1,4 +1,11 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
+import { HAS_OPENSSL, openAuthority } from '../support/certificates.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
 import { openWebServer } from '../support/web-server.ts';
 import { openWorkplace } from '../support/workplace.ts';
 import { textRows, writeWorkbook } from '../support/write-workbook.ts';
@@ -35,3 +42,41 @@ describe('a workbook at a web address', () => {
     expect(await place.reportsNow()).toHaveLength(1);
   });
 });
+
+it.skipIf(!HAS_OPENSSL)(
+  'an export and a webhook with a private authority are called by TLS, each with its own client certificate',
+  async () => {
+    await using folder = await makeTempFolder();
+    const authority = await openAuthority(folder.path);
+    const { cert, key } = await authority.issue('server', { names: ['localhost'] });
+    const [ca, own, secret] = await Promise.all([authority.caFile, cert, key].map((file) => readFile(file)));
+    const callers = new Map<string, string>();
+    const strict = { ca, cert: own, key: secret, requestCert: true, rejectUnauthorized: true };
+    const server = createServer(strict, (request, response) => {
+      callers.set(request.url ?? '', String((request.socket as TLSSocket).getPeerCertificate().subject.CN));
+      request.resume().on('end', () => response.end('purchaseOrderNumber,articleCode,quantity\n1,A,many\n'));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const address = server.address();
+      const at = `https://localhost:${typeof address === 'object' && address ? address.port : 0}`;
+      const tlsOf = async (name: string) => {
+        const issued = await authority.issue(name, { names: [name] });
+        return `{ caFile: '${authority.caFile}', certFile: '${issued.cert}', keyFile: '${issued.key}' }`;
+      };
+      await using place = await openWorkplace({
+        source: `- { name: erp, type: export, path: '${at}/orders.csv', poll: 200ms, tls: ${await tlsOf('exporter')} }`,
+        more: `notify: [{ on: [attention], webhook: '${at}/hook', tls: ${await tlsOf('notifier')} }]\n`,
+      });
+      const daemon = place.start(['start']);
+      await until('both were called', () => callers.size === 2);
+      daemon.child.kill('SIGTERM');
+      await daemon.ended;
+      expect(Object.fromEntries(callers)).toEqual({ '/orders.csv': 'exporter', '/hook': 'notifier' });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+);
