@@ -93,12 +93,13 @@ function watchPaths() {
     },
     /** The outermost paths whose elements have an order number. */
     withNumber({ fields }: Mapping): string[][] {
-      const names = fields.purchaseOrderNumber.map((name) => name.split('.').map(plainName));
+      // A name with a dot is one element, or leads through several.
+      const names = fields.purchaseOrderNumber.flatMap((name) => [[name], name.split('.')]);
       const found = new Map<string, string[]>();
       for (const { path } of known.values()) {
         for (const steps of names) {
           const [above, end] = [path.slice(0, -steps.length), path.slice(-steps.length)];
-          if (above.length > 0 && steps.every((step, at) => step === plainName(end[at] ?? '')))
+          if (above.length > 0 && steps.every((step, at) => plainName(step) === plainName(end[at] ?? '')))
             found.set(above.join('/'), above);
         }
       }
@@ -137,7 +138,7 @@ function guessPath(start: string, mapping: Mapping): readonly string[] {
   if (path !== undefined) return path;
   const root = paths.at([]).children;
   if (!paths.hasElements()) return [...root, '*'];
-  throw nothingThere(mapping.fields.purchaseOrderNumber, paths);
+  throw nothingThere([], paths, mapping.fields.purchaseOrderNumber.join(' or '));
 }
 
 function severalPlaces(paths: readonly (readonly string[])[]) {
@@ -148,12 +149,12 @@ function severalPlaces(paths: readonly (readonly string[])[]) {
 
 const SHOWN = 10;
 
-function nothingThere(path: readonly string[], paths: ReturnType<typeof watchPaths>) {
+function nothingThere(path: readonly string[], paths: ReturnType<typeof watchPaths>, wanted = path.join('.')) {
   const { path: reached, children } = paths.at(path);
   const names = children.slice(0, SHOWN).map((name) => JSON.stringify(name));
   const has =
     names.length === 0 ? 'has no elements' : `has ${names.join(', ')}${children.length > SHOWN ? ' and more' : ''}`;
   const where = reached.length === 0 ? 'the document' : reached.join('.');
-  const message = `No element ${path.join('.')} was found; ${where} ${shorten(has, 500)}.`;
+  const message = `No element ${wanted} was found; ${where} ${shorten(has, 500)}.`;
   return unreadable('records', message, { line: 1 }, 'Correct records or fields in the mapping of the source.');
 }

@@ -105,6 +105,16 @@ describe('XML', () => {
     });
   });
 
+  test('is found by an element whose name has a dot, and names all elements that it looks for', async () => {
+    const fields = { ...NESTED.fields, purchaseOrderNumber: ['Order.', 'PO.Id'] };
+    const text = (number: string) => `<a><r>${number}<Article>A</Article><Qty>1</Qty></r></a>`;
+    for (const number of ['<Order.>1</Order.>', '<PO.Id>1</PO.Id>', '<PO><Id>1</Id></PO>'])
+      expect((await ordersIn(text(number), { fields })).orders).toEqual([order('1', ['A', 1])]);
+    await expect(ordersIn(text(''), { fields })).rejects.toMatchObject({
+      message: 'No element Order. or PO.Id was found; the document has "a".',
+    });
+  });
+
   test('with order numbers in a second place anywhere is refused', async () => {
     const row = '<r number="1" Article="A" Qty="1"/>';
     const text = `<a><b>${row}</b><x>${'<y/>'.repeat(300_000)}</x><c>${row}</c></a>`;
