@@ -46,6 +46,7 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
 
   const page = await person.page(`/upload/${String(upload['id'])}`);
   expect(page.text).toMatch(/<b>2<\/b>new: will be sent/);
+  expect(page.text).toContain('2 need a person and can be corrected.');
   expect((await send(upload, '0'.repeat(64))).body['code']).toBe('upload-other');
   const answers = await Promise.all([send(upload), send(upload)]);
   expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409]);

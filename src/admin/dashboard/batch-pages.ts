@@ -135,7 +135,9 @@ function outcomes({ batch }: BatchView): Html {
 function actions({ batch, standing }: BatchView, back: string, confirm: string | undefined): Html {
   const path = batchPath(batch.batch);
   const release =
-    standing === 'held' ? actForm({ action: `${path}/release`, back, button: 'Release', confirm }) : undefined;
+    standing === 'held'
+      ? actForm({ action: `${path}/release`, back, button: 'Release: send the remaining orders', confirm })
+      : undefined;
   const cancel =
     batch.state === 'done'
       ? undefined

@@ -176,7 +176,7 @@ function actions(
         ]
       : [];
   const name = number === '' ? 'This order' : number;
-  const sure = `${name} is not sent with this content, and leaves the fix file. This cannot be undone.`;
+  const sure = `${name} is not sent with this content, and is removed from the fix file. This cannot be undone.`;
   const discard = kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and drop it into the inbox.</p>`;
   return html`<h2>Other ways</h2>${kind === 'inDoubt' ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div>`;

@@ -103,10 +103,7 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
   const cancel = actForm({ action: `${path}/cancel`, back: '/upload', button: 'Remove the file', tone: 'bad' });
   if (state !== 'ready' || preview === undefined) return html`<div class="acts">${cancel}</div>`;
   const held = preview.conflict + preview.invalid;
-  const rest =
-    held === 0
-      ? ''
-      : ` ${held === 1 ? '1 becomes a dead letter' : `${count(held)} become dead letters`} and can be corrected.`;
+  const rest = held === 0 ? '' : ` ${held === 1 ? '1 needs' : `${count(held)} need`} a person and can be corrected.`;
   const words = html`<p>${count(preview.new)} of ${count(preview.orders)} orders of ${name} will be sent.${rest}</p>`;
   const send = actForm({
     action: `${path}/send`,
