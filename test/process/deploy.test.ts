@@ -40,6 +40,16 @@ describe.skipIf(!(await isThere('systemd-analyze')))('the systemd unit', () => {
   });
 });
 
+test('the configuration that docs/deploy.md writes for systemd is right', async () => {
+  await using folder = await makeTempFolder();
+  const page = await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8');
+  const text = /\/dev\/stdin \/etc\/po-sync\/po-sync\.yaml <<'END'\n(.*?)^END$/ms.exec(page)?.[1] ?? '';
+  const config = path.join(folder.path, 'po-sync.yaml');
+  await writeFile(config, text);
+  const { stdout } = await run(path.join(ROOT, 'bin/po-sync'), ['config', 'show', '--config', config, '--json']);
+  expect(JSON.parse(stdout).config).toMatchObject({ environment: 'production', data: '/var/lib/po-sync/data' });
+});
+
 test('the commands of docs/operations.md for pm2 lead to a configuration in which doctor finds no problem', async () => {
   await using place = await openWorkplace();
   const page = await readFile(path.join(ROOT, 'docs/operations.md'), 'utf8');
