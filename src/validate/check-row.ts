@@ -42,8 +42,12 @@ export type RowRules = {
 /** What is looked up once for many rows. */
 type Lookups = {
   numberFaultOf: typeof faultOf;
+  codeFaultOf: typeof faultOf;
   saidIn: SaidInRow;
 };
+
+/** Names whose check is remembered. */
+const MOST_KNOWN = 2_000;
 
 /** Checks the rows of one table, each with everything wrong with it. */
 export function createRowCheck(rules: RowRules): (record: RowRecord) => CheckedRow {
@@ -58,10 +62,22 @@ export function createRowCheck(rules: RowRules): (record: RowRecord) => CheckedR
     return last.fault;
   }
 
-  return (record) => checkRow(record, rules, { numberFaultOf, saidIn });
+  const known = new Map<string, Fault | undefined>();
+
+  /** Names with blanks take longest to check, and occur again and again. */
+  function codeFaultOf(code: string, mapping: Mapping): Fault | undefined {
+    if (mapping !== rules.mapping || !code.includes(' ')) return faultOf(code, mapping);
+    if (known.has(code)) return known.get(code);
+    if (known.size >= MOST_KNOWN) known.clear();
+    const fault = faultOf(code, mapping);
+    known.set(code, fault);
+    return fault;
+  }
+
+  return (record) => checkRow(record, rules, { numberFaultOf, codeFaultOf, saidIn });
 }
 
-function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, saidIn }: Lookups): CheckedRow {
+function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFaultOf, saidIn }: Lookups): CheckedRow {
   const { table } = rules;
   const mapping = mappingOf(rules.mapping, record);
   const number = textOf(record, 'purchaseOrderNumber', rules);
@@ -72,7 +88,7 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, saidIn }:
   const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = textOf(record, 'orderState', rules, onlyState);
   const numberFault = numberFaultOf(number, mapping);
-  const codeFault = faultOf(articleCode, mapping);
+  const codeFault = codeFaultOf(articleCode, mapping);
   const said = mapping.otherReadings === 'hold' ? saidIn(record.cells, quantity) : undefined;
   const isGood = numberFault === undefined && codeFault === undefined && said === undefined;
   if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))
