@@ -90,7 +90,10 @@ async function endOf(setup: ChildProcess, signal: NodeJS.Signals): Promise<numbe
 /** A command in another terminal, as the README describes it. */
 async function command(...args: string[]): Promise<string> {
   const line = `. data/sandbox/env && bin/po-sync ${args.join(' ')}`;
-  const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: root });
+  const { stdout } = await promisify(execFile)('sh', ['-c', line], {
+    cwd: root,
+    env: { ...process.env, PO_SYNC_ADMIN_PORT: '0' },
+  });
   return stdout;
 }
 
