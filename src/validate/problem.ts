@@ -168,7 +168,7 @@ function damageSentence(value: string, shown: string): string {
 }
 
 function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: string): string {
-  const shown = JSON.stringify(shorten(value, 60));
+  const shown = JSON.stringify(shorten(value.replace(/^="(.*)"$/s, '$1'), 60));
   switch (fault) {
     case 'not-a-number':
       return notANumberSentence(value, shown);

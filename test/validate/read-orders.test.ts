@@ -408,3 +408,9 @@ test('a header alone or an empty array contains no orders', async () => {
     expect([inspection.records, orders], JSON.stringify(text)).toEqual([0, []]);
   }
 });
+
+test('a cell of a workbook with a date as its quantity is named without the marks that it is kept with', async () => {
+  const { orders } = await readText(table('1,NEW,A,"=""2026-02-01"""'));
+  const message = orders[0]?.valid === false ? orders[0].problems[0]?.message : '';
+  expect(message).toContain('"2026-02-01" is not a number; enter digits only');
+});
