@@ -12,7 +12,7 @@ import type { OperatorContext } from '../operator-context.ts';
  * `cancelled`: orders that were never sent. `underWay`: orders that were or may have been sent and have no outcome yet;
  * they continue. `reading`: the rest of the file is canceled as it is read.
  */
-export type Cancelled = { cancelled: number; underWay: number; reading: boolean };
+type Cancelled = { cancelled: number; underWay: number; reading: boolean };
 
 /** A page that was being admitted when the batch was canceled is complete after this many milliseconds. */
 const LOOK_AGAIN = 300;
