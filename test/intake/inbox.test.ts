@@ -123,14 +123,14 @@ describe('an inbox', () => {
   });
 
   test('takes a file without a final line end at once where the mapping says that it is optional', async () => {
-    await using it = await openTestInbox({ stable: 1_000 }, undefined, 'optional');
+    await using it = await openTestInbox({ stable: 3_000 }, undefined, 'optional');
     await it.drop('whole.csv', ROWS.trimEnd());
     await it.drop('whole.json', '{"a":[1]}\n');
     await it.drop('whole.xml', '<?xml version="1.0"?><a><b/></a >\n<?end?><!-- x -->\n');
     await it.drop('long.json', LONG_JSON);
     const started = performance.now();
     await it.inbox.settleOnce();
-    expect(performance.now() - started).toBeLessThan(8_000);
+    expect(performance.now() - started).toBeLessThan(25_000);
     expect(it.offered.sort()).toEqual(['long.json', 'whole.csv', 'whole.json', 'whole.xml']);
   });
 
