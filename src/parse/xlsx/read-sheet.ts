@@ -44,6 +44,8 @@ export async function hasData(archive: ZipArchive, { part }: Sheet): Promise<boo
   return false;
 }
 
+/** Characters of a formula that a message shows. */
+const SHOWN_FORMULA = 60;
 /** Lines that a message names. */
 const SHOWN_LINES = 10;
 
@@ -71,7 +73,7 @@ function watchUnseen({ pale }: Workbook) {
   };
 }
 
-type Cell = { column: number; type: string; style: number; value: string; isStruck: boolean };
+type Cell = { column: number; type: string; style: number; value: string; isStruck: boolean; formula?: string };
 
 function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
   const show = createNumberShow(workbook.is1904);
@@ -80,6 +82,7 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
   let cell: Cell | undefined;
   let line = 0;
   let isValue = false;
+  let isFormula = false;
   const unseen = watchUnseen(workbook);
   let isComplete = false;
 
@@ -91,16 +94,19 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
       } else if (name === 'c' && row) cell = openCell(attributes, cell === undefined ? 0 : cell.column + 1);
       else if (name === 'is') text.start();
       else if (name === 'v') isValue = true;
+      else if (name === 'f' && cell) [isFormula, cell.formula] = [true, '='];
       else if (row === undefined) unseen.onOpen(name, attributes);
       else text.open(name, attributes);
     },
     onText(piece) {
       if (isValue && cell) cell.value += piece;
+      else if (isFormula && cell) cell.formula = shorten(`${cell.formula}${piece}`, SHOWN_FORMULA);
       else text.add(piece);
     },
     onClose(name) {
       text.close(name);
       if (name === 'v') isValue = false;
+      else if (name === 'f') isFormula = false;
       else if (name === 'is' && cell) {
         cell.isStruck = text.isStruck();
         cell.value = text.take();
@@ -149,9 +155,16 @@ function columnOf(reference: string): number {
 }
 
 function putCell(row: SheetRow, cell: Cell, workbook: Workbook, show: Show): void {
-  const { column, type, style, value } = cell;
-  if (value === '') return;
+  const { column, type, style, value, formula } = cell;
+  // A text that is empty has a type; without one, the program that wrote the formula did not calculate it.
+  const isUnknown = formula !== undefined && value === '' && type !== 'str';
+  if (value === '' && !isUnknown) return;
   while (row.cells.length < column) row.cells.push('');
+  if (isUnknown) {
+    row.cells.push(formula);
+    row.special.push([column, formula, 'formula']);
+    return;
+  }
   putValue(row, cell, workbook, show);
   // The last entry of a cell counts.
   const isStruck = cell.isStruck || (type === 's' && workbook.struckStrings.has(Number(value)));

@@ -3,6 +3,8 @@ import type { Columns } from '../columns.ts';
 import type { Row } from '../csv/row-parser.ts';
 import type { NumberFault } from './shown-number.ts';
 
+type CellFault = NumberFault | 'boolean' | 'formula' | '';
+
 /**
  * A sheet's row as it goes from the process that read it to the one that uses it. `special`: the cells whose text is not
  * all there is to know, each with its column (from 0), its plain value, and why its text is not certain ("" if it is).
@@ -11,7 +13,7 @@ export type SheetRow = {
   line: number;
   /** As shown, without the empty cells at its end. */
   cells: string[];
-  special: [column: number, plain: string, fault: NumberFault | 'boolean' | ''][];
+  special: [column: number, plain: string, fault: CellFault][];
 };
 
 /**
@@ -77,7 +79,7 @@ function tableCells({ cells, special }: SheetRow, width: number, at: Columns['at
   return all;
 }
 
-function quantityText(plain: string, shown: string, fault: NumberFault | 'boolean' | '', decimal: Decimal): string {
+function quantityText(plain: string, shown: string, fault: CellFault, decimal: Decimal): string {
   switch (fault) {
     case 'date':
     case 'hidden':
@@ -86,6 +88,7 @@ function quantityText(plain: string, shown: string, fault: NumberFault | 'boolea
     case 'scaled':
     case 'labeled':
     case 'boolean':
+    case 'formula':
       return uncertain(shown === '' ? plain : shown);
     case 'fraction':
     case 'digits':

@@ -76,6 +76,37 @@ describe('the format of a cell with a text', () => {
   });
 });
 
+describe('a formula that was not calculated', () => {
+  const unknown = '<c><f>VLOOKUP(B2,Prices!A:B,2)</f></c>';
+  const cells = ['<c><v>2</v></c>', textCell('B'), '<c><v>1</v></c>'];
+
+  test.each([
+    ['the number: the row may belong to the order above or below', 0],
+    ['the article', 1],
+    ['the quantity', 2],
+  ])('is no empty cell as %s', async (_, column) => {
+    const next = `<c><v>2</v></c>${textCell('C')}<c><v>1</v></c>`;
+    const book = rawWorkbook([{ xml: sheetXml(plain('1'), cells.with(column, unknown).join(''), next) }]);
+    const { orders } = await readText(book);
+    const sent = orders.flatMap((one) => (one.valid ? [one.order.purchaseOrderNumber] : []));
+    expect(sent).toEqual(column === 0 ? [] : ['1']);
+    const text = JSON.stringify(orders);
+    expect(text).toContain('=VLOOKUP(B2,Prices!A:B,2)');
+  });
+
+  test('makes no row of what is not sent, and one whose result is an empty text is empty', async () => {
+    const more = `${plain('1')}${unknown}`;
+    const empty = `<c t="str"><f>IF(A3="","",A3)</f><v></v></c>`;
+    const header = ['purchaseOrderNumber', 'articleCode', 'quantity', 'price'];
+    const xml = sheetXml(more, `${empty}${empty}${empty}`).replace(
+      /<row[^>]*>.*?<\/row>/,
+      row(header.map(textCell).join('')),
+    );
+    const { orders } = await readText(rawWorkbook([{ xml }]));
+    expect(inShort(orders)).toEqual([order('1', 'A', 1)]);
+  });
+});
+
 test('a quantity with a label in its format that makes another number of it is held', async () => {
   const held = ['0" x 10"', '0" dozen"', '0" Paar"', '"2 x "0', '0" Tsd."'];
   const fine = ['0" Stk"', '0" pcs"', '#,##0" kg"', '_-* #,##0_-', '"Nr. "0', '0" m2"'];
