@@ -19,9 +19,16 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
   [/\nnpm pack\n/, 'test/deploy/installed.test.ts'],
   [/\nnpm run package:deb\b/, 'test/deploy/debian-package.test.ts'],
   [/^sudo install -d /, 'test/process/deploy.test.ts'],
-  [/^docker tag\b/, 'needs a cluster; test/process/kubernetes.test.ts checks the manifests'],
+  [
+    /\nsudo mkdir -p \/opt\/po-sync\b/,
+    'needs systemd; test/process/deploy.test.ts checks the unit and its configuration',
+  ],
+  [/^IMAGE=\S+\ndocker tag\b|^kubectl\b/, 'needs a cluster; test/process/kubernetes.test.ts checks the manifests'],
   [/^mkdir -p ~\/orders\/config\b/, 'test/deploy/installed.test.ts'],
-  [/^cd docs\/deploy\/compose\b/, 'needs Docker; test/process/deploy.test.ts runs the same sandbox and configuration'],
+  [
+    /^cp -r docs\/deploy\/compose\b/,
+    'needs Docker; test/process/deploy.test.ts runs the same sandbox and configuration',
+  ],
   [/^pm2 start\b|\npm2 start\b/, 'test/process/pm2.test.ts'],
   [/^(?:sudo )?(?:env \S+ )?(?:pm2|npm install -g pm2)\b/, 'needs root and the init system of the machine'],
   [/^\*\/\d+ /, 'needs cron; the command is that of README.md'],
