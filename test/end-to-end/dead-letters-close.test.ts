@@ -79,7 +79,7 @@ describe('a dead letter', () => {
 
   it('shows what was changed in its rows, their new number, and how it ended rounds later', async () => {
     await using place = await openWorkplace();
-    await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,B,none', 'PO-3,NEW,"<i>C",none', 'PO-3,NEW,D,1'));
+    await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,B,none', 'PO-3,NEW,"C<i",none', 'PO-3,NEW,D,1'));
     await place.run(['start', '--once']);
     const [first] = await place.reportsNow();
     if (first === undefined) throw new Error('no report');
@@ -87,7 +87,7 @@ describe('a dead letter', () => {
     const round = fix
       .replace('PO-1,NEW,A,none', 'PO-1,NEW,A,5')
       .replace('PO-2,NEW,B,none', 'PO-2,NEW,B2,some')
-      .replace('PO-3,NEW,<i>C,none', 'PO-9,NEW,<i>C,3')
+      .replace('PO-3,NEW,C<i,none', 'PO-9,NEW,C<i,3')
       .replace('PO-3,NEW,D,1', 'PO-9,NEW,D,1');
     await place.drop('tuesday.csv', round);
     await place.run(['start', '--once']);
@@ -120,7 +120,7 @@ describe('a dead letter', () => {
     expect(page).toContain('<bdi>quantity: none → 5</bdi>');
     expect(page).toContain('<bdi>line 4, purchaseOrderNumber: PO-3 → PO-9</bdi>');
     expect(page).toMatch(/; then accepted in <bdi>wednesday\.csv<\/bdi>/);
-    expect(page).not.toContain('<i>C');
+    expect(page).not.toContain('C<i');
     expect(place.stored().size).toBe(3);
   });
 
