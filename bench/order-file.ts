@@ -37,6 +37,6 @@ function* rowsOf(prefix: string, orders: number, apart: boolean): Generator<stri
   for (let row = 0; row < orders * 2; row += 1) {
     const order = apart ? row % orders : row >> 1;
     const number = `${prefix}-${String(order).padStart(7, '0')}`;
-    yield [number, 'NEW', `ART-${row % 5000}`, String(1 + (row % 90))];
+    yield [number, 'NEW', `ART-${row % 4999}`, String(1 + (row % 90))];
   }
 }

@@ -6,6 +6,8 @@ export type LargeKind = keyof typeof KINDS;
 const HEADER = 'purchaseOrderNumber,orderState,articleCode,quantity\n';
 /** Rows made in one piece. */
 const PIECE = 2_000;
+/** A prime, so that no order has an article twice: a second quantity for it would hold the order. */
+const ARTICLES = 1_000_003;
 /** Rows of a long order. */
 const LONG = 10_000;
 
@@ -86,7 +88,7 @@ function* table(rows: number, numberOf: (row: number) => number, quantity?: stri
   yield HEADER;
   yield* pieces(rows, (row) => {
     const number = String(numberOf(row)).padStart(8, '0');
-    return `PO-2026-${number},NEW,ART-${row % 5_000},${quantity ?? 1 + Math.floor(row / 5_000)}\n`;
+    return `PO-2026-${number},NEW,ART-${row % ARTICLES},${quantity ?? 1 + (row % 90)}\n`;
   });
 }
 
