@@ -152,14 +152,15 @@ export async function isPageOf(page: string, path: string): Promise<boolean> {
   return mark !== undefined && batchMarkIn(await readStart(path)) === mark;
 }
 
-/** The first 8 KiB, which contain a page's batch mark; empty for anything but a regular file. */
+/** The first 8 KiB, which contain a page's batch mark; empty for anything but a regular file that may be read. */
 async function readStart(path: string): Promise<string> {
   try {
     await using handle = await openRegularFile(path);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(8192), 0, 8192, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } catch (error) {
-    if (codeOf(error) === 'not-a-file') return '';
+    // A file that another user put there is not ours; the batch must not wait for it.
+    if (['not-a-file', 'file-not-readable'].includes(codeOf(error) ?? '')) return '';
     throw error;
   }
 }

@@ -1,6 +1,8 @@
 import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { filesUnder } from '../support/files-under.ts';
+import { openOddApi } from '../support/odd-api.ts';
 import { type Ended, type Running, startProgram } from '../support/program.ts';
 import { CREDENTIALS, runSandbox, startSandboxProcess } from '../support/sandbox-process.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -41,7 +43,7 @@ type Home = AsyncDisposable & {
 };
 
 /** A folder of OWNER, who runs po-sync in it. Without `redis` it uses its private one. */
-async function openHome(redis?: string): Promise<Home> {
+async function openHome(redis?: string, api = 'http://127.0.0.1:9'): Promise<Home> {
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
   const data = path.join(folder, 'data');
@@ -51,7 +53,7 @@ async function openHome(redis?: string): Promise<Home> {
     `environment: staging
 data: data
 ${redis === undefined ? '' : `redis: { url: '${redis}' }\n`}environments:
-  staging: { baseUrl: 'http://127.0.0.1:9/api/v1', authUrl: 'http://127.0.0.1:9' }
+  staging: { baseUrl: '${api}/api/v1', authUrl: '${api}' }
 sources:
   - { name: inbox, type: inbox, path: inbox }
 reports: { path: reports }
@@ -167,5 +169,26 @@ describe.runIf(canRunAsOwner)("root's commands in the folder of a service user",
     await daemon.ended;
     expect(await foreign(home.data)).toEqual([]);
     expect((await home.run('status')).code).toBe(0);
+  });
+});
+
+describe.runIf(canRunAsOwner)('a page of another user that po-sync may not read', () => {
+  test('where the page of a held batch would be does not keep the batch from its end', async () => {
+    await using redis = await startTestRedis();
+    await using api = await openOddApi();
+    await using home = await openHome(redis.url, api.url);
+    const processing = path.join(home.folder, 'inbox', 'processing');
+    await makeFolder(home.data, OWNER, 0o700);
+    await makeFolder(processing, OWNER, 0o755);
+    await writeFile(path.join(processing, 'photo.csv.result.html'), 'private', { mode: 0o600 });
+    await writeFile(path.join(home.folder, 'inbox', 'photo.csv'), 'no table\n');
+    const daemon = home.start();
+    const failed = path.join(home.folder, 'inbox', 'failed');
+    await until('the file and its page', async () => {
+      const names = (await filesUnder(failed)).map((file) => path.basename(file));
+      return names.includes('photo.csv') && names.includes('photo.csv.result.html');
+    });
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
   });
 });
