@@ -6,7 +6,7 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readSettledPage } from '../api/dead-letter-routes.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { batchPath, filterForm, link, nextLink, orderPath, table, textField } from './parts.ts';
+import { batchPath, filterForm, letterPath, link, nextLink, orderPath, table, textField } from './parts.ts';
 
 /** Orders that needed a person, and who or what settled them: the newest first, by day, person and order. */
 export async function correctionsPage({ api, url }: PageRequest): Promise<Content> {
@@ -20,7 +20,7 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
     timeText(row.closed.at),
     html`${whoOf(row.closed)}`,
     orderOf(row),
-    html`${letterLink(row.id, `${row.file}, ${placeText(row.location)}`)} (${outcomeWord(row.kind)})`,
+    html`${link(letterPath(row.id), `${row.file}, ${placeText(row.location)}`)} (${outcomeWord(row.kind)})`,
     closedText(row.closed),
   ]);
   const body = html`<h1>Corrections</h1>
@@ -58,9 +58,4 @@ function endText({ by, who, batch, file }: End): Html {
 export function changeList(changes: Closed['changes']): Html | undefined {
   const texts = changeTexts(changes);
   return texts.length === 0 ? undefined : html`<ul class="changes">${texts.map((text) => html`<li>${text}</li>`)}</ul>`;
-}
-
-/** A link to a dead letter by its id. */
-export function letterLink(id: string, text: string): Html {
-  return link(`/dead-letters/${encodeURIComponent(id)}`, text);
 }

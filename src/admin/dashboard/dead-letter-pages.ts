@@ -12,6 +12,7 @@ import {
   cell,
   facts,
   filterForm,
+  letterPath,
   link,
   nextLink,
   orderPath,
@@ -53,7 +54,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   const rows = page.items.map((row) => [
     row.location.line === 0
       ? link(orderPath(row.purchaseOrderNumber), row.purchaseOrderNumber || '–')
-      : link(`/dead-letters/${encodeURIComponent(row.id)}`, row.purchaseOrderNumber || 'no number'),
+      : link(letterPath(row.id), row.purchaseOrderNumber || 'no number'),
     html`${outcomeWord(row.kind)}`,
     html`${row.field === undefined ? '' : `${row.field}: `}${row.message}${row.now === undefined ? '' : ` (now ${row.now})`}`,
     link(batchPath(row.batch), row.file),
@@ -156,7 +157,7 @@ function actions(
   back: string,
   confirm: string | undefined,
 ): Html {
-  const path = `/dead-letters/${encodeURIComponent(id)}`;
+  const path = letterPath(id);
   const act = (action: string, button: string, more: { fields?: Html; sure?: string; tone?: 'bad' } = {}) =>
     actForm({ action, back, button, confirm, ...more });
   const as = (value: string) => html`<input type="hidden" name="as" value="${value}">`;

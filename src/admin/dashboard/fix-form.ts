@@ -10,7 +10,7 @@ import { type Html, html, timeText, visible } from '../../report/page/html.ts';
 import type { FullLetter } from '../api/dead-letter-routes.ts';
 import { type CorrectionView, readCorrections } from '../api/fix-routes.ts';
 import type { PageRequest } from './frame.ts';
-import { badge, batchPath, link, table } from './parts.ts';
+import { badge, batchPath, letterPath, link, table } from './parts.ts';
 
 /** What a person entered, and what came of it. */
 export type Entered = { corrected: readonly CorrectedRow[]; checked?: CheckedCorrection; trouble?: string };
@@ -58,7 +58,7 @@ function resultOf({ state, accepted, left }: CorrectionView): Html {
   if (state === 'lost') return badge('bad', 'did not arrive');
   const rest = left.map(
     ({ id, purchaseOrderNumber: number, message }) =>
-      html`<div>${link(`/dead-letters/${encodeURIComponent(id)}`, number || 'the order')} still needs a person: ${message}</div>`,
+      html`<div>${link(letterPath(id), number || 'the order')} still needs a person: ${message}</div>`,
   );
   if (rest.length > 0) return html`${rest}`;
   return accepted > 0 ? badge('good', 'accepted') : badge('quiet', 'settled');
@@ -103,7 +103,7 @@ function form(
     confirm === undefined
       ? undefined
       : html`<label>Enter ${confirm} to confirm sending <input name="confirm" autocomplete="off"></label>`;
-  return html`<form method="post" action="/dead-letters/${encodeURIComponent(letter.id)}/fix#correct" class="sheet">
+  return html`<form method="post" action="${letterPath(letter.id)}/fix#correct" class="sheet">
 <input type="hidden" name="version" value="${version}">
 <p>Change what is wrong, as in the fix file. Checking changes nothing. Sending uses the same checks as a fix file that is dropped.</p>
 ${parts}

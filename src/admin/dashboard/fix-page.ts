@@ -9,6 +9,7 @@ import { keptPage } from '../http/sign-in.ts';
 import { deadLetterPage } from './dead-letter-pages.ts';
 import { type Entered, readEntered, withAddedRow } from './fix-form.ts';
 import { showPage } from './page-routes.ts';
+import { letterPath } from './parts.ts';
 
 /** The form that corrects the cells of a dead letter: checks or sends them, and shows what came of it. */
 export function fixPageRoutes(api: ApiContext): Route[] {
@@ -24,7 +25,7 @@ export function fixPageRoutes(api: ApiContext): Route[] {
 
 async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
   const { do: act, version = '', confirm, ...fields } = request.body as Record<string, string>;
-  const path = `/dead-letters/${encodeURIComponent(request.params['id'] ?? '')}`;
+  const path = letterPath(request.params['id'] ?? '');
   const url = new URL(path, request.url);
   const show = (entered?: Entered, status = 200) =>
     showPage(api, { ...request, url }, (page) => deadLetterPage(page, entered), status);

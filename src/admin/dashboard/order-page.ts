@@ -13,9 +13,9 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
 import { idOf } from '../read-model/dead-letter-table.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
-import { changeList, closedText, letterLink } from './corrections-page.ts';
+import { changeList, closedText } from './corrections-page.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { badge, batchPath, facts, filterForm, link, orderPath, table, textField } from './parts.ts';
+import { badge, batchPath, facts, filterForm, letterPath, link, orderPath, table, textField } from './parts.ts';
 
 /** The history of one order: where it came from, every attempt, its outcome, what people did. */
 export async function orderPage({ api, url }: PageRequest): Promise<Content> {
@@ -101,7 +101,7 @@ function appearanceEvents({ batch, file, startedAt, by, result, deadLetter }: Ap
   const taken = { at: startedAt, text: html`in ${link(batchPath(batch), file)}, line ${result.line}${handedIn(by)}` };
   const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? '' : `: ${result.message}`}`;
   const text = deadLetter
-    ? html`${outcome} (${letterLink(idOf(batch, deadLetter), isWaiting({ deadLetter }) ? 'correct or settle it' : 'details')})`
+    ? html`${outcome} (${link(letterPath(idOf(batch, deadLetter)), isWaiting({ deadLetter }) ? 'correct or settle it' : 'details')})`
     : outcome;
   const closed = deadLetter?.closed;
   const end = closed && { at: closed.at, text: html`the rows of ${file}: ${closedText(closed)}` };
@@ -112,6 +112,6 @@ function appearanceEvents({ batch, file, startedAt, by, result, deadLetter }: Ap
 function wasEvent({ id, purchaseOrderNumber: was, file, location, closed }: SettledRow, number: string) {
   if (closed.number !== number || was === number) return [];
   const name = was === '' ? html`no number` : link(orderPath(was), was);
-  const text = html`corrected: was ${name} in ${letterLink(id, `${file}, ${placeText(location)}`)}${changeList(closed.changes)}`;
+  const text = html`corrected: was ${name} in ${link(letterPath(id), `${file}, ${placeText(location)}`)}${changeList(closed.changes)}`;
   return [{ at: closed.at, text }];
 }

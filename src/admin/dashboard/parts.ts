@@ -11,6 +11,11 @@ export function batchPath(batch: string): string {
   return `/batches/${encodeURIComponent(batch)}`;
 }
 
+/** The page of a dead letter. */
+export function letterPath(id: string): string {
+  return `/dead-letters/${encodeURIComponent(id)}`;
+}
+
 /** The address of an order's history. */
 export function orderPath(number: string): string {
   return `/order?number=${encodeURIComponent(number.toWellFormed())}`;

@@ -7,7 +7,7 @@ import { countsIn, makePlan, runPlan } from '../api/plan-routes.ts';
 import type { Plan, PlanItem } from '../api/plans.ts';
 import type { Reply, Route } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { actForm, badge, cell, link, table } from './parts.ts';
+import { actForm, badge, cell, letterPath, link, table } from './parts.ts';
 
 /** Filters of the list that a plan takes over. */
 const FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q'];
@@ -58,7 +58,7 @@ export async function planPage({ api, params, mayOperate, confirm }: PageRequest
   ]);
   const shown = isOver ? items.slice(0, RESULTS) : items.slice(0, SHOWN);
   const list = shown.map(({ id, purchaseOrderNumber, kind, message, verdict, result }) => [
-    link(`/dead-letters/${encodeURIComponent(id)}`, purchaseOrderNumber || '–'),
+    link(letterPath(id), purchaseOrderNumber || '–'),
     html`${outcomeWord(kind)}`,
     html`${message}`,
     html`${isOver && result === undefined ? 'not reached' : WORDS[result ?? verdict]}`,

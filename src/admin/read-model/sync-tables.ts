@@ -88,8 +88,10 @@ function createLaterReading(tables: Tables, loadReports: (names: readonly string
 
   async function step(): Promise<void> {
     if (left.length === 0) return;
-    await loadReports(left.splice(-GROUP));
+    // Dropped before they are read: a report that cannot be read must not keep all later changes out of the lists.
+    const group = left.splice(-GROUP);
     tables.unread = left.length;
+    await loadReports(group);
   }
 
   return { begin, step };
