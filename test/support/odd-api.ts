@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Stall, watchStalls } from './stalls.ts';
-import { openWebServer } from './web-server.ts';
+import { listen, openWebServer } from './web-server.ts';
 
 export type Endpoint = 'token' | 'create' | 'list';
 
@@ -162,11 +161,8 @@ async function openTls(
   answer: (a: IncomingMessage, b: ServerResponse) => Promise<void>,
 ) {
   const server = createTlsServer(tls, (request, response) => void answer(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
   return {
-    port: typeof address === 'object' && address ? address.port : 0,
+    port: await listen(server),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createConnection, createServer, type Socket } from 'node:net';
 import path from 'node:path';
@@ -11,6 +10,7 @@ import { envelope, openOddApi } from '../support/odd-api.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
+import { listen } from '../support/web-server.ts';
 import { csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
 /** Forwards connections to a port that may change; what the far end says may be held back for a while at first. */
@@ -28,11 +28,8 @@ async function openRelay(target: { port: number; hold?: number }) {
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
   return {
-    port: typeof address === 'object' && address ? address.port : 0,
+    port: await listen(server),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
