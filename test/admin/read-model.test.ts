@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createOpenLetterCount } from '../../src/admin/read-model/changes.ts';
 import { createDeadLetterTable } from '../../src/admin/read-model/dead-letter-table.ts';
@@ -197,5 +199,30 @@ describe('the count of open dead letters', () => {
       });
     await newerThan(await newerThan(first.asOf));
     expect((await calls()) - before).toBeLessThan(1_000);
+  });
+});
+
+describe('a list of dead letters that a person damaged', () => {
+  it('does not keep the others from the dashboard, and is named in the log', async () => {
+    await using place = await openWorkplace();
+    await place.drop('damaged.csv', `${HEAD}\nPO-1,NEW,A,none\n`);
+    await place.drop('good.csv', `${HEAD}\nPO-2,NEW,A,none\n`);
+    await place.run(['start', '--once']);
+    const damaged = (await place.reportsNow()).find(({ file }) => file === 'damaged.csv')?.batch ?? '';
+    await writeFile(path.join(place.reports, damaged, 'dead-letters.json'), '[\n{\n  "purchaseOrderNumber":\n');
+    const daemon = place.start(['start']);
+    const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+    const numbers = await until('the lists', async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/dead-letters`);
+      if (answer.status !== 200) return undefined;
+      const { items } = (await answer.json()) as { items: { purchaseOrderNumber: string }[] };
+      return items.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
+    });
+    expect(numbers).toEqual(['PO-2']);
+    const trouble = daemon
+      .out()
+      .split('\n')
+      .filter((line) => line.includes('"read-model-trouble"'));
+    expect(trouble.map((line) => line.includes(damaged))).toEqual([true]);
   });
 });

@@ -35,18 +35,29 @@ function createReads() {
   const table = createDeadLetterTable();
   const { put: putSettled, removeSettled, settledPage, settledOf } = createSettledTable();
 
-  /** Reads the dead letters of reports into the table; a report that expired has none. */
-  async function load(reports: readonly ReportToRead[], environment: string): Promise<void> {
-    for (const { folder, batch, closings, known } of reports) {
-      const from = known ?? (await forgottenBatch(folder, environment));
-      if (from === undefined) continue;
-      const closed = closingsOf(closings);
-      const letters: DeadLetter[] = [];
-      for await (const one of lettersIn(folder)) letters.push(one);
-      const open = letters.filter((one) => closingFor(one, closed) === undefined);
-      table.put({ batch, ...from }, open);
-      putSettled({ batch, ...from }, letters, closed);
+  /**
+   * Reads the dead letters of reports into the table; a report that expired has none. Returns why reports could not be
+   * read: the other ones must not wait for a file that somebody damaged.
+   */
+  async function load(reports: readonly ReportToRead[], environment: string): Promise<string[]> {
+    const faults: string[] = [];
+    for (const report of reports) {
+      await loadOne(report, environment).catch((thrown: unknown) => {
+        faults.push(`The dead letters of ${report.batch} cannot be read: ${toError(thrown).message}`);
+      });
     }
+    return faults;
+  }
+
+  async function loadOne({ folder, batch, closings, known }: ReportToRead, environment: string): Promise<void> {
+    const from = known ?? (await forgottenBatch(folder, environment));
+    if (from === undefined) return;
+    const closed = closingsOf(closings);
+    const letters: DeadLetter[] = [];
+    for await (const one of lettersIn(folder)) letters.push(one);
+    const open = letters.filter((one) => closingFor(one, closed) === undefined);
+    table.put({ batch, ...from }, open);
+    putSettled({ batch, ...from }, letters, closed);
   }
 
   function remove(batch: string): void {

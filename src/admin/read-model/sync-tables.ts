@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readModelTrouble } from '../../log/events/daemon.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Closing } from '../../order/dead-letter.ts';
@@ -88,10 +89,9 @@ function createLaterReading(tables: Tables, loadReports: (names: readonly string
 
   async function step(): Promise<void> {
     if (left.length === 0) return;
-    // Dropped before they are read: a report that cannot be read must not keep all later changes out of the lists.
-    const group = left.splice(-GROUP);
+    await loadReports(left.slice(-GROUP));
+    left = left.slice(0, -GROUP);
     tables.unread = left.length;
-    await loadReports(group);
   }
 
   return { begin, step };
@@ -112,7 +112,7 @@ function changedIn(changes: readonly Change[]): Map<string, Changed> {
 }
 
 /** Reads batches from Redis, and their reports in the thread. */
-function createReading({ config, store, batches }: ModelContext, { batches: table, letters }: Tables) {
+function createReading({ config, store, batches, log }: ModelContext, { batches: table, letters }: Tables) {
   const { redis, keys } = store;
   const progress = { read: 0, of: 0 };
 
@@ -146,7 +146,8 @@ function createReading({ config, store, batches }: ModelContext, { batches: tabl
   }
 
   async function loadReports(names: readonly string[]): Promise<void> {
-    await letters.load(await Promise.all(names.map(reportOf)), config.environment);
+    const faults = await letters.load(await Promise.all(names.map(reportOf)), config.environment);
+    for (const reason of faults) readModelTrouble(log, { reason });
     progress.read += names.length;
   }
 
